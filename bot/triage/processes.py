@@ -1,4 +1,4 @@
-"""Shards of representatives, classified in processes; each shard is written once it is whole."""
+"""Shards of representatives, classified in processes or on a cluster; each shard is written once it is whole."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +20,7 @@ from bot.errors import OutsideError
 from bot.opening import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
+from bot.triage.cluster import Cluster, classified_on
 from bot.triage.tables import connected, name, rows_of, write_rows
 
 if TYPE_CHECKING:
@@ -48,12 +50,19 @@ def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Ite
 
 
 def classify_shards(
-    work: Path, ground: Ground, backend: Backend, processes: int, megabytes: int, progress: Progress
+    work: Path,
+    ground: Ground,
+    backend: Backend,
+    processes: int,
+    megabytes: int,
+    progress: Progress,
+    cluster: Cluster | None = None,
 ) -> None:
     """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
 
-    A language model is asked from this process alone, whose budget and rate hold for all.  ``megabytes`` bound the
-    memory of each database.  Raises :class:`OutsideError` where a process dies.
+    With a ``cluster`` its machines classify, else ``processes`` of this one.  A language model is asked from this
+    process alone, whose budget and rate hold for all.  ``megabytes`` bound the memory of each database.  Raises
+    :class:`OutsideError` where a process dies, or the cluster is lost.
     """
     folder = work / CLASSIFIED_FOLDER
     folder.mkdir(exist_ok=True)
@@ -62,6 +71,14 @@ def classify_shards(
         left = [path for path in every if not _is_done(connection, folder / path.name)]
         done = len(every) - len(left)
         progress(done, len(every))
+        if cluster is not None and left and isinstance(backend, EmbeddedBackend):
+            asked = ((path.name, _read(connection, path)) for path in left)
+            with closing(classified_on(cluster, ground, backend, asked, work / "ray.log")) as classified:
+                for shard, rows in classified:
+                    write_rows(connection, folder / shard, CLASSIFIED, rows)
+                    done += 1
+                    progress(done, len(every))
+            return
         if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
             desk = Desk(ground, ground.live(), backend, connection)
             for path in left:
@@ -99,9 +116,7 @@ class Desk:
 
     def classify(self, path: Path, target: Path) -> None:
         """Classify the representatives in ``path``, and write ``target``."""
-        name(self.connection, "shard", [path])
-        query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
-        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(self.connection, query)]
+        rows = _read(self.connection, path)
         write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
 
 
@@ -118,6 +133,12 @@ def _begin(work: Path, ground: Ground, megabytes: int) -> None:
 
 def _work(path: Path, target: Path) -> None:
     _desks[0].classify(path, target)
+
+
+def _read(connection: DuckDBPyConnection, path: Path) -> list[Representative]:
+    name(connection, "shard", [path])
+    query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
+    return [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(connection, query)]
 
 
 def _is_done(connection: DuckDBPyConnection, path: Path) -> bool:

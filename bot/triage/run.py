@@ -16,6 +16,7 @@ from bot.errors import IncompleteError, Problem
 from bot.pipeline import Platform
 from bot.submission import Package
 from bot.triage.classifying import Ground, Representative, settled_by
+from bot.triage.cluster import Cluster
 from bot.triage.eval_set import render_eval_set
 from bot.triage.gathering import (
     Preparing,
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What a triage is of: ``inputs`` with their ``columns``, asked of ``packages`` by the names that rows have."""
+    """What a triage is of: ``inputs`` with their ``columns``, asked of ``packages`` by the names that rows have.
+
+    ``processes`` of this machine do what takes long; classifying does the ``cluster``, if there is one.
+    """
 
     platform: Platform
     inputs: tuple[Path, ...]
@@ -47,6 +51,7 @@ class Assignment:
     packages: Mapping[str, Package]
     processes: int
     shows: bool
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +78,13 @@ def triage(assignment: Assignment, backend: Backend, work: Work, out: Path, stag
         ground = Ground(platform=platform, packages=assignment.packages, identity=backend.identity)
         ground = _with_settled(ground, connection, work)
         classify_shards(
-            work.folder, ground, backend, assignment.processes, settings.megabytes, stages("shards classified")
+            work.folder,
+            ground,
+            backend,
+            assignment.processes,
+            settings.megabytes,
+            stages("shards classified"),
+            assignment.cluster,
         )
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
         if lacking:
