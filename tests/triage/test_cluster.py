@@ -167,3 +167,59 @@ def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_mach
     assert {path: after[path] for path in before} == before
     assert content(Path("out.work/classified")) == content(Path("whole.work/classified"))
     assert content(Path("out")) == content(Path("whole"))
+
+
+def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root: Path) -> None:
+    shutil.copytree(REPOSITORY / "bot", root / "changed/bot", ignore=shutil.ignore_patterns("__pycache__"))
+    with (root / "changed/bot/rounding.py").open("a", encoding="utf-8") as file:
+        file.write("# Another version of Incumbent.\n")
+    ended = run("out", "--ray", nodes.address, modules=root / "changed")
+    assert ended.returncode == 4, ended.stderr
+    assert "has other versions than the driver (code); install the same on every machine" in ended.stderr
+    assert not classified("out")
+
+
+@pytest.mark.usefixtures("nodes")
+def test_what_is_no_cluster_is_refused_within_the_time_that_is_configured(root: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        place = f"127.0.0.1:{deaf.getsockname()[1]}"
+        configure(root, seconds=3)
+        begun = time.monotonic()
+        ended = run("out", "--ray", place)
+        assert ended.returncode == 4, ended.stderr
+        assert f"the Ray cluster at {place} " in ended.stderr
+        assert time.monotonic() - begun < 45
+    ended = run("out", "--ray", place)
+    assert ended.returncode == 4, ended.stderr
+    assert f"nothing answers at {place}" in ended.stderr
+    assert "ray start --head" in ended.stderr
+
+
+@pytest.mark.parametrize("address", ["", "10.0.0.5", "ray://10.0.0.5:10001", "10.0.0.5:", ":6379", "local"])
+def test_an_address_is_that_of_a_head_or_auto(address: str) -> None:
+    with pytest.raises(UsageError, match="HOST:PORT"):
+        Cluster(address=address, seconds=1)
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
+    config = root / "config/curation.yaml"
+    text = config.read_text(encoding="utf-8").replace("backend: embedded", "backend: openai")
+    config.write_text(text, encoding="utf-8")
+    ended = run("out", "--ray", "auto")
+    assert ended.returncode == 2
+    assert "leave --ray out" in ended.stderr
+
+
+def test_a_cluster_whose_head_dies_is_lost_within_the_time_that_is_configured(nodes: Nodes, root: Path) -> None:
+    """The last of the module: nothing works afterwards."""
+    configure(root, seconds=15)
+    with started("out", "--ray", nodes.address) as process:
+        wait_until(lambda: classified("out"), "a first shard")
+        os.kill(nodes.gcs, signal.SIGKILL)
+        kill_node(nodes.raylets[0])
+        begun = time.monotonic()
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 4, said
+    assert "the same command goes on with what is left" in said
+    assert time.monotonic() - begun < 45
