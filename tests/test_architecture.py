@@ -117,6 +117,7 @@ PURE = [
     "mcp_server/untrusted.py",
     "mcp_server/verdict_rows.py",
     "migrating/overrides.py",
+    "cli/pace.py",
     "triage/classifying.py",
     "triage/markdown.py",
     "rater",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
+from bot.cli.pace import Pace
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
 from bot.curator.journal import was_changed
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_REDRAWN: Final = 0.1
+_LINES: Final = 10.0
+"""Seconds between two states of a progress that are shown: on a terminal, and as lines."""
 _DECIDING: Final = frozenset({"config", "regression_set", "taxonomy"})
 """Folders on whose files each change of the set depends; a conflict elsewhere is no matter of it."""
 
@@ -231,12 +236,26 @@ def warn_of_lag(lags: Sequence[Lag]) -> None:
 
 
 def progress_bar(label: str) -> Progress:
-    """Progress on a terminal's standard error; silent anywhere else."""
-    if not sys.stderr.isatty():
-        return silent(label)
+    """Progress on a terminal's standard error, with rate and time left; silent anywhere else."""
+    return progress_lines(label) if sys.stderr.isatty() else silent(label)
+
+
+def progress_lines(label: str) -> Progress:
+    """The same for work that takes long: where standard error is no terminal, a line now and then."""
+    is_terminal = sys.stderr.isatty()
+    pace = Pace(label, _REDRAWN if is_terminal else _LINES, time.monotonic)
+    width = 0
 
     def show(done: int, total: int) -> None:
-        click.echo(f"\r{label} {done}/{total}", nl=done == total, err=True)
+        nonlocal width
+        line = pace.line(done, total)
+        if line is None:
+            return
+        ends = not is_terminal or 0 < total == done
+        # What cannot be shown is no reason to end the work.
+        with suppress(OSError):
+            click.echo(f"\r{line.ljust(width)}" if is_terminal else line, nl=ends, err=True)
+        width = 0 if ends else len(line)
 
     return show
 

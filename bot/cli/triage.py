@@ -10,13 +10,15 @@ from pathlib import Path
 import click
 
 from bot.cli.options import (
+    batch_options,
     json_option,
     print_json,
-    progress_bar,
+    progress_lines,
     repository_options,
     say,
     show_problems,
     show_usage,
+    tell_of_batches,
     warn_of_lag,
 )
 from bot.errors import InputError, Problem, UsageError
@@ -52,6 +54,7 @@ from bot.submission import Package, Submission, faults_of_names
 @click.option("--ray", "address", metavar="ADDRESS", help="Classify on this Ray cluster: HOST:PORT, or auto.")
 @click.option("--show-personal-data", "shows", is_flag=True, help="Carry personal data as it was; keys never.")
 @click.option("--force", is_flag=True, help="Overwrite OUT, and begin other work in its folder anew.")
+@batch_options
 @json_option
 @repository_options
 def command(
@@ -68,6 +71,8 @@ def command(
     address: str | None,
     shows: bool,
     force: bool,
+    batch: bool,
+    wait: bool,
     as_json: bool,
     repo: Path,
     config_path: str,
@@ -95,9 +100,9 @@ def command(
         raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
     from bot.digests import digest
     from bot.triage.cluster import Cluster
-    from bot.triage.plan import open_work, room_for
-    from bot.triage.reading import Columns
-    from bot.triage.run import Assignment, triage
+    from bot.triage.plan import open_work, writing_to
+    from bot.triage.reading import Columns, stamp
+    from bot.triage.run import Assignment, Batches, triage
 
     platform = open_platform(repo, config_path)
     cluster = None
@@ -106,10 +111,11 @@ def command(
             raise UsageError("--ray: a language model is asked from one process, whose budget holds; leave --ray out")
         cluster = Cluster(address=address, seconds=platform.config.triage.cluster_seconds)
     packages = _packages(platform, agent_folder, agents_folder, customer)
-    backend = open_backend(platform, progress_bar)
+    backend = open_backend(platform, progress_lines, batch=batch)
     assignment = Assignment(
         platform=platform,
         inputs=inputs,
+        stamps=tuple(map(stamp, inputs)),
         columns=Columns(query=query_column, id=id_column, agent=agent_column),
         packages=packages,
         processes=processes or os.cpu_count() or 1,
@@ -117,7 +123,7 @@ def command(
         cluster=cluster,
     )
     of = {
-        "inputs": [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in inputs],
+        "inputs": [[str(path.resolve()), *stamp(path)] for path in inputs],
         "columns": [query_column, id_column, agent_column],
         "agents": digest([[name, repr(each.specification), repr(each.submission)] for name, each in packages.items()]),
         "shows": shows,
@@ -135,9 +141,13 @@ def command(
     known = platform.regression_set
     warn_of_lag(known.residents(platform.taxonomy, backend.identity)[1])
     folder = work or out.with_name(f"{out.name}.work")
-    with room_for(folder):
-        kept = open_work(folder, of, anew=force)
-        outcome = triage(assignment, backend, kept, out, progress_bar)
+    fix = (
+        f"free some of its disk, and the same command goes on where it was; or delete {folder}, and begin anew with "
+        "--work on another disk"
+    )
+    with writing_to(folder, fix, spilling=True), open_work(folder, of, anew=force) as kept:
+        batches = Batches(wait=wait, tell=tell_of_batches)
+        outcome = triage(assignment, backend, kept, out, progress_lines, batches)
     if as_json:
         from bot.triage.output import TriageOutput
 

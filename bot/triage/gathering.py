@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bot.classifier.model import Progress
 from bot.errors import Problem
 from bot.learning_settings import TriageSettings
 from bot.masking import masked_with
@@ -38,7 +39,7 @@ _TEXTS: Final = {
     "row": "BIGINT",
     "exact": "BIGINT",
     "masked": "VARCHAR[]",
-    "bands": "VARCHAR[]",
+    "bands": "UBIGINT[]",
     "minhash": "VARCHAR",
 }
 COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("bands", "minhash")}, "near": "BIGINT"}
@@ -47,9 +48,13 @@ COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("b
 ``place``: the row's number over all inputs; ``turns``: masked; ``exact``: rows with the same text, itself included;
 ``near``: rows with nearly that text besides; ``masked``: the kinds of what was masked.
 """
+_NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
 _TASK: Final = 500
+_CHARACTERS: Final = 250_000
+"""Characters of a task, besides its last query: memory is bounded however long queries are."""
+_TASKS: Final = 16
 
 
 def write_keys(
@@ -57,7 +62,7 @@ def write_keys(
     work: Path,
     rows: Iterator[Row | Problem],
     listed: int,
-    progress: Callable[[int], None],
+    progress: Progress,
 ) -> tuple[tuple[int, int], list[Problem]]:
     """Write what tells the texts of ``rows`` apart: of texts only digests.
 
@@ -67,6 +72,7 @@ def write_keys(
     problems: list[Problem] = []
     good = bad = 0
     found: list[dict[str, Any]] = []
+    progress(0, 0)
     for row in rows:
         if isinstance(row, Problem):
             bad += 1
@@ -79,8 +85,9 @@ def write_keys(
         if len(found) == _CHUNK:
             write_rows(connection, folder / f"{good:012d}.parquet", _KEYS, found)
             found.clear()
-            progress(good + bad)
+            progress(good + bad, 0)
     write_rows(connection, folder / "last.parquet", _KEYS, found)
+    progress(good + bad, good + bad)
     return (good, bad), problems
 
 
@@ -118,8 +125,13 @@ class Preparing:
             turns = masked_with(detector, row.turns)
         values = self._minhash(normalise(turns))
         count, width = self.bands
+        # The band and the agent are part of it: texts with the same hash share a band of one agent.
         bands = [
-            hashlib.blake2b(values[band * width : (band + 1) * width].tobytes(), digest_size=8).hexdigest()
+            int.from_bytes(
+                hashlib.blake2b(
+                    values[band * width : (band + 1) * width].tobytes() + f"{band} {row.agent}".encode(), digest_size=8
+                ).digest()
+            )
             for band in range(count)
         ]
         kept = {"turns": turns, "exact": exact, "masked": kinds, "bands": bands}
@@ -132,7 +144,7 @@ class Preparing:
         shingles = {text[start : start + size].encode() for start in range(max(1, len(text) - size + 1))}
         found = MinHash(num_perm=self.settings.permutations)
         found.update_batch(sorted(shingles))
-        return np.ascontiguousarray(found.hashvalues, dtype="<u8")
+        return np.ascontiguousarray(found.hashvalues, dtype="<u4")
 
 
 def bands_of(settings: TriageSettings) -> tuple[int, int]:
@@ -153,10 +165,10 @@ def write_texts(
 ) -> None:
     """Write the first row of each text, masked, with its hashes; ``rows`` are those of :func:`write_keys` again."""
     folder = _emptied(work / "texts")
-    tasks = _batches(_firsts(connection, work, rows), _TASK)
+    tasks = _tasks(_firsts(connection, work, rows))
     done = 0
     # So many at a time that no process waits, and little is held.
-    while batch := list(itertools.islice(tasks, 16)):
+    while batch := list(itertools.islice(tasks, _TASKS)):
         prepared = list((pool.map if pool else map)(preparing, batch))
         found = [row for part in prepared for row in part]
         done += len(found)
@@ -178,60 +190,128 @@ def _firsts(connection: DuckDBPyConnection, work: Path, rows: Iterator[Row | Pro
             following = next(wanted, None)
 
 
-def _batches(rows: Iterator[tuple[Row, int]], size: int) -> Iterator[list[tuple[Row, int]]]:
-    while batch := list(itertools.islice(rows, size)):
-        yield batch
+def _tasks(rows: Iterator[tuple[Row, int]]) -> Iterator[list[tuple[Row, int]]]:
+    task: list[tuple[Row, int]] = []
+    characters = 0
+    for row, exact in rows:
+        task.append((row, exact))
+        characters += sum(map(len, row.turns))
+        if len(task) == _TASK or characters > _CHARACTERS:
+            yield task
+            task, characters = [], 0
+    if task:
+        yield task
 
 
-def write_representatives(connection: DuckDBPyConnection, work: Path, settings: TriageSettings) -> None:
+def write_representatives(
+    connection: DuckDBPyConnection, work: Path, settings: TriageSettings, progress: Progress
+) -> None:
     """Write the texts that are near duplicates of no earlier one of their agent, in shards."""
     name(connection, "texts", shards(work, "texts"))
-    candidates = (
-        "WITH banded AS (SELECT place, agent, unnest(range(len(bands))) AS band, unnest(bands) AS hash FROM texts), "
-        "earliest AS (SELECT place, min(place) OVER (PARTITION BY agent, band, hash) AS first FROM banded) "
-        "SELECT DISTINCT f.place, f.first, one.exact, one.minhash AS mine, other.minhash AS theirs FROM earliest f "
-        "JOIN texts one ON one.place = f.place JOIN texts other ON other.place = f.first "
-        "WHERE f.first < f.place ORDER BY f.place, f.first"
-    )
-    duplicates: set[int] = set()
-    near: dict[int, int] = {}
-    for row in rows_of(connection, candidates):
-        if row["place"] in duplicates or row["first"] in duplicates:
-            continue
-        if _alike(row["mine"], row["theirs"]) >= settings.near_duplicate:
-            duplicates.add(row["place"])
-            near[row["first"]] = near.get(row["first"], 0) + row["exact"]
+    (found,) = rows_of(connection, "SELECT count(*) AS texts, coalesce(max(place), 0) AS last FROM texts")
+    progress(0, found["texts"])
+    _write_near(connection, work, found["last"] + 1, settings.near_duplicate)
     folder = _emptied(work / REPRESENTATIVES)
-    taken: set[str] = set()
+    for number, rows in enumerate(_shards(_representatives(connection, work, found["texts"], progress), settings)):
+        write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, rows)
+
+
+def _write_near(connection: DuckDBPyConnection, work: Path, places: int, threshold: float) -> None:
+    """Write the near duplicates, of which text each is one, and how many rows have it."""
+    candidates = (
+        "WITH banded AS (SELECT place, unnest(bands) AS hash FROM texts), "
+        "earliest AS (SELECT place, min(place) OVER (PARTITION BY hash) AS first FROM banded), "
+        "pairs AS (SELECT DISTINCT place, first FROM earliest WHERE first < place) "
+        "SELECT p.place, p.first, one.exact, one.minhash AS mine, other.minhash AS theirs FROM pairs p "
+        "JOIN texts one ON one.place = p.place JOIN texts other ON other.place = p.first ORDER BY p.place, p.first"
+    )
+    is_duplicate = bytearray(places)
+    folder = _emptied(work / "near")
     found: list[dict[str, Any]] = []
     number = 0
-    for row in rows_of(connection, "SELECT * EXCLUDE (bands, minhash) FROM texts ORDER BY place"):
-        if row["place"] in duplicates:
+    for row in rows_of(connection, candidates):
+        if is_duplicate[row["place"]] or is_duplicate[row["first"]]:
             continue
-        found.append({**row, "id": _named(row, taken), "near": near.get(row["place"], 0)})
-        if len(found) == settings.shard_rows:
-            write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, found)
+        if _alike(row["mine"], row["theirs"]) >= threshold:
+            is_duplicate[row["place"]] = 1
+            found.append({"place": row["place"], "of": row["first"], "exact": row["exact"]})
+        if len(found) == _CHUNK:
+            write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
             found.clear()
             number += 1
-    if found or not number:
-        write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, found)
+    write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
 
 
-def _named(row: Mapping[str, Any], taken: set[str]) -> str:
-    """The row's own id, or one made of its file and number; no two have the same."""
-    made = f"{row['file'].split('.')[0]}-{row['row']}"
-    id = next(
-        called
-        for called in itertools.chain((row["id"] or made, made), (f"{made}-{count}" for count in itertools.count(2)))
-        if called not in taken
+def _representatives(
+    connection: DuckDBPyConnection, work: Path, texts: int, progress: Progress
+) -> Iterator[dict[str, Any]]:
+    """Rows of :data:`COLUMNS`, by place."""
+    name(connection, "near", shards(work, "near"))
+    name(connection, "names", [_write_names(connection, work)])
+    # Sorted apart from the texts, which lie in this order already.
+    facts = rows_of(
+        connection,
+        "SELECT n.place, n.id, coalesce(d.near, 0) AS near FROM names n "
+        'LEFT JOIN (SELECT "of" AS place, sum(exact)::BIGINT AS near FROM near GROUP BY 1) d USING (place) ORDER BY 1',
     )
-    taken.add(id)
-    return str(id)
+    following = next(facts, None)
+    for number, row in enumerate(rows_of(connection, "SELECT * EXCLUDE (bands, minhash) FROM texts"), 1):
+        if following is not None and row["place"] == following["place"]:
+            yield {**row, **following}
+            following = next(facts, None)
+        if number % _CHUNK == 0 or number == texts:
+            progress(number, texts)
+
+
+def _shards(rows: Iterator[dict[str, Any]], settings: TriageSettings) -> Iterator[list[dict[str, Any]]]:
+    """``rows`` in parts of so many, fewer where their texts are long; one that is empty if there are none."""
+    found: list[dict[str, Any]] = []
+    characters = number = 0
+    for row in rows:
+        found.append(row)
+        characters += sum(map(len, row["turns"]))
+        if len(found) == settings.shard_rows or characters > _TASKS * _CHARACTERS:
+            yield found
+            found, characters = [], 0
+            number += 1
+    if found or not number:
+        yield found
+
+
+def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
+    """Write the id of each representative: its own, or one made of its file and row; no two have the same.
+
+    Of several with one id the first that has it as its own keeps it.
+    """
+    folder = _emptied(work / "names")
+    path = folder / "0.parquet"
+    write_query(
+        connection,
+        path,
+        "SELECT place, made, coalesce(id, made) AS id, (id IS NULL)::INTEGER AS changes "
+        "FROM (SELECT *, split_part(file, '.', 1) || '-' || \"row\" AS made FROM texts) "
+        "WHERE place NOT IN (SELECT place FROM near)",
+    )
+    numbered = "(SELECT *, row_number() OVER (PARTITION BY id ORDER BY changes, place) AS number FROM names)"
+    for step in itertools.count(1):
+        name(connection, "names", [path])
+        (found,) = rows_of(connection, f"SELECT count(*) AS shared FROM {numbered} WHERE number > 1")
+        if not found["shared"]:
+            break
+        # A made id may be the own id of another; it gets longer each time, until there is none.
+        path = folder / f"{step}.parquet"
+        write_query(
+            connection,
+            path,
+            "SELECT place, made, CASE WHEN number = 1 THEN id WHEN changes = 0 THEN made ELSE id || '-' || number END "
+            f"AS id, changes + (number > 1)::INTEGER AS changes FROM {numbered}",
+        )
+    return path
 
 
 def _alike(mine: str, theirs: str) -> float:
     """The share of equal hashes: an estimate of how many shingles two texts share of all that they have."""
-    return float(np.mean(np.frombuffer(b64decode(mine), "<u8") == np.frombuffer(b64decode(theirs), "<u8")))
+    return float(np.mean(np.frombuffer(b64decode(mine), "<u4") == np.frombuffer(b64decode(theirs), "<u4")))
 
 
 def _emptied(folder: Path) -> Path:

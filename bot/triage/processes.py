@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from threadpoolctl import threadpool_limits
 
@@ -21,7 +23,7 @@ from bot.opening import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
 from bot.triage.cluster import Cluster, classified_on
-from bot.triage.tables import connected, name, rows_of, write_rows
+from bot.triage.tables import connected, name, row_count, rows_of, write_rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,6 +51,39 @@ def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Ite
                 yield Representative(**row | {"turns": tuple(row["turns"])})
 
 
+@contextmanager
+def pool_of(processes: int, begin: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
+    """So many ``processes``, each of which calls ``begin`` with ``arguments`` first, and ends when this one does.
+
+    Raises :class:`OutsideError` where one of them dies.
+    """
+    try:
+        with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (begin, arguments)) as pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    except BrokenProcessPool:
+        fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
+        raise OutsideError(f"one of the processes was ended from outside; {fix}") from None
+
+
+def _begin(begin: Callable[..., None], arguments: Sequence[Any]) -> None:
+    # The process that began this one says when to stop; where it was killed, nothing would.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threadpool_limits(1)
+    begin(*arguments)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def classify_shards(
     work: Path,
     ground: Ground,
@@ -61,48 +96,41 @@ def classify_shards(
     """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
 
     With a ``cluster`` its machines classify, else ``processes`` of this one.  A language model is asked from this
-    process alone, whose budget and rate hold for all.  ``megabytes`` bound the memory of each database.  Raises
-    :class:`OutsideError` where a process dies, or the cluster is lost.
+    process alone, whose budget and rate hold for all.  ``megabytes`` bound the memory of each database; ``progress``
+    counts representatives.  Raises :class:`OutsideError` where a process dies, or the cluster is lost.
     """
     folder = work / CLASSIFIED_FOLDER
     folder.mkdir(exist_ok=True)
     every = shards(work, REPRESENTATIVES)
     with connected(work, megabytes) as connection:
+        sizes = {path: row_count(connection, path) for path in every}
         left = [path for path in every if not _is_done(connection, folder / path.name)]
-        done = len(every) - len(left)
-        progress(done, len(every))
+        total = sum(sizes.values())
+        done = total - sum(sizes[path] for path in left)
+        progress(done, total)
         if cluster is not None and left and isinstance(backend, EmbeddedBackend):
             asked = ((path.name, _read(connection, path)) for path in left)
             with closing(classified_on(cluster, ground, backend, asked, work / "ray.log")) as classified:
                 for shard, rows in classified:
                     write_rows(connection, folder / shard, CLASSIFIED, rows)
-                    done += 1
-                    progress(done, len(every))
+                    done += sizes[work / REPRESENTATIVES / shard]
+                    progress(done, total)
             return
         if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
             desk = Desk(ground, ground.live(), backend, connection)
             for path in left:
                 desk.classify(path, folder / path.name)
-                done += 1
-                progress(done, len(every))
+                done += sizes[path]
+                progress(done, total)
             return
     # Once, and not in every process: they read what it leaves behind.
     backend.fit()
-    context = get_context("spawn")
-    try:
-        with ProcessPoolExecutor(min(processes, len(left)), context, _begin, (work, ground, megabytes)) as pool:
-            running = [pool.submit(_work, path, folder / path.name) for path in left]
-            try:
-                for each in as_completed(running):
-                    each.result()
-                    done += 1
-                    progress(done, len(every))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    except BrokenProcessPool:
-        fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
-        raise OutsideError(f"a process that classified was ended from outside; {fix}") from None
+    with pool_of(min(processes, len(left)), _open_desk, work, ground, megabytes) as pool:
+        running = {pool.submit(_work, path, folder / path.name): path for path in left}
+        for each in as_completed(running):
+            each.result()
+            done += sizes[running[each]]
+            progress(done, total)
 
 
 @dataclass(frozen=True)
@@ -123,10 +151,8 @@ class Desk:
 _desks: list[Desk] = []
 
 
-def _begin(work: Path, ground: Ground, megabytes: int) -> None:
-    """What each process loads once; the process that began it says when to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpool_limits(1)
+def _open_desk(work: Path, ground: Ground, megabytes: int) -> None:
+    """What each process loads once."""
     with_masks(ground.platform)
     _desks.append(Desk(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
 

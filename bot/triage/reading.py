@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -16,12 +15,14 @@ from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, foreign_list
 from bot.masking import masked
 from bot.suggest import perhaps
-from bot.triage.tables import connected, name, rows_of
+from bot.triage.tables import connected, identifier, name, row_count, rows_of
 
 QUERY_COLUMNS: Final = ("query", "question", "prompt", "text", "input", "message", "utterance", "turns", "messages")
 ID_COLUMNS: Final = ("id", "query_id", "request_id", "conversation_id", "trace_id")
+_KINDS: Final = (".parquet", ".jsonl", ".ndjson", ".csv")
 _LONGEST_ID: Final = 200
-_FIX: Final = "mend the row, or leave it: the others were read"
+_TOO_LONG: Final = "the line is longer than limits.file_bytes"
+_FIX: Final = "correct the row, or leave it: the others were read"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,25 +46,72 @@ class Row:
     turns: tuple[str, ...]
 
 
+class Position:
+    """How many bytes of the inputs are read by now."""
+
+    def __init__(self) -> None:
+        self._passed = 0
+        self.inside: Callable[[], int] = lambda: 0
+
+    def __call__(self) -> int:
+        return self._passed + self.inside()
+
+    def pass_by(self, path: Path) -> None:
+        """All of ``path`` is read."""
+        self._passed += path.stat().st_size
+        self.inside = lambda: 0
+
+
 def read_rows(
-    inputs: Sequence[Path], columns: Columns, agents: frozenset[str], limits: Limits, megabytes: int
+    inputs: Sequence[Path],
+    columns: Columns,
+    agents: frozenset[str],
+    limits: Limits,
+    megabytes: int,
+    position: Position | None = None,
 ) -> Iterator[Row | Problem]:
     """Each row of ``inputs``, in their order, or what is wrong with it.
 
-    ``agents`` are the names that an agent's column may hold; without that column the only one.  Raises
+    ``agents`` are the names that an agent's column may hold; without that column the only one.  ``position`` follows
+    the reading.  Raises
     :class:`InputError` where a column is missing or a file is none that can be read.
     """
+    for path in inputs:
+        _kind(path)
     place = 0
+    position = Position() if position is None else position
     for path in inputs:
         found: tuple[str, str | None] | None = None
-        for row, record in _records(path, limits, megabytes):
+        for row, record in _records(path, columns, limits, megabytes, position):
             if isinstance(record, str):
                 yield Problem(str(path), row, record, _FIX)
             else:
-                if found is None or (columns.query is None and found[0] not in record):
+                if found is None:
                     found = _columns(path, record, columns)
-                yield _row(place, path, row, record, found, columns.agent, agents, limits)
+                # Rows of JSON may differ in their columns.
+                own = next((each for each in QUERY_COLUMNS if each in record), None)
+                query = found[0] if columns.query is not None or found[0] in record or own is None else own
+                yield _row(place, path, row, record, (query, found[1]), columns.agent, agents, limits)
             place += 1
+        position.pass_by(path)
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time of the file at ``path``: they change where its content does."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def refuse_changed(inputs: Sequence[Path], stamps: Sequence[tuple[int, int]]) -> None:
+    """Raise :class:`InputError` for those of ``inputs`` that are not as they were: rows may be others by now."""
+    fix = "wait until it is whole, or copy it; then run the command again with --force, which begins anew"
+    problems = [
+        Problem(str(path), None, "the file changed while it was read", fix)
+        for path, before in zip(inputs, stamps, strict=True)
+        if not path.exists() or stamp(path) != before
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _row(
@@ -76,7 +124,9 @@ def _row(
     agents: frozenset[str],
     limits: Limits,
 ) -> Row | Problem:
-    turns = turns_of(record.get(found[0]))
+    if found[0] not in record:
+        return Problem(str(path), row, f"there is no column {found[0]}", _FIX)
+    turns = turns_of(record[found[0]])
     if isinstance(turns, str):
         return Problem(str(path), row, f"{found[0]}: {turns}", _FIX)
     if len(turns) > limits.turns or any(len(turn) > limits.turn_characters for turn in turns):
@@ -148,44 +198,81 @@ def _missing(path: Path, message: str, option: str, there: Sequence[str]) -> Pro
     return Problem(str(path), None, message, f"name one with {option}; there are {foreign_list(there)}")
 
 
-def _records(path: Path, limits: Limits, megabytes: int) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+def _records(
+    path: Path, columns: Columns, limits: Limits, megabytes: int, position: Position
+) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     """Number and columns of each row, or what is wrong with it."""
-    called = path.name.removesuffix(".gz").lower()
-    if called.endswith(".parquet"):
-        yield from _parquet(path, megabytes)
-    elif called.endswith((".jsonl", ".ndjson", ".csv")):
-        try:
-            with _opened(path) as stream:
-                yield from _csv(stream) if called.endswith(".csv") else _json_lines(stream, limits.file_bytes)
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError([Problem(str(path), None, "it is broken, or no gzip file", "compress it anew")]) from None
-    else:
-        raise UsageError(f"{path}: the ending says of no input what it is; use .parquet, .jsonl, .csv, or .gz of these")
+    kind = _kind(path)
+    try:
+        if kind == ".parquet":
+            yield from _parquet(path, columns, megabytes, position)
+            return
+        with path.open("rb") as raw, _unpacked(path, raw) as stream:
+            position.inside = raw.tell
+            if kind == ".csv":
+                yield from _csv(path, stream, columns, limits.file_bytes)
+            else:
+                yield from _json_lines(stream, limits.file_bytes)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError([Problem(str(path), None, "it is broken, or no gzip file", "compress it anew")]) from None
+    except OSError as error:
+        fix = "see that it is there, and that you may read it; the same command goes on"
+        raise InputError([Problem(str(path), None, f"it cannot be read: {error.strerror}", fix)]) from None
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if path.name.lower().endswith(".gz") else path.open("rb")
+def _kind(path: Path) -> str:
+    """What the ending of ``path`` says that it is; raises :class:`UsageError` where it says nothing."""
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix
+    if kind not in _KINDS:
+        raise UsageError(f"{path}: an input must end in {', '.join(_KINDS)}, or .gz after one of these")
+    if not path.is_file():
+        raise UsageError(f"{path} is no file that can be read twice; write its rows to one")
+    return kind
 
 
-def _parquet(path: Path, megabytes: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _unpacked(path: Path, raw: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(raw)) if path.name.lower().endswith(".gz") else raw
+
+
+def _parquet(
+    path: Path, columns: Columns, megabytes: int, position: Position
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     import duckdb
 
     try:
-        with connected(path.parent, megabytes) as connection:
+        with connected(None, megabytes) as connection:
             name(connection, "traffic", [path])
-            yield from enumerate(rows_of(connection, "FROM traffic"), 1)
-    except duckdb.InvalidInputException:
-        raise InputError([Problem(str(path), None, "this is no Parquet file", "write it anew")]) from None
+            there = [row["column_name"] for row in rows_of(connection, "DESCRIBE traffic")]
+            query, id = _columns(path, dict.fromkeys(there), columns)
+            # Others may be large.
+            used = dict.fromkeys(each for each in (query, id, columns.agent) if each is not None)
+            selected = ", ".join(identifier(each) for each in used)
+            number, rows, size = 0, max(1, row_count(connection, path)), path.stat().st_size
+            position.inside = lambda: size * number // rows
+            for number, record in enumerate(rows_of(connection, f"SELECT {selected} FROM traffic"), 1):
+                yield number, record
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        fix = "write it anew, if it should be a Parquet file"
+        raise InputError([Problem(str(path), None, f"it cannot be read: {str(error).splitlines()[0]}", fix)]) from None
+
+
+def _bounded_lines(stream: IO[bytes], longest: int) -> Iterator[bytes | None]:
+    """The lines of ``stream``; ``None`` for one of more than ``longest`` bytes, of which little is held."""
+    while line := stream.readline(longest + 1):
+        if len(line) <= longest:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(longest)
+        yield None
 
 
 def _json_lines(stream: IO[bytes], longest: int) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    number = 0
-    while line := stream.readline(longest + 1):
-        number += 1
-        if len(line) > longest:
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(longest)
-            yield number, "the line is longer than limits.file_bytes"
+    for number, line in enumerate(_bounded_lines(stream, longest), 1):
+        if line is None:
+            yield number, _TOO_LONG
             continue
         if not line.strip():
             continue
@@ -197,9 +284,21 @@ def _json_lines(stream: IO[bytes], longest: int) -> Iterator[tuple[int, Mapping[
         yield number, record if isinstance(record, dict) else "the line holds no object"
 
 
-def _csv(stream: IO[bytes]) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    rows = csv.reader(text)
+def _csv(
+    path: Path, stream: IO[bytes], columns: Columns, longest: int
+) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+    cut: list[int] = []
+
+    def lines() -> Iterator[str]:
+        encoding = "utf-8-sig"
+        for number, line in enumerate(_bounded_lines(stream, longest)):
+            if line is None:
+                cut.append(number)
+            for each in (line or b"\n").splitlines(keepends=True):
+                yield each.decode(encoding, "surrogateescape")
+                encoding = "utf-8"
+
+    rows = csv.reader(lines())
     head: list[str] | None = None
     number = 0
     while True:
@@ -208,14 +307,35 @@ def _csv(stream: IO[bytes]) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
         except StopIteration:
             return
         except csv.Error as error:
+            if head is None:
+                raise InputError([Problem(str(path), 1, f"the head: {error}", "write the names of columns")]) from None
             number += 1
+            cut.clear()
             yield number, str(error)
             continue
         if head is None:
-            head = cells
+            if cells or cut:
+                head = cells
+                _refuse_twice(path, head, columns)
             continue
         number += 1
-        if len(cells) == len(head):
+        if cut:
+            cut.clear()
+            yield number, _TOO_LONG
+        elif len(cells) == len(head):
             yield number, dict(zip(head, cells, strict=True))
         elif cells:
             yield number, f"there are {len(cells)} cells under {len(head)} columns"
+
+
+def _refuse_twice(path: Path, head: Sequence[str], columns: Columns) -> None:
+    """Raise :class:`InputError` where a column that is read is there more than once."""
+    there = dict.fromkeys(head)
+    query, id = _columns(path, there, columns)
+    problems = [
+        Problem(str(path), None, f"the column {column} is there more than once", "leave one of them out")
+        for column in (query, id, columns.agent)
+        if column is not None and head.count(column) > 1
+    ]
+    if problems:
+        raise InputError(problems)

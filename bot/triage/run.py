@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.classifier.batching import through_batches
 from bot.classifier.model import Backend, Stages
 from bot.errors import IncompleteError, Problem
+from bot.masking import mask_by
 from bot.pipeline import Platform
 from bot.submission import Package
 from bot.triage.classifying import Ground, Representative, settled_by
@@ -27,12 +27,12 @@ from bot.triage.gathering import (
     write_texts,
 )
 from bot.triage.markdown import render_triage
-from bot.triage.plan import Work
-from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, shards
-from bot.triage.reading import Columns, read_rows
+from bot.triage.plan import Work, writing_to
+from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, pool_of, shards
+from bot.triage.reading import Columns, Position, read_rows, refuse_changed
 from bot.triage.shortlist import Shortlist, choose
 from bot.triage.summary import Summary, summarise
-from bot.triage.tables import connected
+from bot.triage.tables import PART, connected
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -42,11 +42,13 @@ if TYPE_CHECKING:
 class Assignment:
     """What a triage is of: ``inputs`` with their ``columns``, asked of ``packages`` by the names that rows have.
 
-    ``processes`` of this machine do what takes long; classifying does the ``cluster``, if there is one.
+    ``stamps`` are :func:`stamp` of each input as it was when the work began.  ``processes`` of this machine do what
+    takes long, but for classifying where there is a ``cluster``.
     """
 
     platform: Platform
     inputs: tuple[Path, ...]
+    stamps: tuple[tuple[int, int], ...]
     columns: Columns
     packages: Mapping[str, Package]
     processes: int
@@ -66,49 +68,72 @@ class Outcome:
     shortlist: Shortlist
 
 
-def triage(assignment: Assignment, backend: Backend, work: Work, out: Path, stages: Stages) -> Outcome:
+@dataclass(frozen=True, kw_only=True)
+class Batches:
+    """How a backend that asks in batches is used: whether to ``wait`` for answers, and who hears how they stand."""
+
+    wait: bool
+    tell: Callable[[str], None]
+
+
+def triage(
+    assignment: Assignment, backend: Backend, work: Work, out: Path, stages: Stages, batches: Batches
+) -> Outcome:
     """All steps; at the end ``out`` is there as a whole, in place of an older one.
 
     Raises :class:`IncompleteError` where the classifier said nothing of some: the same command asks again.
     """
-    platform, settings = assignment.platform, assignment.platform.config.triage
+    settings = assignment.platform.config.triage
     with ExitStack() as held:
         connection = held.enter_context(connected(work.folder, settings.megabytes))
         gathered = _gather(assignment, connection, work, stages)
-        ground = Ground(platform=platform, packages=assignment.packages, identity=backend.identity)
+        ground = Ground(platform=assignment.platform, packages=assignment.packages, identity=backend.identity)
         ground = _with_settled(ground, connection, work)
-        classify_shards(
-            work.folder,
-            ground,
-            backend,
-            assignment.processes,
-            settings.megabytes,
-            stages("shards classified"),
-            assignment.cluster,
-        )
+        progress = stages("representatives classified")
+        processes, cluster = assignment.processes, assignment.cluster
+
+        def classify() -> None:
+            classify_shards(work.folder, ground, backend, processes, settings.megabytes, progress, cluster)
+
+        _, pending = through_batches(backend, classify, batches.wait, batches.tell)
+        if pending is not None:
+            raise pending
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
         if lacking:
             told = "; ".join(f"{id}: {why}" for id, why in lacking.items())
             raise IncompleteError(f"not classified: {told}; run again, which asks for these alone")
-        shortlist = choose(connection, work.folder, ground)
-        temporary = out.with_name(f"{out.name}.part")
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
-    outcome = Outcome(
-        rows=gathered["rows"],
-        unreadable=gathered["unreadable"],
-        problems=tuple(Problem(*each) for each in gathered["problems"]),
-        texts=gathered["texts"],
-        summary=summary,
-        shortlist=shortlist,
-    )
-    _write(outcome, assignment, temporary)
-    # An older result stays until there is a new one.
-    if out.exists():
-        shutil.rmtree(out)
-    temporary.replace(out)
+        shortlist = choose(connection, work.folder, ground, stages("with merit judged"))
+        temporary = out.with_name(f"{out.name}{PART}")
+        fix = (
+            f"free some of its disk, or give --work {work.folder} with --out on another disk; the same command goes on"
+        )
+        with writing_to(out, fix, spilling=False), _emptied(temporary):
+            summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
+            outcome = Outcome(
+                rows=gathered["rows"],
+                unreadable=gathered["unreadable"],
+                problems=tuple(Problem(*each) for each in gathered["problems"]),
+                texts=gathered["texts"],
+                summary=summary,
+                shortlist=shortlist,
+            )
+            _write(outcome, assignment, temporary)
+            # An older result stays until there is a new one.
+            if out.exists():
+                shutil.rmtree(out)
+            temporary.replace(out)
     return outcome
+
+
+@contextmanager
+def _emptied(folder: Path) -> Iterator[None]:
+    """Within, ``folder`` is there, and empty at first; what is left of it at the end goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, stages: Stages) -> dict[str, Any]:
@@ -117,10 +142,17 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
     agents = frozenset(assignment.packages)
     reading = (assignment.inputs, assignment.columns, agents, platform.config.limits, settings.megabytes)
     if not work.is_done("keys"):
-        shown = stages("rows read")
+        position, shown = Position(), stages("rows read")
+        size = sum(size for size, _ in assignment.stamps)
         counted, problems = write_keys(
-            connection, work.folder, read_rows(*reading), settings.listed, lambda done: shown(done, done + 1)
+            connection,
+            work.folder,
+            read_rows(*reading, position),
+            settings.listed,
+            # Until all are read, as many are expected as the bytes that are read hold on average.
+            lambda done, total: shown(done, total or round(done * size / max(1, position()))),
         )
+        refuse_changed(assignment.inputs, assignment.stamps)
         kept = [[each.file, each.line, each.message, each.fix] for each in problems]
         texts = write_distinct(connection, work.folder)
         result = {"rows": counted[0], "unreadable": counted[1], "problems": kept, "texts": texts}
@@ -134,22 +166,24 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
             settings=settings,
             bands=bands_of(settings),
         )
-        shown = stages("texts masked")
+        masking = stages("texts masked")
+        masking(0, gathered["texts"])
         with ExitStack() as held:
             pool = None
             if assignment.processes > 1:
-                pool = held.enter_context(ProcessPoolExecutor(assignment.processes, get_context("spawn")))
+                pool = held.enter_context(pool_of(assignment.processes, mask_by, platform.config.personal_data.shown))
             write_texts(
                 connection,
                 work.folder,
                 read_rows(*reading),
                 preparing,
                 pool,
-                lambda done: shown(done, gathered["texts"]),
+                lambda done: masking(done, gathered["texts"]),
             )
+        refuse_changed(assignment.inputs, assignment.stamps)
         work.finish("texts")
     if not work.is_done("near"):
-        write_representatives(connection, work.folder, settings)
+        write_representatives(connection, work.folder, settings, stages("texts compared"))
         work.finish("near")
     return gathered
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from bot.classifier.model import Progress
 from bot.consolidator.cycle import judge_arriving
 from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
@@ -17,6 +18,11 @@ from bot.triage.tables import name, rows_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
+"""Which rows of a classified shard have merit against R as it is."""
+_SHOWN: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +58,15 @@ class Shortlist:
     judged: int
 
 
-def choose(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Shortlist:
+def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress) -> Shortlist:
     """Judge what was classified in ``work``: the same verdicts as a review of all representatives gives."""
     live = ground.live()
     name(connection, "representatives", shards(work, REPRESENTATIVES))
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
+    (found,) = rows_of(connection, f"SELECT count(*) AS merit FROM classified WHERE {MERIT}")
     judged, admitting = 0, []
-    for query, verdict in judge_arriving(_arriving(connection), live, ground.platform.config):
+    arriving = _counted(_arriving(connection), progress, found["merit"])
+    for query, verdict in judge_arriving(arriving, live, ground.platform.config):
         judged += 1
         if verdict.decision.admits:
             admitting.append((query, verdict))
@@ -67,21 +75,31 @@ def choose(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Shortl
     wanted = (
         "SELECT id, agent, file, row, exact, near, masked FROM representatives WHERE list_contains(?::VARCHAR[], id)"
     )
-    found = {row.pop("id"): row for row in rows_of(connection, wanted, [[query.id for query, _ in admitting]])}
+    rows = {row.pop("id"): row for row in rows_of(connection, wanted, [[query.id for query, _ in admitting]])}
     return Shortlist(
         chosen=tuple(
-            Chosen(query=query, verdict=verdict, **found[query.id] | {"masked": tuple(found[query.id]["masked"])})
+            Chosen(query=query, verdict=verdict, **rows[query.id] | {"masked": tuple(rows[query.id]["masked"])})
             for query, verdict in admitting
         ),
         judged=judged,
     )
 
 
+def _counted(
+    arriving: Iterator[tuple[Key, ScoredQuery]], progress: Progress, total: int
+) -> Iterator[tuple[Key, ScoredQuery]]:
+    progress(0, total)
+    for number, item in enumerate(arriving, 1):
+        yield item
+        if number % _SHOWN == 0 or number == total:
+            progress(number, total)
+
+
 def _arriving(connection: DuckDBPyConnection) -> Iterator[tuple[Key, ScoredQuery]]:
     """Those with merit against R, sorted by key and id."""
     query = (
         "SELECT c.*, r.turns FROM classified c JOIN representatives r USING (place) "
-        "WHERE c.new > 0 OR c.fills > 0 OR c.contested > 0 OR c.combinations > 0 "
+        f"WHERE {MERIT} "
         "ORDER BY c.new DESC, c.fills DESC, c.contested DESC, c.combinations DESC, c.total DESC, c.id"
     )
     for row in rows_of(connection, query):

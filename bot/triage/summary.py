@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bot.rater.profile import bits
 from bot.triage.classifying import Ground
 from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, shards
-from bot.triage.shortlist import Shortlist
+from bot.triage.shortlist import MERIT, Shortlist
 from bot.triage.tables import name, rows_of, write_query, write_rows
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def summarise(
         "SELECT count(*) AS classified, count(shortfall) AS unclassified, count(*) FILTER (NOT familiar) AS unfamiliar,"
         " count(*) FILTER (len(list_filter(signature, lambda x: NOT list_contains(arbitrated, x))) = 0)"
         " AS off_taxonomy,"
-        " count(*) FILTER (new > 0 OR fills > 0 OR contested > 0 OR combinations > 0) AS merit"
+        f" count(*) FILTER {MERIT} AS merit"
         " FROM classified",
     )
     signatures = out / "signatures.parquet"

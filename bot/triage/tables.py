@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+SPILL: Final = "spill-"
+PART: Final = ".part"
 _FETCHED: Final = 1_000
+_connections = itertools.count()
 
 
-def connected(spill: Path, megabytes: int) -> DuckDBPyConnection:
-    """A database of nothing but files, of at most so many ``megabytes``; what is more goes into ``spill``."""
+def connected(work: Path | None, megabytes: int) -> DuckDBPyConnection:
+    """A database of nothing but files, of at most so many ``megabytes``.
+
+    What is more goes into a folder of its own in ``work``: two databases that share one overwrite each other's files.
+    Without ``work`` it fails instead.
+    """
     # Only triage needs it, and it is an extra.
     import duckdb
 
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
     connection.execute("SET threads = 1")
+    spill = "" if work is None else work / f"{SPILL}{os.getpid()}-{next(_connections)}"
     connection.execute(f"SET temp_directory = {quoted(spill)}")
     return connection
 
@@ -30,9 +41,20 @@ def quoted(value: Path | str) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
+def identifier(name: str) -> str:
+    """The column ``name`` as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path]) -> None:
     """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold."""
     connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet([{', '.join(map(quoted, paths))}])")
+
+
+def row_count(connection: DuckDBPyConnection, path: Path) -> int:
+    """How many rows the Parquet file at ``path`` says that it has."""
+    (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
+    return int(found["num_rows"])
 
 
 def rows_of(connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
@@ -58,6 +80,14 @@ def write_rows(
 
 def write_query(connection: DuckDBPyConnection, path: Path, query: str, parameters: Sequence[Any] = ()) -> None:
     """Write what ``query`` finds to the Parquet file at ``path``, whole or not at all."""
-    temporary = path.with_name(f"{path.name}.part")
-    connection.execute(f"COPY ({query}) TO {quoted(temporary)} (FORMAT parquet, COMPRESSION zstd)", list(parameters))
-    temporary.replace(path)
+    # By process: one that outlives its parent may still write the same file.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    try:
+        connection.execute(
+            f"COPY ({query}) TO {quoted(temporary)} (FORMAT parquet, COMPRESSION zstd)", list(parameters)
+        )
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

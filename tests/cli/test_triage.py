@@ -123,10 +123,10 @@ def test_every_kind_of_input_is_read_alike_and_several_agents_are_told_apart(inc
     [
         (["t.jsonl", "--agent", AGENT, "--query-column", "qery"], 1, "perhaps you meant"),
         (["none.jsonl", "--agent", AGENT], 1, "there are words"),
-        (["t.txt", "--agent", AGENT], 2, ".parquet, .jsonl, .csv"),
+        (["t.txt", "--agent", AGENT], 2, ".parquet, .jsonl, .ndjson, .csv"),
         (["t.jsonl"], 2, "--agent DIR"),
         (["broken.csv.gz", "--agent", AGENT], 1, "compress it anew"),
-        (["broken.parquet", "--agent", AGENT], 1, "no Parquet file"),
+        (["broken.parquet", "--agent", AGENT], 1, "should be a Parquet file"),
     ],
 )
 @pytest.mark.usefixtures("root")

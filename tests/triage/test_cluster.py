@@ -1,4 +1,4 @@
-"""``incumbent triage --ray`` on a Ray cluster of three nodes: the bytes of one machine, whatever is killed meanwhile."""
+"""``incumbent triage --ray`` on a cluster of three nodes: the bytes of one machine, whatever is killed meanwhile."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
         settled, edited = settled_by(platform, ground.packages, list(concerned(connection, tmp_path, ground)))
         ground = replace(ground, settled=settled, edited=edited)
         classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
-        shortlist = choose(connection, tmp_path, ground)
+        shortlist = choose(connection, tmp_path, ground, silent(""))
         out = tmp_path / "out"
         out.mkdir()
         summary = summarise(connection, tmp_path, out, ground, shortlist, 30)

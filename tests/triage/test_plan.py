@@ -1,49 +1,110 @@
-"""The work folder of a triage, and a disk without room."""
+"""The work folder of a triage, and a disk that takes no more."""
 
 from __future__ import annotations
 
 import errno
+import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bot.errors import OutsideError, UsageError
-from bot.triage.plan import open_work, room_for
+from bot.triage.plan import open_work, writing_to
+from bot.triage.tables import connected, write_query
+from tests.factories import REPOSITORY
 
-duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("duckdb")
+
+ROWS = "SELECT range AS a, md5(range::VARCHAR) AS b FROM range(1000000)"
+WRITES = f"""
+import sys
+from pathlib import Path
+from bot.triage.plan import writing_to
+from bot.triage.tables import connected, rows_of, write_query
+folder = Path(sys.argv[1])
+try:
+    with writing_to(folder, "FIX", spilling=True), connected(folder, 30) as connection:
+        if sys.argv[2] == "spill":
+            next(rows_of(connection, "FROM ({ROWS}) ORDER BY b"))
+        else:
+            write_query(connection, folder / "rows.parquet", "{ROWS}")
+except Exception as error:
+    print(type(error).__name__, error)
+"""
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        OSError(errno.ENOSPC, "No space left on device"),
-        duckdb.IOException('IO Error: Could not write file "x": No space left on device'),
-    ],
-)
-def test_a_full_disk_ends_with_what_to_delete_and_how_to_go_on(error: Exception, tmp_path: Path) -> None:
-    said = rf"the disk is full; make room, or delete {tmp_path} .* goes on"
-    with pytest.raises(OutsideError, match=said), room_for(tmp_path):
-        raise error
+@pytest.mark.parametrize("what", ["spill", "file"])
+def test_a_database_that_may_write_no_more_says_what_to_do_and_leaves_no_part(what: str, tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", WRITES, str(tmp_path), what],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout == f"OutsideError the disk of {tmp_path} is full; FIX\n"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and "spill" not in str(path)]
 
 
-def test_another_fault_of_a_file_is_no_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), room_for(tmp_path):
-        raise PermissionError(errno.EACCES, "no")
+def test_a_folder_that_cannot_be_written_says_which_and_why(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    said = rf"{tmp_path} could not be written \({tmp_path}/x: Is a directory\); FIX"
+    with pytest.raises(OutsideError, match=said), writing_to(tmp_path, "FIX", spilling=True):
+        (tmp_path / "x").write_text("", encoding="utf-8")
+    missing = tmp_path / "none" / "rows.parquet"
+    with (
+        connected(tmp_path, 30) as connection,
+        pytest.raises(OutsideError, match=r"could not be written \(IO Error"),
+        writing_to(missing.parent, "FIX", spilling=False),
+    ):
+        write_query(connection, missing, "SELECT 1 AS a")
+
+
+def test_a_database_without_memory_names_the_setting(tmp_path: Path) -> None:
+    with (
+        connected(None, 20) as connection,
+        pytest.raises(OutsideError, match=r"triage\.megabytes"),
+        writing_to(tmp_path, "FIX", spilling=True),
+    ):
+        connection.execute(f"FROM ({ROWS}) ORDER BY b")
+
+
+def test_a_reader_that_went_away_is_no_fault_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(BrokenPipeError), writing_to(tmp_path, "FIX", spilling=True):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
 
 def test_finished_steps_are_known_again_until_the_work_is_another_one(tmp_path: Path) -> None:
     folder = tmp_path / "work"
-    open_work(folder, {"inputs": 1}, anew=False).finish("keys", {"rows": 3})
-    again = open_work(folder, {"inputs": 1}, anew=False)
-    assert again.said("keys") == {"rows": 3}
-    assert not again.is_done("texts")
-    with pytest.raises(UsageError, match="--force"):
-        open_work(folder, {"inputs": 2}, anew=False)
-    assert not open_work(folder, {"inputs": 2}, anew=True).is_done("keys")
+    with open_work(folder, {"inputs": 1}, anew=False) as work:
+        work.finish("keys", {"rows": 3})
+    for left in ("x.parquet.7.part", "spill-7-0/duckdb_temp_1.tmp"):
+        (folder / left).parent.mkdir(exist_ok=True)
+        (folder / left).write_text("half", encoding="utf-8")
+    with open_work(folder, {"inputs": 1}, anew=False) as work:
+        assert work.said("keys") == {"rows": 3}
+        assert not work.is_done("texts")
+        assert sorted(path.name for path in folder.iterdir()) == ["keys.done", "plan.json"]
+        with pytest.raises(OutsideError, match="another command works in"), open_work(folder, {}, anew=True):
+            pass
+    with pytest.raises(UsageError, match="--force"), open_work(folder, {"inputs": 2}, anew=False):
+        pass
+    with open_work(folder, {"inputs": 2}, anew=True) as work:
+        assert not work.is_done("keys")
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(UsageError, match="something else"):
-        open_work(tmp_path, {}, anew=True)
+    with pytest.raises(UsageError, match="something else"), open_work(tmp_path, {}, anew=True):
+        pass
     assert (tmp_path / "mine.txt").exists()
+
+
+def test_a_folder_in_which_only_the_first_write_failed_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "plan.json.part").write_text("", encoding="utf-8")
+    with open_work(tmp_path, {}, anew=False):
+        assert (tmp_path / "plan.json").exists()

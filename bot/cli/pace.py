@@ -1,0 +1,60 @@
+"""How far long work is, how fast it goes and how long it still takes, in words (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+_MINUTE: Final = 60
+_HOUR: Final = 3_600
+_FIRST: Final = 1.0
+"""Seconds before which a rate would say little."""
+
+
+class Pace:
+    """The progress of a step as lines, no two of them within ``every`` seconds of ``clock``, but the last."""
+
+    def __init__(self, label: str, every: float, clock: Callable[[], float]) -> None:
+        self._label = label
+        self._every = every
+        self._clock = clock
+        self._begun: tuple[float, int] | None = None
+        self._shown = 0.0
+
+    def line(self, done: int, total: int) -> str | None:
+        """What to show now that so many are done, if anything; what the first call says was done before."""
+        now = self._clock()
+        if self._begun is None:
+            self._begun = now, done
+        elif now - self._shown < self._every and not 0 < total == done:
+            return None
+        self._shown = now
+        begun, before = self._begun
+        return words(self._label, done, total, before, now - begun)
+
+
+def words(label: str, done: int, total: int, begun: int, seconds: float) -> str:
+    """A line such as ``rows read 5,000/20,000 (1,000/s, 15 s left)``.
+
+    ``total`` is 0 where nobody knows it.  ``begun`` were done before, ``seconds`` ago: they are no part of the rate,
+    which is left out while it would say little.
+    """
+    counted = f"{label} {done:,}/{total:,}" if total else f"{label} {done:,}"
+    made = done - begun
+    if made <= 0 or seconds < _FIRST:
+        return counted
+    rate = made / seconds
+    shown = f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s" if rate >= 1 else f"{rate * _MINUTE:.1f}/min"
+    if not total:
+        return f"{counted} ({shown})"
+    ending = f"{lasting((total - done) / rate)} left" if done < total else f"in {lasting(seconds)}"
+    return f"{counted} ({shown}, {ending})"
+
+
+def lasting(seconds: float) -> str:
+    """``seconds`` in one or two units, rounded up, such as ``15 s``, ``4 min`` and ``3 h 20 min``."""
+    whole = int(-(-seconds // 1))
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    minutes = -(-whole // _MINUTE)
+    return f"{minutes} min" if minutes < 2 * _MINUTE else f"{minutes // 60} h {minutes % 60} min"
