@@ -24,12 +24,13 @@ from bot.errors import UsageError
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.triage.cluster import Cluster
+from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 
 SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
-ROWS = 400
-SHARD = 20
+ROWS = 300
+SHARD = 10
 PATIENCE = 120
 
 
@@ -204,8 +205,9 @@ def test_an_address_is_that_of_a_head_or_auto(address: str) -> None:
 @pytest.mark.usefixtures("nodes")
 def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
     config = root / "config/curation.yaml"
-    text = config.read_text(encoding="utf-8").replace("backend: embedded", "backend: openai")
-    config.write_text(text, encoding="utf-8")
+    settings = openai_settings(endpoint="https://llm.invalid/v1").model_dump_json()
+    text = config.read_text(encoding="utf-8").replace("openai: null", f"openai: {settings}")
+    config.write_text(text.replace("backend: embedded", "backend: openai"), encoding="utf-8")
     ended = run("out", "--ray", "auto")
     assert ended.returncode == 2
     assert "leave --ray out" in ended.stderr
