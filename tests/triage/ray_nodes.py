@@ -1,4 +1,4 @@
-"""A Ray cluster of three nodes on this machine, each with two processors, for as long as standard input is open.
+"""A Ray cluster of three nodes on this machine, each with one processor, for as long as standard input is open.
 
 Prints its address and the process ids of the raylets; the first is the head's.
 """
@@ -32,7 +32,7 @@ def main() -> None:
     try:
         for _ in range(NODES):
             cluster.add_node(
-                num_cpus=2, object_store_memory=MEGABYTES * 2**20, include_dashboard=False, temp_dir=folder
+                num_cpus=1, object_store_memory=MEGABYTES * 2**20, include_dashboard=False, temp_dir=folder
             )
         raylets = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
         gcs = cluster.head_node.all_processes["gcs_server"][0].process.pid

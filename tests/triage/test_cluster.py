@@ -31,7 +31,7 @@ SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
 ROWS = 300
 SHARD = 10
-PATIENCE = 120
+PATIENCE = 300
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A platform that classifies without an embedding, some rows at a time, and traffic of its agent."""
     for name in ("taxonomy", "regression_set", "examples", "config"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
-    configure(tmp_path, seconds=60)
+    configure(tmp_path, seconds=120)
     texts = [row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars if len(row.turns) == 1]
     chosen = random.Random(7).sample([text for text in texts if len(text) > 60], ROWS)
     rows = [json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen)]
@@ -215,7 +215,7 @@ def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
 
 def test_a_cluster_whose_head_dies_is_lost_within_the_time_that_is_configured(nodes: Nodes, root: Path) -> None:
     """The last of the module: nothing works afterwards."""
-    configure(root, seconds=15)
+    configure(root, seconds=20)
     with started("out", "--ray", nodes.address) as process:
         wait_until(lambda: classified("out"), "a first shard")
         os.kill(nodes.gcs, signal.SIGKILL)
