@@ -7,9 +7,12 @@ import itertools
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from bot.triage.reading import Row
 from bot.triage.tables import name, rows_of, write_query, write_rows
 
 if TYPE_CHECKING:
+    from datasketch import MinHash
     from duckdb import DuckDBPyConnection
 
 KEY: Final = "key"
@@ -51,7 +55,7 @@ COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("b
 _NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
-_TASK: Final = 500
+_TASK: Final = 250
 _CHARACTERS: Final = 250_000
 """Characters of a task, besides its last query: memory is bounded however long queries are."""
 _TASKS: Final = 16
@@ -138,13 +142,20 @@ class Preparing:
         return {**asdict(row), **kept, "minhash": b64encode(values.tobytes()).decode()}
 
     def _minhash(self, text: str) -> np.ndarray[Any, Any]:
-        from datasketch import MinHash
-
         size = self.settings.shingle
         shingles = {text[start : start + size].encode() for start in range(max(1, len(text) - size + 1))}
-        found = MinHash(num_perm=self.settings.permutations)
-        found.update_batch(sorted(shingles))
+        found = _blank(self.settings.permutations).copy()
+        found.update_batch(shingles)
         return np.ascontiguousarray(found.hashvalues, dtype="<u4")
+
+
+@cache
+def _blank(permutations: int) -> MinHash:
+    """An empty MinHash, whose permutations take longer to make than a short text takes to hash."""
+    from datasketch import MinHash
+
+    # Shingles need to be told apart, not protected: a checksum is quicker than the SHA-1 of the default.
+    return MinHash(num_perm=permutations, hashfunc=crc32)
 
 
 def bands_of(settings: TriageSettings) -> tuple[int, int]:
@@ -210,36 +221,66 @@ def write_representatives(
     name(connection, "texts", shards(work, "texts"))
     (found,) = rows_of(connection, "SELECT count(*) AS texts, coalesce(max(place), 0) AS last FROM texts")
     progress(0, found["texts"])
-    _write_near(connection, work, found["last"] + 1, settings.near_duplicate)
+    _write_near(connection, work, found["texts"], found["last"], settings)
     folder = _emptied(work / REPRESENTATIVES)
     for number, rows in enumerate(_shards(_representatives(connection, work, found["texts"], progress), settings)):
         write_rows(connection, folder / f"{number:06d}.parquet", COLUMNS, rows)
 
 
-def _write_near(connection: DuckDBPyConnection, work: Path, places: int, threshold: float) -> None:
+def _write_near(connection: DuckDBPyConnection, work: Path, texts: int, last: int, settings: TriageSettings) -> None:
     """Write the near duplicates, of which text each is one, and how many rows have it."""
-    candidates = (
-        "WITH banded AS (SELECT place, unnest(bands) AS hash FROM texts), "
-        "earliest AS (SELECT place, min(place) OVER (PARTITION BY hash) AS first FROM banded), "
-        "pairs AS (SELECT DISTINCT place, first FROM earliest WHERE first < place) "
-        "SELECT p.place, p.first, one.exact, one.minhash AS mine, other.minhash AS theirs FROM pairs p "
-        "JOIN texts one ON one.place = p.place JOIN texts other ON other.place = p.first ORDER BY p.place, p.first"
-    )
-    is_duplicate = bytearray(places)
+    pairs = _emptied(work / "pairs")
+    parts = texts // _CHUNK + 1
+    # By parts: of all bands at once the database would need memory that grows with them.
+    for part in range(parts):
+        query = (
+            "WITH banded AS (SELECT place, exact, unnest(bands) AS hash FROM texts), "
+            "earliest AS (SELECT place, exact, min(place) OVER (PARTITION BY hash) AS first FROM banded "
+            f"WHERE hash % {parts} = {part}) SELECT DISTINCT place, first, exact FROM earliest WHERE first < place"
+        )
+        write_query(connection, pairs / f"{part:06d}.parquet", query)
+    name(connection, "pairs", shards(work, "pairs"))
     folder = _emptied(work / "near")
+    is_duplicate = bytearray(last + 1)
     found: list[dict[str, Any]] = []
     number = 0
-    for row in rows_of(connection, candidates):
-        if is_duplicate[row["place"]] or is_duplicate[row["first"]]:
-            continue
-        if _alike(row["mine"], row["theirs"]) >= threshold:
-            is_duplicate[row["place"]] = 1
-            found.append({"place": row["place"], "of": row["first"], "exact": row["exact"]})
-        if len(found) == _CHUNK:
-            write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
-            found.clear()
-            number += 1
+    with _hashes(connection, work, settings.permutations) as hashes:
+        for row in rows_of(connection, "FROM pairs ORDER BY place, first"):
+            place, first = row["place"], row["first"]
+            if is_duplicate[place] or is_duplicate[first]:
+                continue
+            if float(np.mean(hashes(place) == hashes(first))) >= settings.near_duplicate:
+                is_duplicate[place] = 1
+                found.append({"place": place, "of": first, "exact": row["exact"]})
+            if len(found) == _CHUNK:
+                write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
+                found.clear()
+                number += 1
     write_rows(connection, folder / f"{number:06d}.parquet", _NEAR, found)
+    _emptied(pairs)
+
+
+@contextmanager
+def _hashes(
+    connection: DuckDBPyConnection, work: Path, permutations: int
+) -> Iterator[Callable[[int], np.ndarray[Any, Any]]]:
+    """The hashes of the text at a place, from a file, in which they lie by their places: any is found at once.
+
+    The share of equal ones estimates how many shingles two texts share of all that they have.
+    """
+    size = 4 * permutations
+    path = work / "hashes"
+    with path.open("w+b") as file:
+        for row in rows_of(connection, "SELECT place, minhash FROM texts"):
+            file.seek(row["place"] * size)
+            file.write(b64decode(row["minhash"]))
+
+        def hashes(place: int) -> np.ndarray[Any, Any]:
+            file.seek(place * size)
+            return np.frombuffer(file.read(size), "<u4")
+
+        yield hashes
+    path.unlink()
 
 
 def _representatives(
@@ -307,11 +348,6 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
             f"AS id, changes + (number > 1)::INTEGER AS changes FROM {numbered}",
         )
     return path
-
-
-def _alike(mine: str, theirs: str) -> float:
-    """The share of equal hashes: an estimate of how many shingles two texts share of all that they have."""
-    return float(np.mean(np.frombuffer(b64decode(mine), "<u4") == np.frombuffer(b64decode(theirs), "<u4")))
 
 
 def _emptied(folder: Path) -> Path:

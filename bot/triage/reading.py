@@ -303,7 +303,7 @@ def _csv(
     number = 0
     while True:
         try:
-            cells = next(rows)
+            cells = _next(rows, longest)
         except StopIteration:
             return
         except csv.Error as error:
@@ -326,6 +326,16 @@ def _csv(
             yield number, dict(zip(head, cells, strict=True))
         elif cells:
             yield number, f"there are {len(cells)} cells under {len(head)} columns"
+
+
+def _next(rows: Iterator[list[str]], longest: int) -> list[str]:
+    """The next row; raises :class:`csv.Error` where a quote that nothing closes would take in the rest of a file."""
+    # All of a process share the limit.
+    others = csv.field_size_limit(longest)
+    try:
+        return next(rows)
+    finally:
+        csv.field_size_limit(others)
 
 
 def _refuse_twice(path: Path, head: Sequence[str], columns: Columns) -> None:

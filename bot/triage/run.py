@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.classifier.batching import through_batches
 from bot.classifier.model import Backend, Stages
-from bot.errors import IncompleteError, Problem
+from bot.errors import IncompleteError, InputError, Problem
 from bot.masking import mask_by
 from bot.pipeline import Platform
 from bot.submission import Package
@@ -153,6 +153,9 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
             lambda done, total: shown(done, total or round(done * size / max(1, position()))),
         )
         refuse_changed(assignment.inputs, assignment.stamps)
+        if counted == (0, 0):
+            fix = "name files of production traffic"
+            raise InputError([Problem(str(path), None, "there is no row in it", fix) for path in assignment.inputs])
         kept = [[each.file, each.line, each.message, each.fix] for each in problems]
         texts = write_distinct(connection, work.folder)
         result = {"rows": counted[0], "unreadable": counted[1], "problems": kept, "texts": texts}

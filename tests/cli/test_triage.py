@@ -7,11 +7,13 @@ import gzip
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,9 @@ from tests.factories import REPOSITORY
 duckdb = pytest.importorskip("duckdb")
 
 AGENT = "examples/customers/northwind-tracker/tracker"
+# So many kills in a run; more with INCUMBENT_KILLS.
+KILLS = int(os.environ.get("INCUMBENT_KILLS", "3"))
+SECRET = "ghp_" + "a7Kq9ZxW2mVb4RtY8nLp" + "6CdF3hJs1GeU5oTi"
 ADDRESS = "ellen.marsh@fabrikam.org"
 
 
@@ -143,23 +148,208 @@ def test_what_cannot_be_read_is_refused_with_its_fix(
     assert not Path("out").exists()
 
 
-@pytest.mark.usefixtures("root")
-def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes_in_any_number_of_processes() -> None:
-    write_lines(Path("t.jsonl"), traffic(200))
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-m", "bot", "triage", "t.jsonl", "--agent", AGENT]
-    subprocess.run([*command, "--out", "whole", "--processes", "1"], env=environment, check=True)
+def command(out: str, *more: str, processes: int = 2) -> list[str]:
+    given = ["--agent", AGENT, "--out", out, "--processes", str(processes), *more]
+    return [sys.executable, "-m", "bot", "triage", "t.jsonl", *given]
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+
+
+def ran(*arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, none of whose files may have more than ``limit`` bytes."""
+
+    def limited() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.run(arguments, env=ENVIRONMENT, preexec_fn=limited, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def whole(root: Path) -> dict[str, bytes]:
+    """What an undisturbed run in one process comes to."""
+    write_lines(Path("t.jsonl"), traffic(150))
+    done = ran(*command("whole", processes=1))
+    assert done.returncode == 0, done.stderr
+    assert "representatives classified 151/151" in done.stderr
+    return content(root / "whole")
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8")
+    found = [int(word) for word in listed.split()]
+    return [each for each in found if b"spawn_main" in Path(f"/proc/{each}/cmdline").read_bytes()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_a_run_that_was_killed_goes_on_and_ends_with_the_same_bytes_in_any_number_of_processes(
+    whole: dict[str, bytes],
+) -> None:
     kept = Path("killed.work/classified")
     with subprocess.Popen(
-        [*command, "--out", "killed", "--processes", "2"], env=environment, start_new_session=True
+        command("killed"), env=ENVIRONMENT, text=True, start_new_session=True, stderr=subprocess.DEVNULL
     ) as process:
-        deadline = time.monotonic() + 120
-        while not (kept.exists() and any(kept.glob("*.parquet"))) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
+        until(lambda: any(kept.glob("*.parquet")))
+        workers = children(process)
+        assert workers
+        # Only the command itself: those that it began end as well.
+        process.kill()
+    until(lambda: not any(map(is_alive, workers)))
     assert not Path("killed").exists()
     done = {path: path.stat().st_mtime_ns for path in kept.glob("*.parquet")}
     assert done
-    subprocess.run([*command, "--out", "killed", "--processes", "2"], env=environment, check=True)
+    again = ran(*command("killed"))
+    assert again.returncode == 0, again.stderr
     assert {path: path.stat().st_mtime_ns for path in done} == done
-    assert content(Path("killed")) == content(Path("whole"))
+    assert content(Path("killed")) == whole
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole: dict[str, bytes]) -> None:
+    draw = random.Random(int(os.environ.get("INCUMBENT_KILLS", "3")))
+    killed = 0
+    ended = None
+    while ended != 0:
+        with subprocess.Popen(
+            command("killed"), env=ENVIRONMENT, text=True, start_new_session=True, stderr=subprocess.PIPE
+        ) as process:
+            wants_worker, moment = killed % 2 == 1, time.monotonic() + draw.uniform(0.2, 6 + killed)
+            while process.poll() is None and killed < KILLS:
+                workers = children(process) if wants_worker else [process.pid]
+                if time.monotonic() > moment and workers:
+                    os.kill(draw.choice(workers), signal.SIGKILL)
+                    killed += 1
+                    break
+                time.sleep(0.005)
+            _, said = process.communicate()
+        ended = process.returncode
+        assert ended in (0, 4, -signal.SIGKILL), said
+        if ended == 4:
+            assert "ended from outside; run the command again" in said
+        assert (ended == 0) == Path("killed").exists()
+    assert killed >= 2
+    assert content(Path("killed")) == whole
+    assert not [name for name in content(Path("killed.work")) if name.endswith(".part") or name.startswith("spill")]
+
+
+@pytest.mark.parametrize(("limit", "step"), [(0, "plan.json"), (2_600, "texts"), (14_000, "classified")])
+def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(
+    limit: int, step: str, whole: dict[str, bytes]
+) -> None:
+    failed = ran(*command("full"), limit=limit)
+    assert failed.returncode == 4, failed.stderr
+    assert "error: the disk of full.work is full; free some of its disk, and the same command goes on" in failed.stderr
+    assert "or delete full.work" in failed.stderr
+    assert not Path("full").exists()
+    assert not [name for name, held in content(Path("full.work")).items() if name.endswith(".part") and held]
+    # It got so far, and no further.
+    assert not any(Path("full.work").glob(f"{step}/*.parquet")), content(Path("full.work")).keys()
+    again = ran(*command("full"))
+    assert again.returncode == 0, again.stderr
+    assert content(Path("full")) == whole
+
+
+@pytest.fixture
+def small(root: Path) -> Iterator[Callable[[int], Path]]:
+    """Makes file systems of so many kilobytes."""
+    place = root / "small"
+    place.mkdir()
+
+    def made(kilobytes: int) -> Path:
+        how = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(place)]
+        if subprocess.run(how, capture_output=True, check=False).returncode:
+            pytest.skip("no file system may be mounted here")
+        return place
+
+    yield made
+    subprocess.run(["umount", str(place)], capture_output=True, check=False)
+
+
+def test_a_disk_that_is_full_of_something_else_is_named_until_there_is_room(
+    whole: dict[str, bytes], small: Callable[[int], Path]
+) -> None:
+    disk = small(1_000)
+    reached: set[str] = set()
+    for taken in (996, 980, 900, 850, 800, 750, 700, 0):
+        (disk / "mine").write_bytes(bytes(taken * 1_000))
+        done = ran(*command("full", "--work", "small/work"))
+        reached |= {path.parent.name for path in disk.glob("work/*/*.parquet")}
+        if done.returncode == 0:
+            break
+        assert done.returncode == 4, done.stderr
+        assert "the disk of small/work is full; free some of its disk" in done.stderr
+        assert not Path("full").exists()
+    assert done.returncode == 0, done.stderr
+    assert content(Path("full")) == whole
+
+
+def test_an_output_without_room_is_named_and_the_work_goes_on(
+    whole: dict[str, bytes], small: Callable[[int], Path]
+) -> None:
+    small(8)
+    given = command("small/out", "--work", "work")
+    failed = ran(*given)
+    assert failed.returncode == 4, failed.stderr
+    assert "the disk of small/out is full; free some of its disk, or give --work work with --out" in failed.stderr
+    assert not list(Path("small").iterdir())
+    again = ran(*command("elsewhere", "--work", "work"))
+    assert again.returncode == 0, again.stderr
+    assert "rows read" not in again.stderr.splitlines()[0]
+    assert content(Path("elsewhere")) == whole
+
+
+@pytest.mark.usefixtures("root")
+def test_personal_data_is_carried_only_where_that_is_asked_for_and_keys_never(incumbent: Incumbent) -> None:
+    rows: list[dict[str, object]] = [
+        {"query": f"Mail {ADDRESS} with {SECRET}: {row['query']}"} for row in traffic(12)[:12]
+    ]
+    write_lines(Path("t.jsonl"), rows)
+    for out, more in (("masked", []), ("shown", ["--show-personal-data"])):
+        outcome = incumbent("triage", "t.jsonl", "--agent", AGENT, "--out", out, "--processes", "1", "--json", *more)
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["shortlist"]
+        texts = {path.name: path.read_text(encoding="utf-8") for path in Path(out).glob("*.[my]*")}
+        assert set(texts) == {"eval_set.yaml", "report.md"}
+        for table in (
+            f"{out}/shortlist.parquet",
+            f"{out}.work/texts/*.parquet",
+            f"{out}.work/representatives/*.parquet",
+        ):
+            found = duckdb.connect().execute(f"SELECT turns, masked FROM '{table}'").fetchall()
+            texts[table] = json.dumps(found)
+            assert all("key" in kinds and ("e-mail" in kinds) == (out == "masked") for _, kinds in found), table
+        for name, text in texts.items():
+            assert SECRET not in text, name
+            assert (ADDRESS in text) == (out == "shown"), name
+            assert ("[e-mail 1]" in text) == (out == "masked"), name
+        # Nor anywhere else, whatever is compressed.
+        assert not any(
+            SECRET.encode() in held for folder in (out, f"{out}.work") for held in content(Path(folder)).values()
+        )
+        assert SECRET not in outcome.out + outcome.err
+        assert ADDRESS not in outcome.out + outcome.err
+
+
+@pytest.mark.usefixtures("root")
+def test_inputs_without_rows_are_refused(incumbent: Incumbent) -> None:
+    Path("t.jsonl").write_text("", encoding="utf-8")
+    Path("t.csv").write_text("query,id\n", encoding="utf-8")
+    outcome = incumbent("triage", "t.jsonl", "t.csv", "--agent", AGENT, "--out", "out")
+    assert outcome.code == 1
+    assert "there is no row in it" in outcome.err
+    assert not Path("out").exists()

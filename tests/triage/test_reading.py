@@ -1,0 +1,157 @@
+"""What hostile and broken files come to: rows that cannot be read are counted, files that are none are refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from bot.config import Limits
+from bot.errors import InputError, Problem, UsageError
+from bot.triage.reading import Columns, Position, read_rows, refuse_changed, stamp
+from tests.factories import make_config
+
+duckdb = pytest.importorskip("duckdb")
+
+LIMITS: Limits = make_config().limits
+GOOD = "".join(json.dumps({"query": f"Show ticket {number}"}) + "\n" for number in range(3)).encode()
+
+
+BY_NAME = Columns()
+
+
+def read(path: Path, columns: Columns = BY_NAME) -> list[str]:
+    """Turns of what could be read, and ``row: message`` of the rest."""
+    return [
+        f"{row.line}: {row.message}" if isinstance(row, Problem) else " / ".join(row.turns)
+        for row in read_rows([path], columns, frozenset(["a"]), LIMITS, 64)
+    ]
+
+
+NO_TURNS = "query: this is no text, no list of texts and no list of messages"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("mark.csv", b'\xef\xbb\xbfquery,id\n"a ""b"" c",1\nd "e" f,2\n', ['a "b" c', 'd "e" f']),
+        ("blank.csv", b"\n\nquery\na\n\nb\n", ["a", "b"]),
+        ("returns.csv", b"query,id\ra,1\rb,2\r", ["a", "b"]),
+        ("open.csv", b'query,id\na,1\n"b,2\nc,3\n', ["a", "2: there are 1 cells under 2 columns"]),
+        ("nul.csv", b"query\na\0b\nc\n", ["1: query: it holds a sign that no file can hold", "c"]),
+        ("others.csv", b"query,x,x\na,1,2\n", ["a"]),
+        ("nul.jsonl", b'{"query": "a\0"}\n{"query": "b"}', ["1: the line is no JSON", "b"]),
+        ("latin.jsonl", b'{"query": "\xe9"}\n', ["1: the line is no JSON"]),
+        ("half.jsonl", b'{"query": "\\ud800"}\n', ["1: query: it holds a sign that no file can hold"]),
+        ("deep.jsonl", b"[" * 100_000 + b"\n", ["1: the line is no JSON"]),
+        (
+            "odd.jsonl",
+            b'{"query": "a"}\n{"words": 1}\n[]\n',
+            ["a", "2: there is no column query", "3: the line holds no object"],
+        ),
+        ("mixed.jsonl", b'{"query": "a"}\n{"prompt": "b"}\n', ["a", "b"]),
+        ("kinds.jsonl", b'{"query": {"a": 1}}\n{"query": ["a", 1]}\n', [f"1: {NO_TURNS}", f"2: {NO_TURNS}"]),
+        ("empty.jsonl", b"", []),
+    ],
+)
+def test_rows_that_cannot_be_read_cost_no_other(name: str, content: bytes, found: list[str], tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert read(tmp_path / name) == found
+
+
+def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path: Path) -> None:
+    rows = "[{'role': 'user', 'content': 'Show ' || range}, {'role': 'assistant', 'content': 'no'}]"
+    path = tmp_path / "a[b]*.parquet"
+    duckdb.connect().execute(
+        f"COPY (SELECT {rows} AS messages, {{'a': range}} AS s, MAP {{'k': range}} AS \"m\"\"\" FROM range(2)) "
+        f"TO '{path}' (FORMAT parquet)"
+    )
+    assert read(path) == ["Show 0", "Show 1"]
+    assert read(path, Columns(query="s"))[0] == f"1: {NO_TURNS.replace('query', 's')}"
+    assert read(path, Columns(query='m"'))[0].startswith('1: m": this is no text')
+    with pytest.raises(InputError, match='there are messages, s, m"'):
+        read(path, Columns(query="q"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("cut.jsonl.gz", gzip.compress(GOOD * 99)[:-20], "broken, or no gzip file"),
+        ("twice.csv", b"query,query\na,b\n", "the column query is there more than once"),
+        ("quote.csv", b'"' + b"x\n" * LIMITS.file_bytes, "the head: field larger"),
+        ("empty.parquet", b"", "too small to be a Parquet file"),
+        ("cut.parquet", b"PAR1" + b"x" * 99, "it cannot be read: Invalid Input Error"),
+    ],
+)
+def test_files_that_are_none_are_refused(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        read(tmp_path / name)
+
+
+def test_what_is_no_file_is_refused_before_any_is_read(tmp_path: Path) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "dangling.jsonl").symlink_to("nowhere")
+    (tmp_path / "words.txt").write_bytes(GOOD)
+    (tmp_path / "none.jsonl").touch()
+    for name in ("folder.jsonl", "pipe.jsonl", "dangling.jsonl", "words.txt"):
+        with pytest.raises(UsageError, match=name):
+            next(read_rows([tmp_path / "none.jsonl", tmp_path / name], Columns(), frozenset(["a"]), LIMITS, 64))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_line_without_end_is_one_bad_row_of_which_little_is_held(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"huge.{ending}"
+    with path.open("wb") as file:
+        file.write(b'query\n"' if ending == "csv" else b'{"query": "')
+        for _ in range(100):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"\nlast\n' if ending == "csv" else b'"}\n{"query": "last"}\n')
+    tracemalloc.start()
+    found = read(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == ["1: the line is longer than limits.file_bytes", "last"]
+    assert most < 8 * LIMITS.file_bytes < 100_000_000
+
+
+def test_a_quote_that_nothing_closes_takes_in_a_bounded_part_of_the_rows(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    lines = 2 * LIMITS.file_bytes // 10
+    path.write_bytes(b'query\n"open\n' + b"123456789\n" * lines)
+    found = read(path)
+    assert found[0] == f"1: field larger than field limit ({LIMITS.file_bytes})"
+    assert found[-1] == "123456789"
+    assert lines // 3 < len(found) < lines
+
+
+def test_a_file_that_is_being_written_is_refused(tmp_path: Path) -> None:
+    path, link = tmp_path / "t.jsonl", tmp_path / "link.jsonl"
+    path.write_bytes(GOOD)
+    link.symlink_to(path.name)
+    before = [stamp(link)]
+    refuse_changed([link], before)
+    assert len(read(link)) == 3
+    with path.open("ab") as file:
+        file.write(GOOD)
+    with pytest.raises(InputError, match="changed while it was read"):
+        refuse_changed([link], before)
+
+
+def test_the_position_follows_the_bytes_of_all_files(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(GOOD)
+    with gzip.open(tmp_path / "b.jsonl.gz", "wb") as file:
+        file.write(GOOD)
+    duckdb.connect().execute(f"COPY (SELECT 'Show ' || range AS query FROM range(4)) TO '{tmp_path}/c.parquet'")
+    inputs = [tmp_path / name for name in ("a.jsonl", "b.jsonl.gz", "c.parquet")]
+    position = Position()
+    passed = []
+    for _ in read_rows(inputs, Columns(), frozenset(["a"]), LIMITS, 64, position):
+        passed.append(position())
+    assert passed == sorted(passed)
+    assert passed[-1] == position() == sum(path.stat().st_size for path in inputs)
