@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo mcp test test-servers test-runners test-llm check lock bench fuzz clean
+.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check lock bench fuzz clean
 .NOTPARALLEL:
 
 help:  ## this list
@@ -20,6 +20,10 @@ test:  ## the tests, on all processors; make test ARGS="-k verdict" passes argum
 	@sh tools/end_to_end.sh
 	@.venv/bin/python -m tools.weights small >/dev/null
 	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile $(ARGS)
+
+test-cluster:  ## the tests on a Ray cluster of three local nodes; installs Ray into .venv (500 MB), once; Linux
+	@sh tools/setup.sh cluster
+	@INCUMBENT_RAY=required .venv/bin/python -m pytest tests/triage/test_cluster.py $(ARGS)
 
 test-servers:  ## the tests with a real model against every model server; compiles one of them, once
 	@sh tools/setup.sh dev

@@ -144,6 +144,10 @@ class TriageSettings(FileModel):
     megabytes: Count = Field(
         default=default("triage.megabytes"), description="memory of the database; what is more goes to disk"
     )
+    cluster_seconds: Count = Field(
+        default=default("triage.cluster_seconds"),
+        description="seconds without an answer or a processor after which a Ray cluster is lost",
+    )
     listed: Count = Field(
         default=default("triage.listed"),
         description="unreadable rows that are listed",

@@ -197,6 +197,7 @@ WRITERS = {
     "triage/gathering.py": "the work folder of a triage",
     "triage/plan.py": "the work folder of a triage",
     "triage/processes.py": "the work folder of a triage",
+    "triage/ray_data.py": "the log of Ray in that folder",
     "triage/tables.py": "the work folder of a triage, and what a person names",
     "triage/run.py": "an output that a person names",
     "curator/journal.py": "the platform repository",

@@ -27,6 +27,7 @@ compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
 compile requirements/publish.txt --group publish --constraint requirements/dev.txt
 compile requirements/mcp.txt pyproject.toml --extra mcp --constraint requirements/dev.txt
 compile requirements/triage.txt pyproject.toml --extra triage --constraint requirements/dev.txt
+compile requirements/cluster.txt pyproject.toml --extra cluster --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
 for runner in runner_inspect runner_deepeval runner_azure; do

@@ -5,6 +5,7 @@
 #   tools/setup.sh run        what the product needs
 #   tools/setup.sh mcp        that, and what `incumbent mcp` needs
 #   tools/setup.sh dev        all that, and what the tests and checks need
+#   tools/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
 #   tools/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
 #
 # PYTHON=/path/to/python chooses the interpreter; otherwise the first that is new enough and can make environments.
@@ -101,7 +102,7 @@ choose_python() {
 
 fingerprint() { cat "$@" | cksum | tr ' \t' '--'; }
 
-write_state() {                     # $1: building, publish, run, mcp or dev
+write_state() {                     # $1: building, publish, run, mcp, dev or cluster
     (cd "$venv"/lib/python3*/site-packages && ls) >"$contents"
     printf '%s\n' "$1" "$packages" "$project" "$(describe "$venv/bin/python")" "$(pwd -P)" >"$state"
 }
@@ -111,7 +112,7 @@ recorded() { sed -n "$1p" "$state" 2>/dev/null || true; }
 # Whether .venv is whole, of these pins, and of the Python asked for.  Its scripts name their interpreter by the whole
 # path: one for tests and checks is of use where it was made alone; of the others only ours is called, and written anew.
 current() {
-    case $(recorded 1) in publish | run | mcp | dev) ;; *) return 1 ;; esac
+    case $(recorded 1) in publish | run | mcp | dev | cluster) ;; *) return 1 ;; esac
     case $(recorded 1)/$(recorded 5) in */"$(pwd -P)" | publish/* | run/*) ;; *) return 1 ;; esac
     [ "$(recorded 2)" = "$packages" ] || return 1
     about=$(describe "$venv/bin/python") && [ "$(recorded 4)" = "$about" ] || return 1
@@ -121,7 +122,7 @@ current() {
 }
 
 holds() {
-    case $(recorded 1)/$1 in dev/* | mcp/mcp | mcp/run | run/run | */publish) ;; *) return 1 ;; esac
+    case $(recorded 1)/$1 in cluster/* | dev/dev | dev/mcp | dev/run | mcp/mcp | mcp/run | run/run | */publish) ;; *) return 1 ;; esac
 }
 
 ready() { current && holds "$kind" && [ "$(recorded 3)" = "$project" ] && [ "$(recorded 5)" = "$(pwd -P)" ]; }
@@ -166,10 +167,11 @@ pip_install() {
     }
 }
 
-install_packages() {                # $1: publish, run, mcp or dev
+install_packages() {                # $1: publish, run, mcp, dev or cluster
     case $1 in
         publish | run | mcp) set -- --requirement "requirements/$1.txt" --requirement requirements/build.txt ;;
         dev) set -- --requirement requirements/dev.txt ;;
+        cluster) set -- --requirement requirements/dev.txt --requirement requirements/cluster.txt ;;
     esac
     pip_install --require-hashes --only-binary :all: "$@"
 }
@@ -186,8 +188,8 @@ install_project() {
 
 kind=${1:-}
 case $kind in
-    publish | run | mcp | dev | place) ;;
-    *) missing "say what to set up." "Usage: tools/setup.sh publish|run|mcp|dev|place" ;;
+    publish | run | mcp | dev | cluster | place) ;;
+    *) missing "say what to set up." "Usage: tools/setup.sh publish|run|mcp|dev|cluster|place" ;;
 esac
 
 check_git

@@ -51,6 +51,7 @@ from bot.submission import Package, Submission, faults_of_names
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the result goes.")
 @click.option("--work", type=click.Path(path_type=Path), metavar="DIR", help="Where work is kept (default: OUT.work).")
 @click.option("--processes", type=click.IntRange(1, 256), metavar="N", help="Processes (default: one per core).")
+@click.option("--ray", "address", metavar="ADDRESS", help="Classify on this Ray cluster: HOST:PORT, or auto.")
 @click.option("--show-personal-data", "shows", is_flag=True, help="Carry personal data as it was; keys never.")
 @click.option("--force", is_flag=True, help="Overwrite OUT, and begin other work in its folder anew.")
 @batch_options
@@ -67,6 +68,7 @@ def command(
     out: Path,
     work: Path | None,
     processes: int | None,
+    address: str | None,
     shows: bool,
     force: bool,
     batch: bool,
@@ -88,6 +90,8 @@ def command(
     """
     if find_spec("duckdb") is None or find_spec("datasketch") is None:
         raise UsageError("packages of the extra are missing: say `pip install 'incumbent[triage]'`")
+    if address is not None and any(find_spec(name) is None for name in ("ray", "pandas", "pyarrow")):
+        raise UsageError("--ray: packages of the extra are missing: say `pip install 'incumbent[cluster]'`")
     if (agent_folder is None) == (agents_folder is None) or (agents_folder is None) != (agent_column is None):
         raise UsageError("give --agent DIR, or --agents DIR with --agent-column NAME")
     if out.exists() and not force:
@@ -95,11 +99,17 @@ def command(
     if out.exists() and not (out / "shortlist.parquet").exists():
         raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
     from bot.digests import digest
+    from bot.triage.cluster import Cluster
     from bot.triage.plan import open_work, writing_to
     from bot.triage.reading import Columns, stamp
     from bot.triage.run import Assignment, Batches, triage
 
     platform = open_platform(repo, config_path)
+    cluster = None
+    if address is not None:
+        if platform.config.classifier.backend != "embedded":
+            raise UsageError("--ray: a language model is asked from one process, whose budget holds; leave --ray out")
+        cluster = Cluster(address=address, seconds=platform.config.triage.cluster_seconds)
     packages = _packages(platform, agent_folder, agents_folder, customer)
     backend = open_backend(platform, progress_lines, batch=batch)
     assignment = Assignment(
@@ -110,6 +120,7 @@ def command(
         packages=packages,
         processes=processes or os.cpu_count() or 1,
         shows=shows,
+        cluster=cluster,
     )
     of = {
         "inputs": [[str(path.resolve()), *stamp(path)] for path in inputs],

@@ -1,4 +1,4 @@
-"""Shards of representatives, classified in processes; each shard is written once it is whole."""
+"""Shards of representatives, classified in processes or on a cluster; each shard is written once it is whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -22,6 +22,7 @@ from bot.errors import OutsideError
 from bot.opening import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
+from bot.triage.cluster import Cluster, classified_on
 from bot.triage.tables import connected, name, row_count, rows_of, write_rows
 
 if TYPE_CHECKING:
@@ -84,12 +85,19 @@ def _end_with_parent() -> None:
 
 
 def classify_shards(
-    work: Path, ground: Ground, backend: Backend, processes: int, megabytes: int, progress: Progress
+    work: Path,
+    ground: Ground,
+    backend: Backend,
+    processes: int,
+    megabytes: int,
+    progress: Progress,
+    cluster: Cluster | None = None,
 ) -> None:
     """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
 
-    A language model is asked from this process alone, whose budget and rate hold for all.  ``megabytes`` bound the
-    memory of each database; ``progress`` counts representatives.  Raises :class:`OutsideError` where a process dies.
+    With a ``cluster`` its machines classify, else ``processes`` of this one.  A language model is asked from this
+    process alone, whose budget and rate hold for all.  ``megabytes`` bound the memory of each database; ``progress``
+    counts representatives.  Raises :class:`OutsideError` where a process dies, or the cluster is lost.
     """
     folder = work / CLASSIFIED_FOLDER
     folder.mkdir(exist_ok=True)
@@ -100,6 +108,14 @@ def classify_shards(
         total = sum(sizes.values())
         done = total - sum(sizes[path] for path in left)
         progress(done, total)
+        if cluster is not None and left and isinstance(backend, EmbeddedBackend):
+            asked = ((path.name, _read(connection, path)) for path in left)
+            with closing(classified_on(cluster, ground, backend, asked, work / "ray.log")) as classified:
+                for shard, rows in classified:
+                    write_rows(connection, folder / shard, CLASSIFIED, rows)
+                    done += sizes[work / REPRESENTATIVES / shard]
+                    progress(done, total)
+            return
         if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
             desk = Desk(ground, ground.live(), backend, connection)
             for path in left:
@@ -128,9 +144,7 @@ class Desk:
 
     def classify(self, path: Path, target: Path) -> None:
         """Classify the representatives in ``path``, and write ``target``."""
-        name(self.connection, "shard", [path])
-        query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
-        rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(self.connection, query)]
+        rows = _read(self.connection, path)
         write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
 
 
@@ -145,6 +159,12 @@ def _open_desk(work: Path, ground: Ground, megabytes: int) -> None:
 
 def _work(path: Path, target: Path) -> None:
     _desks[0].classify(path, target)
+
+
+def _read(connection: DuckDBPyConnection, path: Path) -> list[Representative]:
+    name(connection, "shard", [path])
+    query = "SELECT place, id, agent, turns, exact + near AS weight FROM shard ORDER BY place"
+    return [Representative(**row | {"turns": tuple(row["turns"])}) for row in rows_of(connection, query)]
 
 
 def _is_done(connection: DuckDBPyConnection, path: Path) -> bool:

@@ -16,6 +16,7 @@ from bot.masking import mask_by
 from bot.pipeline import Platform
 from bot.submission import Package
 from bot.triage.classifying import Ground, Representative, settled_by
+from bot.triage.cluster import Cluster
 from bot.triage.eval_set import render_eval_set
 from bot.triage.gathering import (
     Preparing,
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 class Assignment:
     """What a triage is of: ``inputs`` with their ``columns``, asked of ``packages`` by the names that rows have.
 
-    ``stamps`` are :func:`stamp` of each input as it was when the work began.
+    ``stamps`` are :func:`stamp` of each input as it was when the work began.  ``processes`` of this machine do what
+    takes long, but for classifying where there is a ``cluster``.
     """
 
     platform: Platform
@@ -51,6 +53,7 @@ class Assignment:
     packages: Mapping[str, Package]
     processes: int
     shows: bool
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +90,10 @@ def triage(
         ground = Ground(platform=assignment.platform, packages=assignment.packages, identity=backend.identity)
         ground = _with_settled(ground, connection, work)
         progress = stages("representatives classified")
+        processes, cluster = assignment.processes, assignment.cluster
 
         def classify() -> None:
-            classify_shards(work.folder, ground, backend, assignment.processes, settings.megabytes, progress)
+            classify_shards(work.folder, ground, backend, processes, settings.megabytes, progress, cluster)
 
         _, pending = through_batches(backend, classify, batches.wait, batches.tell)
         if pending is not None:

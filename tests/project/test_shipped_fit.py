@@ -23,6 +23,7 @@ def test_nothing_is_fitted_at_first_use(embedder: Embedder | None) -> None:
     backend = EmbeddedBackend(taxonomy, settings.embedded, settings.samples, ModelCache(None), embedder)
     assert SHIPPED.load(backend.key) is not None, f"the shipped fit is of another taxonomy or method: {AGAIN}"
     assert backend.fit().capabilities
+    assert backend.handed_over() is None
 
 
 def test_no_other_fit_ships() -> None:

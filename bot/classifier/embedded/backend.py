@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Final
 
 from bot.classifier.consistency import agree
-from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.cache import Arrays, ModelCache
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.left_out import held_out
@@ -63,6 +63,7 @@ class EmbeddedBackend:
         used = embedder if settings.embedding == "auto" else None
         self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
+        self._given: Arrays | None = None
 
     @cached_property
     def identity(self) -> Identity:
@@ -153,16 +154,29 @@ class EmbeddedBackend:
         digest = model_key(self._taxonomy, self._settings, self._samples, self._embedder)
         return f"{kind_of(self._embedder)}-{digest}"
 
+    def handed_over(self) -> Arrays | None:
+        """The model for the same backend on another machine; ``None`` where it ships with the product."""
+        model = self.fit()
+        return None if SHIPPED.load(self.key) is not None else to_arrays(model)
+
+    def hand_over(self, arrays: Arrays) -> None:
+        """Use the model that the same backend was :meth:`handed_over` elsewhere, before it is first asked for."""
+        self._given = arrays
+
     @cached_property
     def _model(self) -> FittedModel:
-        for place in (SHIPPED, self._cache):
-            arrays = place.load(self.key)
+        for arrays in self._kept():
             model = None if arrays is None else from_arrays(arrays, self._taxonomy, self._samples, self._embedder)
             if model is not None:
                 return model
         model = self._fitted()
         self._cache.store(self.key, to_arrays(model))
         return model
+
+    def _kept(self) -> Iterator[Arrays | None]:
+        yield self._given
+        for place in (SHIPPED, self._cache):
+            yield place.load(self.key)
 
     def _fitted(self) -> FittedModel:
         from bot.classifier.embedded.fitting import fit_model

@@ -1,0 +1,121 @@
+"""Shards of representatives, classified on the machines of a Ray cluster: the side that keeps the files.
+
+Ray's client ends its whole process when the cluster is lost, so it runs in a process of its own (:mod:`ray_data`).
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.embedded.cache import Arrays
+from bot.errors import OutsideError, UsageError
+from bot.triage.classifying import Ground, Representative
+
+AUTO: Final = "auto"
+_CLOSING: Final = 10
+_FIX: Final = "the same command goes on with what is left, with or without --ray"
+
+Shard: TypeAlias = tuple[str, Sequence[Representative]]
+"""A shard's name, and what is in it."""
+Classified: TypeAlias = tuple[str, list[dict[str, Any]]]
+"""A shard's name, and the rows that :func:`bot.triage.classifying.classify_shard` makes of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """A Ray cluster: HOST:PORT of its head, or ``auto`` for the one that this machine is part of.
+
+    It counts as lost after so many ``seconds`` without an answer or without a processor.
+    """
+
+    address: str
+    seconds: int
+
+    def __post_init__(self) -> None:
+        host, _, port = self.address.rpartition(":")
+        if self.address != AUTO and not (host and "/" not in host and port.isdecimal()):
+            fix = "give HOST:PORT of its head as `ray start --head` prints it, or auto"
+            raise UsageError(f"--ray: {self.address!r} is no address of a Ray cluster; {fix}")
+
+
+class Said(Enum):
+    """What a message from the process that speaks to the cluster is."""
+
+    ALIVE = auto()
+    WANTED = auto()
+    CLASSIFIED = auto()
+    FAILED = auto()
+    ENDED = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What the process that speaks to the cluster is given; ``model`` is a fitted one that does not ship."""
+
+    cluster: Cluster
+    ground: Ground
+    model: Arrays | None
+    log: Path
+
+
+def classified_on(
+    cluster: Cluster, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
+) -> Generator[Classified, None, None]:
+    """The ``shards``, each classified once, in the order in which they are done; Ray writes its ``log``.
+
+    Raises :class:`OutsideError` where the cluster cannot be used or is lost, and what a worker raised.
+    """
+    from bot.triage.ray_data import drive
+
+    _reach(cluster)
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    order = Order(cluster=cluster, ground=ground, model=backend.handed_over(), log=log)
+    process = context.Process(target=drive, args=(theirs, order), daemon=True)
+    process.start()
+    theirs.close()
+    left = iter(shards)
+    what = Said.ALIVE
+    try:
+        while True:
+            if not ours.poll(cluster.seconds):
+                said = f"the Ray cluster at {cluster.address} had no answer or no processor for {cluster.seconds} s"
+                raise OutsideError(f"{said}; see `ray status`, and {log}; {_FIX}")
+            try:
+                what, value = ours.recv()
+                if what is Said.WANTED:
+                    ours.send(next(left, None))
+            except (EOFError, ConnectionError):
+                said = f"the connection to the Ray cluster at {cluster.address} was lost"
+                raise OutsideError(f"{said}; see {log}; {_FIX}") from None
+            if what is Said.CLASSIFIED:
+                yield value
+            elif what is Said.FAILED:
+                raise value
+            elif what is Said.ENDED:
+                return
+    finally:
+        ours.close()
+        process.join(_CLOSING if what in (Said.FAILED, Said.ENDED) else 0)
+        # Ray lets nobody else end it in time; the cluster stops what a driver asked for that is gone.
+        process.kill()
+        process.join()
+
+
+def _reach(cluster: Cluster) -> None:
+    """Whether anything listens there: Ray itself takes long to say that nothing does."""
+    if cluster.address == AUTO:
+        return
+    host, _, port = cluster.address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), cluster.seconds).close()
+    except (OSError, OverflowError) as error:
+        fix = "check the address, and that `ray start --head` runs there and a firewall lets this machine through"
+        raise OutsideError(f"nothing answers at {cluster.address} ({error}); {fix}") from None

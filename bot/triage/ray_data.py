@@ -1,0 +1,222 @@
+"""Shards of representatives, classified on the machines of a Ray cluster: the side that speaks to Ray.
+
+Nothing here reads or writes the work folder.  Ray Data hands out the shards, starts workers where there are processors,
+and gives what a lost machine held to another one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import bot
+from bot.classifier.embedded.backend import EmbeddedBackend
+from bot.classifier.model import Backend
+from bot.digests import digest
+from bot.errors import IncumbentError, OutsideError
+from bot.opening import open_backend, with_masks
+from bot.rater.contextualizer import LiveSet
+from bot.triage.classifying import Ground, Representative, classify_shard
+from bot.triage.cluster import Order, Said, Shard
+
+if TYPE_CHECKING:
+    from ray import ObjectRef
+
+_AT_ONCE: Final = 10_000
+"""Shards that Ray's object store is given at a time; what exceeds its memory it keeps on disk."""
+_BEAT: Final = 2.0
+_INSTALL: Final = "install the same on every machine of the cluster, for the Python that runs Ray (docs/triage.md)"
+
+
+def drive(pipe: Connection, order: Order) -> None:
+    """Classify the shards that ``pipe`` hands out, on the cluster of ``order``: what a process of its own runs.
+
+    Whatever ends it is the last message.
+    """
+    # The process that began this one says when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with order.log.open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    messages = _Messages(pipe)
+    try:
+        with suppress(BrokenPipeError, EOFError):
+            _classify(messages, order)
+            messages.send(Said.ENDED)
+    except IncumbentError as error:
+        messages.send(Said.FAILED, error)
+    except BaseException as error:
+        messages.send(Said.FAILED, RuntimeError(f"{type(error).__name__}: {error}"))
+        raise
+
+
+class _Messages:
+    """The other side, which several threads may speak to."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+
+    def send(self, what: Said, value: Any = None) -> None:
+        """Say ``what``; raises :class:`BrokenPipeError` when the other side is gone."""
+        with self._lock:
+            self._pipe.send((what, value))
+
+    def shards(self) -> Iterator[Shard]:
+        """The shards that are left, asked for one by one."""
+        while True:
+            self.send(Said.WANTED)
+            shard = self._pipe.recv()
+            if shard is None:
+                return
+            yield shard
+
+
+def _classify(messages: _Messages, order: Order) -> None:
+    # Neither reports to Ray's makers, nor a cluster of its own where the one that is meant went away.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
+    import pyarrow
+    import ray
+    from ray.data import ActorPoolStrategy, DataContext, from_arrow_refs
+
+    _connect(order)
+    threading.Thread(target=_show_life, args=(messages,), daemon=True).start()
+    _refuse_others(order)
+    DataContext.get_current().enable_progress_bars = False
+    arguments = (installed(), ray.put(order.ground), ray.put(order.model))
+    shards = messages.shards()
+    while given := [ray.put(pyarrow.table(_row(*shard))) for shard in islice(shards, _AT_ONCE)]:
+        # From one on: a worker that is idle makes room for one that a lost machine had.
+        workers = ActorPoolStrategy(min_size=1, max_size=max(1, int(ray.cluster_resources().get("CPU", 1))))
+        found = from_arrow_refs(given).map_batches(
+            ShardClassifier, fn_constructor_args=arguments, batch_size=1, compute=workers
+        )
+        try:
+            for row in found.iter_rows():
+                if row["failure"] is not None:
+                    raise row["failure"]
+                messages.send(Said.CLASSIFIED, (row["shard"], json.loads(row["rows"])))
+        except ray.exceptions.UserCodeException:
+            raise
+        except ray.exceptions.RayError as error:
+            raise OutsideError(f"the Ray cluster failed ({_first_line(error)}); see {order.log}") from error
+
+
+def _row(name: str, rows: Sequence[Representative]) -> dict[str, list[str]]:
+    return {"shard": [name], "rows": [json.dumps([asdict(row) for row in rows])]}
+
+
+def _connect(order: Order) -> None:
+    import ray
+
+    address = order.cluster.address
+    try:
+        ray.init(address, configure_logging=False, log_to_driver=False)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        fix = (
+            "run the command on a machine of the cluster (`ray start --address` makes it one), with its Ray and Python"
+        )
+        said = " ".join(str(error).split())
+        raise OutsideError(f"the Ray cluster at {address} cannot be used: {said}; {fix}") from error
+
+
+def _show_life(messages: _Messages) -> None:
+    import ray
+
+    while True:
+        try:
+            if ray.cluster_resources().get("CPU"):
+                messages.send(Said.ALIVE)
+        except BrokenPipeError:
+            # The command is gone, and Ray would go on with what it holds.
+            os._exit(1)
+        time.sleep(_BEAT)
+
+
+def _refuse_others(order: Order) -> None:
+    """Raise :class:`OutsideError` where a machine lacks Incumbent, or has another version: it could not even say so."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    asked = {}
+    for node in ray.nodes():
+        if node["Alive"] and node["Resources"].get("CPU"):
+            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            ask = ray.remote(version).options(num_cpus=0, scheduling_strategy=there)
+            asked[f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"] = ask.remote("incumbent")
+    for machine, answer in asked.items():
+        try:
+            found = ray.get(answer, timeout=order.cluster.seconds)
+        except ModuleNotFoundError:
+            raise OutsideError(f"{machine} lacks Incumbent; {_INSTALL}") from None
+        except ray.exceptions.RayError as error:
+            said = f"{machine}, a machine of the Ray cluster, did not answer ({_first_line(error)})"
+            raise OutsideError(f"{said}; see `ray status`, and {order.log}") from error
+        if found != version("incumbent"):
+            raise OutsideError(f"{machine} has Incumbent {found}, this one {version('incumbent')}; {_INSTALL}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def installed() -> dict[str, str]:
+    """What judges queries on this machine, by name: code and versions that must be the same everywhere."""
+    folder = Path(bot.__file__).parent
+    code = digest({path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")})
+    return {"code": code, "numpy": version("numpy"), "scipy": version("scipy")}
+
+
+class ShardClassifier:
+    """What a worker classifies with, loaded when the first shard comes.
+
+    ``required`` is what :func:`installed` says at the driver; ``ground`` and ``model`` lie in Ray's object store.
+    """
+
+    def __init__(self, required: Mapping[str, str], ground: ObjectRef[Ground], model: ObjectRef[Any]) -> None:
+        self._required = required
+        self._references = (ground, model)
+        self._loaded: tuple[Ground, LiveSet, Backend] | None = None
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """The one shard of ``batch``, classified; or the failure, which would lose its class if it was raised."""
+        failure = np.full(1, None, dtype=object)
+        found: list[dict[str, Any]] = []
+        try:
+            self._loaded = self._loaded or self._load()
+            rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in json.loads(batch["rows"][0])]
+            found = classify_shard(rows, *self._loaded)
+        except IncumbentError as error:
+            failure[0] = error
+        return {"shard": batch["shard"], "rows": [json.dumps(found)], "failure": failure}
+
+    def _load(self) -> tuple[Ground, LiveSet, Backend]:
+        import ray
+
+        machine = ray.util.get_node_ip_address()
+        different = [name for name, found in installed().items() if found != self._required[name]]
+        if different:
+            raise OutsideError(f"{machine} has other versions than the driver ({', '.join(different)}); {_INSTALL}")
+        ground, model = ray.get(list(self._references))
+        threadpool_limits(1)
+        with_masks(ground.platform)
+        backend = open_backend(ground.platform)
+        if backend.identity != ground.identity:
+            raise OutsideError(f"{machine} has the classifier {backend.identity}, not {ground.identity}; {_INSTALL}")
+        if model is not None and isinstance(backend, EmbeddedBackend):
+            backend.hand_over(model)
+        return ground, ground.live(), backend

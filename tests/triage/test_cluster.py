@@ -1,0 +1,227 @@
+"""``incumbent triage --ray`` on a cluster of three nodes: the bytes of one machine, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from bot.errors import UsageError
+from bot.snapshot import WorkingTree
+from bot.taxonomy.loading import load_taxonomy
+from bot.triage.cluster import Cluster
+from tests.classifier.factories import openai_settings
+from tests.factories import REPOSITORY
+
+SWITCH = "INCUMBENT_RAY"
+AGENT = "examples/customers/northwind-tracker/tracker"
+ROWS = 300
+SHARD = 10
+PATIENCE = 300
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A running cluster: the processes of its head's store and of its nodes; the first node is the head's."""
+
+    address: str
+    gcs: int
+    raylets: tuple[int, ...]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    """Three nodes, of which nothing is left afterwards."""
+    if find_spec("ray") is None:
+        if os.environ.get(SWITCH) == "required":
+            pytest.fail(f"{SWITCH}=required, but ray is missing: run `make test-cluster`")
+        pytest.skip(f"ray is missing: `make test-cluster` installs it ({SWITCH}=required makes this a failure)")
+    command = [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:  # type: ignore[call-overload]
+        try:
+            said = json.loads(process.stdout.readline())
+            yield Nodes(said["address"], said["gcs"], tuple(said["raylets"]))
+            process.stdin.close()
+            process.wait(30)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A platform that classifies without an embedding, some rows at a time, and traffic of its agent."""
+    for name in ("taxonomy", "regression_set", "examples", "config"):
+        shutil.copytree(REPOSITORY / name, tmp_path / name)
+    configure(tmp_path, seconds=120)
+    texts = [row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars if len(row.turns) == 1]
+    chosen = random.Random(7).sample([text for text in texts if len(text) > 60], ROWS)
+    rows = [json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen)]
+    (tmp_path / "t.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def configure(root: Path, *, seconds: int) -> None:
+    text = (REPOSITORY / "config/curation.yaml").read_text(encoding="utf-8")
+    settings = f"triage: {{shard_rows: {SHARD}, cluster_seconds: {seconds}}}"
+    written = text.replace("embedding: auto", "embedding: none")
+    (root / "config/curation.yaml").write_text(f"{written}\n{settings}\n", encoding="utf-8")
+
+
+def command(out: str, *arguments: str) -> list[str]:
+    base = [sys.executable, "-m", "bot", "triage", "t.jsonl", "--agent", AGENT, "--processes", "1"]
+    return [*base, "--out", out, *arguments]
+
+
+def run(out: str, *arguments: str, modules: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(modules)}
+    return subprocess.run(
+        command(out, *arguments), env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+
+
+@contextmanager
+def started(out: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(
+        command(out, *arguments), env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE} s"
+        time.sleep(0.005)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def classified(out: str) -> dict[Path, int]:
+    """The shards that are written, with when."""
+    return {path: path.stat().st_mtime_ns for path in Path(f"{out}.work/classified").glob("*.parquet")}
+
+
+def children() -> Mapping[int, list[tuple[int, str]]]:
+    """The processes that run here and their titles, by parent."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            title = (folder / "cmdline").read_bytes().decode(errors="replace")
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            found.setdefault(parent, []).append((int(folder.name), title))
+    return found
+
+
+def at_work(raylet: int) -> bool:
+    """Whether a worker of this node holds a shard at this moment."""
+    return any(re.search(r"ShardClassifier.*\.submit", title) for _, title in children().get(raylet, []))
+
+
+def kill_node(raylet: int) -> None:
+    for pid in [raylet, *(pid for pid, _ in children().get(raylet, []))]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("root")
+def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_machine_writes(nodes: Nodes) -> None:
+    assert run("whole").returncode == 0
+    arguments = ["--ray", nodes.address]
+    with started("out", *arguments) as process:
+        wait_until(lambda: classified("out"), "a first shard")
+        os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: not any(map(at_work, nodes.raylets)), "the end of what the killed command had asked for")
+    before = classified("out")
+    assert 0 < len(before) < ROWS / SHARD
+    assert not Path("out").exists()
+    with started("out", *arguments) as process:
+        victims = nodes.raylets[1:]
+        wait_until(lambda: any(map(at_work, victims)), "work on a node besides the head's")
+        kill_node(next(raylet for raylet in victims if at_work(raylet)))
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    after = classified("out")
+    assert {path: after[path] for path in before} == before
+    assert content(Path("out.work/classified")) == content(Path("whole.work/classified"))
+    assert content(Path("out")) == content(Path("whole"))
+
+
+def test_a_worker_with_other_code_is_refused_in_its_own_words(nodes: Nodes, root: Path) -> None:
+    shutil.copytree(REPOSITORY / "bot", root / "changed/bot", ignore=shutil.ignore_patterns("__pycache__"))
+    with (root / "changed/bot/rounding.py").open("a", encoding="utf-8") as file:
+        file.write("# Another version of Incumbent.\n")
+    ended = run("out", "--ray", nodes.address, modules=root / "changed")
+    assert ended.returncode == 4, ended.stderr
+    assert "has other versions than the driver (code); install the same on every machine" in ended.stderr
+    assert not classified("out")
+
+
+@pytest.mark.usefixtures("nodes")
+def test_what_is_no_cluster_is_refused_within_the_time_that_is_configured(root: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        place = f"127.0.0.1:{deaf.getsockname()[1]}"
+        configure(root, seconds=3)
+        begun = time.monotonic()
+        ended = run("out", "--ray", place)
+        assert ended.returncode == 4, ended.stderr
+        assert f"the Ray cluster at {place} " in ended.stderr
+        assert time.monotonic() - begun < 45
+    ended = run("out", "--ray", place)
+    assert ended.returncode == 4, ended.stderr
+    assert f"nothing answers at {place}" in ended.stderr
+    assert "ray start --head" in ended.stderr
+
+
+@pytest.mark.parametrize("address", ["", "10.0.0.5", "ray://10.0.0.5:10001", "10.0.0.5:", ":6379", "local"])
+def test_an_address_is_that_of_a_head_or_auto(address: str) -> None:
+    with pytest.raises(UsageError, match="HOST:PORT"):
+        Cluster(address=address, seconds=1)
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_language_model_is_not_asked_from_a_cluster(root: Path) -> None:
+    config = root / "config/curation.yaml"
+    settings = openai_settings(endpoint="https://llm.invalid/v1").model_dump_json()
+    text = config.read_text(encoding="utf-8").replace("openai: null", f"openai: {settings}")
+    config.write_text(text.replace("backend: embedded", "backend: openai"), encoding="utf-8")
+    ended = run("out", "--ray", "auto")
+    assert ended.returncode == 2
+    assert "leave --ray out" in ended.stderr
+
+
+def test_a_cluster_whose_head_dies_is_lost_within_the_time_that_is_configured(nodes: Nodes, root: Path) -> None:
+    """The last of the module: nothing works afterwards."""
+    configure(root, seconds=20)
+    with started("out", "--ray", nodes.address) as process:
+        wait_until(lambda: classified("out"), "a first shard")
+        os.kill(nodes.gcs, signal.SIGKILL)
+        kill_node(nodes.raylets[0])
+        begun = time.monotonic()
+        _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 4, said
+    assert "the same command goes on with what is left" in said
+    assert time.monotonic() - begun < 45
