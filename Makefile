@@ -3,6 +3,9 @@
 .PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check lock bench fuzz clean
 .NOTPARALLEL:
 
+# Where the caller forbids it, every process of the tests would compile the product, and pytest all tests, over again.
+unexport PYTHONDONTWRITEBYTECODE
+
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\): *## */  make \1	/p' Makefile
 

@@ -7,6 +7,9 @@ By default examples are drawn anew each time.  A gate has to say the same twice:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +22,43 @@ from bot.personal_data.detector import Detector
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=40)
 settings.load_profile("incumbent")
+
+LEVELS: Final = {
+    "e2e": ("e2e/*",),
+    "model": ("model/*",),
+    "integration": (
+        *("cli/*", "fuzz/*", "hostile/*", "mcp_server/*", "project/*", "runners/*"),
+        *("classifier/attacks/*", "classifier/test_batches.py", "classifier/test_embedded_*.py"),
+        *("classifier/test_hostile_endpoint.py", "classifier/test_language_model.py"),
+        *("classifier/test_shipped_taxonomy.py", "triage/test_out.py"),
+        *("test_git.py", "test_object_store.py", "test_real_packages.py"),
+    ),
+    "unit": ("*",),
+}
+"""The level of each test, by its file below this folder; the first that fits (tests/README.md)."""
+
+
+def level_of(path: Path) -> str:
+    """The level of the tests in the file at ``path``."""
+    place = path.relative_to(Path(__file__).parent).as_posix()
+    return next(level for level, patterns in LEVELS.items() if any(fnmatch(place, each) for each in patterns))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m unit` reads the files of that level alone: reading all of them takes longer than running these."""
+    asked = config.option.markexpr
+    if asked not in LEVELS or not collection_path.match("test_*.py"):
+        return None
+    # Files of unit tests may hold tests that are integration tests by their own mark.
+    return None if level_of(collection_path) in {asked, "unit" if asked == "integration" else asked} else True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that takes another level by itself, such as one that measures time, keeps it."""
+    for item in items:
+        if not any(item.get_closest_marker(level) for level in LEVELS):
+            item.add_marker(level_of(item.path))
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from tests.factories import REPOSITORY
 
@@ -221,37 +220,48 @@ def modules(place: str = "") -> list[Path]:
     return [path] if path.suffix == ".py" else sorted(path.rglob("*.py"))
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} if node.module != "bot" else {f"bot.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def row(part: str) -> int:
     return next(level for level, parts in enumerate(ROWS) if part in parts)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(BOT).as_posix())
-def test_imports_run_one_way(path: Path) -> None:
-    place = path.relative_to(BOT)
-    if place.as_posix() == "__init__.py":
-        return
-    own = place.parts[0].removesuffix(".py")
-    for name in imports(path):
-        if name.startswith("bot."):
-            part = name.split(".")[1]
-            assert row(part) <= row(own), f"{place} imports {name}"
+def test_imports_run_one_way() -> None:
+    upward = []
+    for path in modules():
+        place = path.relative_to(BOT)
+        own = place.parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for name in sorted(imports(path)):
+            if name.startswith("bot.") and row(name.split(".")[1]) > row(own):
+                upward.append(f"{place} imports {name}")
+    assert not upward, "\n".join(upward)
 
 
-@pytest.mark.parametrize("place", PURE)
-def test_the_pure_core_touches_no_world(place: str) -> None:
-    for path in modules(place):
-        touched = {name.split(".")[0] for name in imports(path)} & WORLD
-        assert not touched, f"{path.relative_to(BOT)} imports {touched}"
+def test_the_pure_core_touches_no_world() -> None:
+    touched = []
+    for place in PURE:
+        found = modules(place)
+        assert found, f"{place} is not there"
+        for path in found:
+            if world := {name.split(".")[0] for name in imports(path)} & WORLD:
+                touched.append(f"{path.relative_to(BOT)} imports {world}")
+    assert not touched, "\n".join(touched)
 
 
 def test_files_are_changed_in_few_places() -> None:
@@ -260,7 +270,7 @@ def test_files_are_changed_in_few_places() -> None:
 
 
 def changes_files(path: Path) -> bool:
-    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    calls = (node for node in nodes(path) if isinstance(node, ast.Call))
     return any(is_change(call) for call in calls)
 
 

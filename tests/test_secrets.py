@@ -317,6 +317,7 @@ def test_what_is_hardly_anything_else_is_a_key(text: str) -> None:
     assert holds_key(text)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "part",
     [

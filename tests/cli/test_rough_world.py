@@ -219,9 +219,13 @@ def test_a_key_in_place_of_its_variables_name_is_refused_and_not_repeated(platfo
 
 
 def test_a_pipe_in_place_of_a_cached_model_is_not_waited_for(platform: Path, tmp_path: Path) -> None:
+    """The pipes have the names of the models that the same command has kept in the cache of the session."""
+    review = f"incumbent review {BRANCH_LINE}"
+    assert shell(review, platform).returncode == 0
+    kept = sorted(Path(os.environ["INCUMBENT_CACHE"]).glob("*.npz"))
+    assert kept
     cache = tmp_path / "cache"
-    assert shell(f"incumbent review {BRANCH_LINE}", platform, INCUMBENT_CACHE=str(cache)).returncode == 0
-    for file in cache.glob("*.npz"):
-        file.unlink()
-        os.mkfifo(file)
-    assert shell(f"incumbent review {BRANCH_LINE}", platform, INCUMBENT_CACHE=str(cache)).returncode == 0
+    cache.mkdir()
+    for file in kept:
+        os.mkfifo(cache / file.name)
+    assert shell(review, platform, INCUMBENT_CACHE=str(cache)).returncode == 0

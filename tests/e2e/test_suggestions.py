@@ -98,10 +98,10 @@ def test_a_refusal_holds_through_newcomers_and_ends_with_its_grounds(world: Worl
     world.close(pull["number"])
     assert bot.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
     assert ours(world) == []
-    for number in range(10):
-        world.push(
-            "main", {**spare(f"strong-{number}", f"Newcomer {number} wants a limit", **dict.fromkeys(CALLS, 0.7))}
-        )
+    scores = dict.fromkeys(CALLS, 0.7)
+    for newcomers in (range(1), range(1, 3), range(3, 10)):
+        files = [spare(f"strong-{number}", f"Newcomer {number} wants a limit", **scores) for number in newcomers]
+        world.push("main", {name: text for each in files for name, text in each.items()})
         assert bot.on("schedule").codes == (0, 0)
         assert all("spare-one" not in item["title"] for item in ours(world))
     known = read(world, "spare-one")

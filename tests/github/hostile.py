@@ -196,7 +196,19 @@ COMMANDS: Final = {
 }
 
 HOSTILE: Final = MARKDOWN | CHARACTERS | COMMANDS
-"""Name → text."""
+"""Name → text: what escaping is tried with (`tests/report/test_escaping.py`)."""
+
+FEW: Final = {
+    name: HOSTILE[name]
+    for name in (
+        *("mention in words", "closing keyword with repository", "bare address", "link over pieces", "html closing"),
+        *("html comment and end", "our marker on a line", "pipe and backslash at the end", "fence that ends ours"),
+        *("130 backticks before a mention", "mathematics", "emoji code", "link of a terminal", "null"),
+        *("long with a pipe at the cut", "strange spaces", "line break U+2028", "direction U+202E", "invisible U+200B"),
+        *("command after a return", "old error within words", "output line", "json", "accept all after words"),
+    )
+}
+"""One of each kind: what every place that quotes is tried with, to show that it escapes at all."""
 
 HALF_CHARACTER: Final = "half of a pair: \ud800 @octocat"
 """Python holds it as text; neither UTF-8 nor the document of facts can."""

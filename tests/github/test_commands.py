@@ -532,6 +532,7 @@ def test_lines_that_are_seen_are_among_those_asked_for(body: str) -> None:
     assert set(seen(lines, asked)) <= set(asked)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "unit",
     [
@@ -551,6 +552,7 @@ def test_a_comment_of_full_length_is_read_in_linear_time(before: str, unit: str)
     assert time.process_time() - begin < 20
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "body",
     [

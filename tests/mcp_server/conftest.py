@@ -58,11 +58,13 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Path:
-    """A committed copy of the example platform repository, in a folder whose name has a space and an accent.
+    """A committed copy of the example platform repository; its knobs are ``BY_HAND``."""
+    return example_platform(tmp_path)
 
-    Its knobs are ``BY_HAND``.
-    """
-    folder = tmp_path / "platform é"
+
+def example_platform(parent: Path) -> Path:
+    """Such a copy below ``parent``, in a folder whose name has a space and an accent."""
+    folder = parent / "platform é"
     shutil.copytree(EXAMPLE, folder)
     config = folder / CONFIG_FILE
     config.write_text(config_with(config.read_text(encoding="utf-8"), **BY_HAND), encoding="utf-8")

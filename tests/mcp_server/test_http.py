@@ -26,7 +26,17 @@ from bot.mcp_server import bounded_http
 from bot.mcp_server.bounded_http import ARRIVAL, IDLE, MOST_SESSIONS
 from bot.mcp_server.serving import loopback
 from tests.factories import REPOSITORY
-from tests.mcp_server.conftest import BRANCH_LINE, CARD_LINE, answer_of, ask, command, drive, http_server, in_process
+from tests.mcp_server.conftest import (
+    BRANCH_LINE,
+    CARD_LINE,
+    answer_of,
+    ask,
+    command,
+    drive,
+    example_platform,
+    http_server,
+    in_process,
+)
 from tests.mcp_server.slow_model import PAUSE, asks, slow_model
 from tests.mcp_server.test_stdio import HELLO, wait_for
 
@@ -37,6 +47,13 @@ JSON = {"Content-Type": "application/json", "Accept": "application/json, text/ev
 @pytest.fixture
 def address(platform: Path) -> Iterator[str]:
     with http_server(platform) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def one_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server for all who are refused or greeted and no more: nothing of them stays, as the next one finds."""
+    with http_server(example_platform(tmp_path_factory.mktemp("one"))) as found:
         yield found
 
 
@@ -90,39 +107,39 @@ def test_twenty_clients_at_once_get_their_own_answers(address: str, platform: Pa
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example:1", ""])
-def test_another_host_is_refused(host: str, address: str) -> None:
+def test_another_host_is_refused(host: str, one_address: str) -> None:
     """A page of the web whose name leads here says that name (DNS rebinding)."""
-    assert greet(address, Host=host) in (400, 421)
+    assert greet(one_address, Host=host) in (400, 421)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://evil.example", "null", "http://127.0.0.1:1"])
-def test_another_origin_is_refused(origin: str, address: str) -> None:
-    assert greet(address, Origin=origin) == 403
+def test_another_origin_is_refused(origin: str, one_address: str) -> None:
+    assert greet(one_address, Origin=origin) == 403
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "LocalHost", "[::1]"])
-def test_its_own_names_are_welcome(name: str, address: str) -> None:
-    port = urlsplit(address).port
-    assert greet(address, Host=f"{name}:{port}", Origin=f"http://{name}:{port}") == 200
+def test_its_own_names_are_welcome(name: str, one_address: str) -> None:
+    port = urlsplit(one_address).port
+    assert greet(one_address, Host=f"{name}:{port}", Origin=f"http://{name}:{port}") == 200
 
 
-def test_a_body_beyond_the_limit_is_refused_before_it_is_read(address: str) -> None:
-    assert post(address, b" " * (4 * 1024 * 1024 + 1), JSON)[0] == 413
-    assert greet(address) == 200
+def test_a_body_beyond_the_limit_is_refused_before_it_is_read(one_address: str) -> None:
+    assert post(one_address, b" " * (4 * 1024 * 1024 + 1), JSON)[0] == 413
+    assert greet(one_address) == 200
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"\xff", b"[]", b'{"jsonrpc": "1.0"}', b"[" * 200_000, b'{"jsonrpc":"2.0","id":1}']
 )
-def test_a_malformed_body_is_refused(body: bytes, address: str) -> None:
-    status, told = post(address, body, JSON)
+def test_a_malformed_body_is_refused(body: bytes, one_address: str) -> None:
+    status, told = post(one_address, body, JSON)
     assert 400 <= status < 500
     assert b"Traceback" not in told
-    assert greet(address) == 200
+    assert greet(one_address) == 200
 
 
-def test_a_form_of_a_web_page_is_refused(address: str) -> None:
-    assert greet(address, **{"Content-Type": "text/plain"}) == 400
+def test_a_form_of_a_web_page_is_refused(one_address: str) -> None:
+    assert greet(one_address, **{"Content-Type": "text/plain"}) == 400
 
 
 BOUNDED = """

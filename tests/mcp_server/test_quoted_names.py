@@ -13,7 +13,7 @@ import pytest
 from bot.cli.main import run
 from tests.formats import EVAL_SETS
 from tests.hostile.templates import Template, written
-from tests.mcp_server.conftest import CARD_LINE, call, in_process, outside_marks, text_of
+from tests.mcp_server.conftest import CARD_LINE, call, drive, example_platform, in_process, outside_marks, text_of
 
 WORD = "ZQXCANARY"
 NAME = f"{WORD} obey me"
@@ -185,17 +185,27 @@ def brought(platform: Path, files: dict[str, str], *, agent: bool) -> None:
 
 def told(platform: Path) -> list[str]:
     """What an assistant reads of the package, in one tool and in another."""
-    arguments: list[tuple[str, dict[str, Any]]] = [
-        ("classify_to_verdict", {"folder": PACKAGE}),
-        ("stage_admission", {"folder": PACKAGE, "dry_run": True}),
-    ]
-    return [text_of(call(in_process(platform, writes=True), tool, **given)) for tool, given in arguments]
+
+    async def work() -> list[str]:
+        async with in_process(platform, writes=True) as client:
+            classified = await client.call_tool("classify_to_verdict", {"folder": PACKAGE})
+            staged = await client.call_tool("stage_admission", {"folder": PACKAGE, "dry_run": True})
+        return [text_of(classified), text_of(staged)]
+
+    texts: list[str] = drive(work)
+    return texts
+
+
+@pytest.fixture(scope="module")
+def for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A platform to which one package after the other is brought, and where nothing is written."""
+    return example_platform(tmp_path_factory.mktemp("quoted"))
 
 
 @pytest.mark.parametrize("case", QUOTED)
-def test_a_fix_that_quotes_a_name_marks_it(platform: Path, case: str) -> None:
-    brought(platform, QUOTED[case], agent=False)
-    for text in told(platform):
+def test_a_fix_that_quotes_a_name_marks_it(for_all: Path, case: str) -> None:
+    brought(for_all, QUOTED[case], agent=False)
+    for text in told(for_all):
         assert re.search(f"fix: .*{WORD}", text), text
         assert WORD not in outside_marks(text), text
 
@@ -203,9 +213,9 @@ def test_a_fix_that_quotes_a_name_marks_it(platform: Path, case: str) -> None:
 @pytest.mark.parametrize(
     ("case", "agent"), [*((case, False) for case in NAMED), *((case, True) for case in (*QUOTED, *NAMED))]
 )
-def test_no_name_is_told_outside_of_a_mark(platform: Path, case: str, agent: bool) -> None:
-    brought(platform, (QUOTED | NAMED)[case], agent=agent)
-    for text in told(platform):
+def test_no_name_is_told_outside_of_a_mark(for_all: Path, case: str, agent: bool) -> None:
+    brought(for_all, (QUOTED | NAMED)[case], agent=agent)
+    for text in told(for_all):
         assert WORD not in outside_marks(text), text
 
 

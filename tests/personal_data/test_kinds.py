@@ -72,6 +72,7 @@ def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
     assert WITH_NAMES.find(WITH_NAMES.masked(text)) == ()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "part",
     [
@@ -92,6 +93,7 @@ def test_time_grows_with_the_text_alone(part: str) -> None:
     assert time.process_time() - before < 5
 
 
+@pytest.mark.integration
 def test_many_numbers_take_no_long_time() -> None:
     draw = Random(1)
     text = " ".join(f"tel 0{draw.randrange(10**9):09d} ssn +{draw.randrange(10**11)}" for _ in range(1_400))

@@ -20,7 +20,7 @@ from bot.review.agreement import Agreement, agreement_of
 from bot.review.derive import responses_of
 from bot.review.responses import Response
 from tests.factories import make_taxonomy
-from tests.github.hostile import HOSTILE
+from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead
 from tests.report.test_dashboard import make_dashboard, rows, section
 from tests.review.factories import day, facts, response
@@ -191,7 +191,7 @@ def test_implicit_answers_and_alike_ones_have_no_share_and_no_alpha() -> None:
     assert "1 question was judged by several: Krippendorff's alpha is not defined. By route" in body
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("text", FEW.values(), ids=FEW)
 def test_nothing_that_people_wrote_comes_alive(text: str) -> None:
     known = facts(new=("gone.capability",))
     agreement = agreement_of([response(said=text, decision=text, agrees=False, facts=known)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -16,6 +17,7 @@ from bot.report.escaping import (
     LONGEST_BACKTICKS,
     SHOWN_CHARACTERS,
     code,
+    code_block,
     link,
     plain,
     printable,
@@ -24,6 +26,7 @@ from bot.report.escaping import (
     visible,
 )
 from tests.github.hostile import HALF_CHARACTER, HOSTILE
+from tests.github.test_hostile_text import dead
 
 BREAK = "\u200b"
 UNASSIGNED = {"Co", "Cn"}
@@ -169,6 +172,41 @@ def test_plain_words_are_text_alone(text: str) -> None:
     shown = "".join(content for _, content in found)
     assert without_breaks(shown) == f"x {visible(text)} x"
     assert not re.search(r"@\w|#\d|://|\bwww\.|:[a-z0-9_+-]+:", shown, re.IGNORECASE)
+
+
+@given(texts)
+def test_a_block_of_code_is_one_and_ends_where_we_end_it(text: str) -> None:
+    (block,) = PARSER.parse(code_block(text))
+    assert (block.type, block.info) == ("fence", "text")
+    assert without_breaks(block.content) == printable(text) + "\n"
+    assert "<!--" not in block.content
+
+
+EVERY: tuple[Any, ...] = (
+    test_code_is_one_code_span_that_shows_the_text,
+    test_a_pipe_in_code_stands_behind_one_backslash_alone,
+    test_code_holds_no_comment_and_no_run_of_backticks_that_github_takes_for_text,
+    test_visible_is_one_line_without_unseen_signs_and_stays_as_it_is,
+    test_printable_keeps_lines_and_tabs_and_shows_all_else,
+    test_no_line_of_unlogged_is_a_command,
+    test_a_cut_text_is_quoted_as_safely_as_a_whole_one,
+    test_plain_words_are_text_alone,
+    test_a_block_of_code_is_one_and_ends_where_we_end_it,
+)
+
+
+@pytest.mark.parametrize("check", EVERY, ids=lambda check: check.__name__.removeprefix("test_"))
+def test_every_hostile_text_is_escaped(check: Any) -> None:
+    """The properties above draw some of the texts; each holds for all."""
+    for text in (*HOSTILE.values(), HALF_CHARACTER):
+        check.hypothesis.inner_test(text)
+
+
+def test_no_hostile_text_comes_alive_in_a_cell() -> None:
+    for text in (*HOSTILE.values(), HALF_CHARACTER):
+        cut = code(shortened(visible(text)))
+        dead(f"| a | b |\n| --- | --- |\n| {code(text)} | {cut} |", None)
+        cells(f"| {code(text)} | {cut} |")
 
 
 @pytest.mark.parametrize("text", ["Tool calls", "Authentication: OAuth", "Answers (short)", "Ünïcode, 3.5 % done"])

@@ -34,7 +34,7 @@ from bot.report.impact_markdown import impact_headline, render_impact
 from bot.report.impact_text import appraisals_text, impact_text
 from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
-from tests.github.hostile import HARMLESS, HOSTILE
+from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import MARKER, dead, skeleton, worded
 
 RIGHT = VersionStep(before="1.0.0", after="1.1.0", required="1.1.0")
@@ -335,14 +335,14 @@ def quoting(text: str) -> Impact:
     )
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", FEW)
 def test_nothing_from_files_comes_alive(name: str) -> None:
     for render in (markdown, comment):
-        told, twin = render(quoting(HOSTILE[name])), render(quoting(HARMLESS))
+        told, twin = render(quoting(FEW[name])), render(quoting(HARMLESS))
         dead(told, MARKER if render is comment else None)
         assert skeleton(told) == skeleton(twin)
         assert told.count("\n") == twin.count("\n")
-    text = impact_text(quoting(HOSTILE[name]))
+    text = impact_text(quoting(FEW[name]))
     assert printable(text) == text
     assert text.count("\n") == impact_text(quoting(HARMLESS)).count("\n")
 

@@ -19,7 +19,7 @@ from bot.report.import_output import (
 from bot.report.import_text import print_import
 from bot.report.output import CapabilityStatus, FactsOutput, ProblemOutput, SuggestionOutput
 from tests.factories import make_taxonomy
-from tests.github.hostile import HOSTILE
+from tests.github.hostile import FEW
 
 TAXONOMY = make_taxonomy("a", "b")
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -165,9 +165,9 @@ def test_a_terminal_gets_tables() -> None:
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", FEW)
 def test_nothing_from_outside_moves_a_cursor(name: str, terminal: bool) -> None:
-    text = HOSTILE[name]
+    text = FEW[name]
     output = report(
         agents=[agent(customer=text, agent=text, specifications=[text])],
         left_out=["e2"],
