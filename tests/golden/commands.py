@@ -13,7 +13,6 @@ from tests.cli.test_calibrate import answers, head
 from tests.cli.test_candidates import make_repository
 from tests.cli.test_impact import OPINIONS, TAXONOMY
 from tests.cli.test_migrate import OVERRIDES, rename, split
-from tests.factories import REPOSITORY
 from tests.golden.golden import Case
 from tests.golden.places import (
     BRANCH_LINE,
@@ -25,6 +24,7 @@ from tests.golden.places import (
     other_platform,
     replace_in,
     standing_in,
+    this_repository,
     transcript,
 )
 from tests.opinions import OPINION, ROWS
@@ -37,7 +37,7 @@ REDUNDANT = "tarnbeck-bank-card-line-c07-48d7620d"
 RESIDENT = "aldermoor-garages-repairs-r01-28b13fb4"
 NOW = ("--by", "Robin", "--at", "2026-02-03T04:05:06Z")
 
-# By the name of the file: the commands, as they are run in this repository, where none of them writes.
+# By the name of the file: the commands, as they are run in a copy of this repository, where none of them writes.
 HERE: dict[str, list[Sequence[str]]] = {
     "review": [("review", NORTHWIND)],
     "review-json": [("review", NORTHWIND, "--json")],
@@ -138,7 +138,7 @@ SCORES: list[dict[str, Any]] = [
 
 def _here(calls: Sequence[Sequence[str]]) -> Callable[[Path], str]:
     def make(work: Path) -> str:
-        with standing_in(REPOSITORY):
+        with standing_in(this_repository(work)):
             return "".join(incumbent(*call) for call in calls)
 
     return make
@@ -254,7 +254,7 @@ def _help(name: str) -> Callable[[Path], str]:
 
 
 CASES = [
-    *(Case(f"here/{name}.txt", _here(calls), near=True) for name, calls in HERE.items()),
+    *(Case(f"here/{name}.txt", _here(calls)) for name, calls in HERE.items()),
     *(Case(f"elsewhere/{name}.txt", _elsewhere(calls)) for name, calls in ELSEWHERE.items()),
     *(Case(f"help/{name}.txt", _help(name)) for name in COMMANDS),
     Case("help/incumbent.txt", lambda work: incumbent("--help") + incumbent() + incumbent("schema")),

@@ -17,6 +17,7 @@ import git
 
 from bot.cli.main import run
 from tests.cli.conftest import make_platform
+from tests.factories import REPOSITORY
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
@@ -108,6 +109,19 @@ def _model(work: Path) -> Path:
     with standing_in(folder):
         incumbent("admit", CARD_LINE)
     commit(folder, 4, "Grow")
+    return folder
+
+
+@cache
+def this_repository(work: Path) -> Path:
+    """A copy of this repository's platform and examples, classified without an embedding; made once."""
+    folder = work / "here"
+    for name in ("config", "eval_sets", "examples", "regression_set", "taxonomy"):
+        shutil.copytree(REPOSITORY / name, folder / name)
+    for path in (folder / "config").glob("*.yaml"):
+        replace_in(path, "embedding: auto", "embedding: none")
+    with standing_in(folder):
+        incumbent("reclassify")
     return folder
 
 
