@@ -21,8 +21,10 @@ from bot.intake.agents.agent_file import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.model import (
+    AgreementRecord,
     CandidateRecord,
     CorrectionRecord,
+    CountedFiles,
     FolderIndex,
     FolderRecord,
     PullRequestRecord,
@@ -74,6 +76,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
+    "ledger-agreement": AgreementRecord,
+    "ledger-agreement-files": CountedFiles,
     "ledger-folder": FolderRecord,
     "ledger-folders": FolderIndex,
     "ledger-reconciled": Reconciled,

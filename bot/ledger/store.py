@@ -9,6 +9,7 @@ from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
 from bot.ledger.model import (
+    AGREEMENT,
     CANDIDATES,
     CORRECTIONS,
     INDEX,
@@ -16,8 +17,10 @@ from bot.ledger.model import (
     REQUESTS,
     RUNS,
     SUGGESTIONS,
+    AgreementRecord,
     CandidateRecord,
     CorrectionRecord,
+    CountedFiles,
     FolderIndex,
     FolderRecord,
     PullRequestRecord,
@@ -42,6 +45,8 @@ Kind = TypeVar(
     CandidateRecord,
     FolderIndex,
     FolderRecord,
+    AgreementRecord,
+    CountedFiles,
 )
 
 README = """\
@@ -109,6 +114,16 @@ def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
     return _load(snapshot, CORRECTIONS, CorrectionRecord)
 
 
+def load_agreement(snapshot: Snapshot | None) -> AgreementRecord | None:
+    """What people made of verdicts, counted; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, AGREEMENT, AgreementRecord)
+
+
+def load_counted(snapshot: Snapshot | None, path: str) -> CountedFiles | None:
+    """Some of the files of events that were counted; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, path, CountedFiles)
+
+
 def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
     if snapshot is None or not snapshot.exists(path):
         return None
@@ -124,7 +139,9 @@ def record_text(
     | CorrectionRecord
     | CandidateRecord
     | FolderIndex
-    | FolderRecord,
+    | FolderRecord
+    | AgreementRecord
+    | CountedFiles,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -117,7 +117,7 @@ class ObjectStore:
         found = fetch(self._git, remote, refs, optional)
         if self._is_partial:
             self._remote = remote
-            self._ours.update(ours, *folders.values())
+            self._ours.update(ours)
             bring(self._git, remote, {found[local]: tops for local, tops in folders.items() if local in found})
         return found
 
@@ -192,13 +192,14 @@ class ObjectStore:
         line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
         return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
 
-    def history(self, commit: str, *paths: str) -> tuple[str, ...]:
+    def history(self, commit: str, *paths: str, most: int | None = None) -> tuple[str, ...]:
         """The commits that changed one of ``paths``, files or folders, on the line of first parents up to ``commit``.
 
-        The newest comes first.
+        The newest comes first; no more than ``most``.
         """
         places = [f":(literal){path}" for path in paths]
-        output = self._git.ask("rev-list", "--first-parent", checked(commit), "--", *places)
+        limit = () if most is None else (f"--max-count={most}",)
+        output = self._git.ask("rev-list", "--first-parent", *limit, checked(commit), "--", *places)
         return tuple(output.decode("ascii").split())
 
     def commit_time(self, commit: str) -> str:

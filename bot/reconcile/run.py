@@ -26,6 +26,7 @@ from bot.github.world import (
     folder_record,
     index_of,
     known_of,
+    prepare_folders,
     raised_of,
     reconciled_of,
     witnesses_of,
@@ -102,6 +103,7 @@ def survey_event(
     past = Past(
         known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
         folder=cache(partial(folder_record, ledger)),
+        prepare=partial(prepare_folders, ledger),
         reconciled=reconciled,
         index=index_of(ledger),
         corrections=corrections,
