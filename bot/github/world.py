@@ -76,7 +76,9 @@ class World:
         read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
         # Of the ledger comes what does not grow with history; events and records of folders as they are read.
         folders = {local: _OF_LEDGER if local == "ledger" else read for local in refs}
-        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",), folders=folders, ours=FOLDERS)
+        # What the ledger was before says nothing: its history grows with each run.
+        only = ("ledger",)
+        found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
         if "ledger" in found:
             self.store.prepare(found["ledger"], _OF_LEDGER)
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))

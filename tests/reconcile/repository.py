@@ -83,6 +83,7 @@ class Repository(ObjectStore):
         sleep: Callable[[float], None] = lambda _: None,
         folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
         ours: Sequence[str] = (),
+        ends: Collection[str] = (),
     ) -> dict[str, str]:
         found = {name: self.branches.get(ref.removeprefix("refs/heads/"), ref) for name, ref in refs.items()}
         missing = [name for name, commit in found.items() if commit not in self.commits]
