@@ -224,7 +224,7 @@ def events(number: int) -> str:
     """The file of events of the pull request ``number``, whose queries were left out without a question."""
     content, verdict, codes = "0" * 24, "1" * 24, "EXCLUDE direct REDUNDANT"
     facts = VerdictFacts(taxonomy="1.0.0", scores={"greeting": 0.9, "multi-turn": 0.8}, similarity=0.5)
-    said = {"at": "2026-01-01T00:00:00Z", "pull_request": number, "entry": "ENTRY", "content": content}
+    said: dict[str, Any] = {"at": "2026-01-01T00:00:00Z", "pull_request": number, "entry": "ENTRY", "content": content}
     said |= {"verdict": verdict, "codes": codes}
     shown = Shown(**said, base="2" * 40, head="3" * 40, place=0, author="ann", facts=facts)
     both = appended(None, [shown, Passed(**said, by="max", by_bot=False)])

@@ -13,6 +13,7 @@ from bot.errors import InputError
 from bot.github.client import GitHubClient
 from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
+from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import (
     BRANCH,
     FILES,
@@ -29,6 +30,7 @@ from bot.ledger.model import (
     folder_path,
 )
 from bot.ledger.store import (
+    load_abilities,
     load_candidates,
     load_corrections,
     load_folder,
@@ -193,6 +195,14 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
         return load_corrections(ledger) or CorrectionRecord()
     except InputError:
         return CorrectionRecord()
+
+
+def abilities_of(ledger: CommitSnapshot | None) -> AbilityRecord:
+    """What endpoints can do; a mangled record is as good as none: they are asked again."""
+    try:
+        return load_abilities(ledger) or NO_ABILITIES
+    except InputError:
+        return NO_ABILITIES
 
 
 def witnesses_of(github: GitHubClient, curators: Collection[str]) -> Witnesses:

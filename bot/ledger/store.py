@@ -8,7 +8,10 @@ from typing import TypeVar
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
+from bot.ledger.counted import AgreementRecord, CountedFiles
+from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
+    ABILITIES,
     AGREEMENT,
     CANDIDATES,
     CORRECTIONS,
@@ -17,10 +20,8 @@ from bot.ledger.model import (
     REQUESTS,
     RUNS,
     SUGGESTIONS,
-    AgreementRecord,
     CandidateRecord,
     CorrectionRecord,
-    CountedFiles,
     FolderIndex,
     FolderRecord,
     PullRequestRecord,
@@ -47,6 +48,7 @@ Kind = TypeVar(
     FolderRecord,
     AgreementRecord,
     CountedFiles,
+    AbilityRecord,
 )
 
 README = """\
@@ -124,6 +126,11 @@ def load_counted(snapshot: Snapshot | None, path: str) -> CountedFiles | None:
     return _load(snapshot, path, CountedFiles)
 
 
+def load_abilities(snapshot: Snapshot | None) -> AbilityRecord | None:
+    """What endpoints can do; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, ABILITIES, AbilityRecord)
+
+
 def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
     if snapshot is None or not snapshot.exists(path):
         return None
@@ -141,7 +148,8 @@ def record_text(
     | FolderIndex
     | FolderRecord
     | AgreementRecord
-    | CountedFiles,
+    | CountedFiles
+    | AbilityRecord,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -13,6 +13,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.digests import digest
+from bot.ledger.counted import (
+    AgreementRecord,
+    CountedAnswers,
+    CountedCapabilities,
+    CountedFile,
+    CountedFiles,
+    CountedQuestions,
+    CountedWordings,
+    counted_path,
+)
 from bot.ledger.event_files import recorded_in
 from bot.ledger.events import (
     Answered,
@@ -29,16 +39,6 @@ from bot.ledger.events import (
     Withdrawn,
 )
 from bot.ledger.migrated import capabilities_in, migrated_events
-from bot.ledger.model import (
-    AgreementRecord,
-    CountedAnswers,
-    CountedCapabilities,
-    CountedFile,
-    CountedFiles,
-    CountedQuestions,
-    CountedWordings,
-    counted_path,
-)
 from bot.object_store import blob_id
 from bot.review.agreement import Answer, Question, Rested, Tally, Wording, tally_of
 from bot.review.derive import responses_of

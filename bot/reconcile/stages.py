@@ -10,10 +10,10 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
-from bot.github.world import index_of, records_of, text_of
+from bot.github.world import abilities_of, index_of, records_of, text_of
 from bot.ledger.event_files import appended, parsed_of, parsed_with
 from bot.ledger.events import SET_EVENTS, events_path
-from bot.ledger.model import FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
+from bot.ledger.model import ABILITIES, FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
 from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
@@ -119,6 +119,7 @@ def admit_merged(tip: Tip) -> Staged:
             if id in tip.platform.regression_set.tombstones
         },
         corrections=tip.corrections,
+        abilities=abilities_of(tip.ledger),
         refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
@@ -265,6 +266,14 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Col
     """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``; ``folders``."""
     if ledger is None:
         return {}
-    paths = [RECONCILED, INDEX, SET_EVENTS, *ledger.paths(FOLDER), *map(events_path, sorted(numbers)), *folders]
+    paths = [
+        RECONCILED,
+        INDEX,
+        ABILITIES,
+        SET_EVENTS,
+        *ledger.paths(FOLDER),
+        *map(events_path, sorted(numbers)),
+        *folders,
+    ]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

@@ -14,9 +14,10 @@ from bot.errors import InputError
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
+from bot.ledger.counted import CountedFiles
 from bot.ledger.event_files import SUFFIX
 from bot.ledger.events import EVENTS, SET_EVENTS
-from bot.ledger.model import AGREEMENT, COUNTED_FILES, CountedFiles, RunRecord
+from bot.ledger.model import AGREEMENT, COUNTED_FILES, RunRecord
 from bot.ledger.store import load_agreement, load_counted, load_runs, record_text
 from bot.object_store import CommitSnapshot
 from bot.reconcile import dashboard_plan, requests
