@@ -28,6 +28,11 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_.:-]+")
 _NUMBER: Final = re.compile(r'(?<!\\)"pull_request":([0-9]+)[,}]')
 """The pull request of a line: no text can hold this, since quotes in texts are escaped."""
 
+_CONTENT: Final = re.compile(rb'(?<!\\)"content":"([0-9a-f]{24})"')
+_KIND: Final = re.compile(rb'(?<!\\)"kind":"([a-z-]+)"')
+_OF_QUERIES: Final = frozenset(kind.encode() for kind, model in _KINDS.items() if "content" in model.model_fields)
+_OF_PULL_REQUESTS: Final = frozenset({b"closed", b"forgotten"})
+
 FULL: Final = 4_000_000
 """Characters of a file of events from which on no more showings are added: some ten times what people ever read."""
 
@@ -86,6 +91,23 @@ def recorded_in(content: bytes, name: str) -> Recorded:
             problems.append(Problem(name, None, message, "take out the lines that are no events"))
             break
     return Recorded(tuple(events), tuple(problems))
+
+
+def contents_in(content: bytes) -> frozenset[str] | None:
+    """The contents of queries of which a file of events with this ``content`` may tell, without parsing it.
+
+    ``None`` where a line may tell of something else than queries and the end of their pull request, or is not as we
+    write it.
+    """
+    found: set[bytes] = set()
+    for line in content.split(b"\n"):
+        kinds = set(_KIND.findall(line))
+        contents = _CONTENT.findall(line)
+        found.update(contents)
+        known = _OF_QUERIES if contents else _OF_PULL_REQUESTS
+        if line.strip() and not (kinds and kinds <= known):
+            return None
+    return frozenset(item.decode() for item in found)
 
 
 def parsed(text: str | None) -> tuple[Event, ...]:

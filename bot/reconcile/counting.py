@@ -2,7 +2,8 @@
 
 A response rests on the events on one content, whichever files they are in, and on what people did to its entry.  So
 what is added to a file can change the responses on the contents that it speaks of, and on those of the entries that
-people took out or brought back; the files that speak of these are read, and no others.
+people took out or brought back; the files that speak of these are read, and no others.  Where all is counted, events
+are parsed a few files at a time, so that they take no more memory the more there are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from bot.digests import digest
@@ -23,14 +25,16 @@ from bot.ledger.counted import (
     CountedWordings,
     counted_path,
 )
-from bot.ledger.event_files import recorded_in
+from bot.ledger.event_files import contents_in, recorded_in
 from bot.ledger.events import (
     Answered,
     Applied,
     ChangedByHand,
+    Closed,
     Corrected,
     Decided,
     Event,
+    Forgotten,
     Passed,
     Requested,
     Settled,
@@ -46,6 +50,8 @@ from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 
 _DIGITS: Final = 5
+AT_ONCE: Final = 5_000
+"""From how many events on those that were parsed are counted, before more are: each takes some 3 kB of memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +62,16 @@ class Counts:
     files: Mapping[str, CountedFile] = field(default_factory=dict)
 
 
-Read = Callable[[Collection[str]], Mapping[str, bytes]]
-"""The contents of files of events by name; what cannot be read is empty."""
+Read = Callable[[Collection[str]], Iterable[tuple[str, bytes]]]
+"""The names and contents of files of events, one after the other, without those that cannot be read."""
 Carry = Callable[[Sequence[Event]], Sequence[Event]]
 """Events under the ids of the taxonomy of now."""
 
 
 def carried_to(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Carry:
     """What carries events to the ids of ``taxonomy``; ``former`` tells those that there were, oldest first."""
-    return lambda events: migrated_events(events, lineage(taxonomy, capabilities_in(events), former))
+    known = cache(former)
+    return lambda events: migrated_events(events, lineage(taxonomy, capabilities_in(events), known))
 
 
 def count(blobs: Mapping[str, str], before: Counts | None, read: Read, carry: Carry) -> Counts:
@@ -93,19 +100,51 @@ def count(blobs: Mapping[str, str], before: Counts | None, read: Read, carry: Ca
     files.take(files.about(set(map(_of_content, contents))))
     old = [event for name in sorted(files.events) for event in files.former(name)]
     new = [event for name in sorted(files.events) for event in files.events[name]]
-    tallies = (tally_of(responses_of(carry(_only(found, contents)))) for found in (old, new))
+    tallies = (_tally(carry, _only(found, contents)) for found in (old, new))
     again = {name: _counted(blobs[name], files.content[name], files.events[name]) for name in sorted(changed)}
     return Counts(tally=before.tally.replaced(*tallies), files={**known, **again})
 
 
 def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> Counts:
-    files = _Files({}, read)
-    files.take(blobs.keys())
-    events = [event for name in sorted(blobs) for event in files.events[name]]
-    return Counts(
-        tally=tally_of(responses_of(carry(events))),
-        files={name: _counted(blobs[name], files.content[name], files.events[name]) for name in sorted(blobs)},
-    )
+    """All counts.  First it is found out what rests on several files: what people did to entries, and some contents."""
+    elsewhere: list[Event] = []
+    once: set[int] = set()
+    several: set[int] = set()
+    for name, content in read(blobs.keys()):
+        contents = contents_in(content)
+        if contents is None:
+            events = recorded_in(content, name).events
+            contents = frozenset(found for event in events if (found := _content(event)) is not None)
+            elsewhere += (event for event in events if _content(event) is None)
+        keys = set(map(_short, contents))
+        several |= once & keys
+        once |= keys
+    tally = _tally(carry, elsewhere)
+    # Answers to suggestions are counted by now; what people did to entries tells what became of the others.
+    elsewhere = [event for event in elsewhere if not isinstance(event, Answered | Closed | Forgotten)]
+    files = {name: _counted(blob, b"", ()) for name, blob in blobs.items()}
+    lot: list[Event] = []
+    shared: list[Event] = []
+    for name, content in read(blobs.keys()):
+        events = recorded_in(content, name).events
+        files[name] = _counted(blobs[name], content, events)
+        for event in events:
+            if (found := _content(event)) is not None:
+                (shared if _short(found) in several else lot).append(event)
+        if len(lot) >= AT_ONCE:
+            tally, lot = tally.replaced(Tally(), _tally(carry, [*elsewhere, *lot])), []
+    for rest in (lot, shared):
+        tally = tally.replaced(Tally(), _tally(carry, [*elsewhere, *rest]))
+    return Counts(tally=tally, files=dict(sorted(files.items())))
+
+
+def _tally(carry: Carry, events: Sequence[Event]) -> Tally:
+    return tally_of(responses_of(carry(events)))
+
+
+def _short(content: str) -> int:
+    """What tells contents apart, in little memory; those that it does not are counted together."""
+    return int(content[:15], 16)
 
 
 class _Files:
@@ -119,7 +158,7 @@ class _Files:
     def take(self, names: Collection[str]) -> None:
         """Read those of ``names`` that were not read yet."""
         missing = set(names) - self.content.keys()
-        found = self._read(missing) if missing else {}
+        found = dict(self._read(missing)) if missing else {}
         for name in sorted(missing):
             self.content[name] = found.get(name, b"")
             self.events[name] = recorded_in(self.content[name], name).events

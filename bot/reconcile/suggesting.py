@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -110,14 +110,13 @@ def _counted_at(ledger: CommitSnapshot, path: str) -> CountedFiles | None:
         return None
 
 
-def _contents(events: CommitSnapshot, names: Collection[str]) -> dict[str, bytes]:
-    """The contents of files of events, but for those that are too large."""
+def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of files of events, but for those that are too large."""
     events.prepare(names)
-    found = {}
-    for name in names:
+    for name in sorted(names):
         with suppress(InputError):
-            found[name] = events.read(name, REVIEWED_FILES)
-    return found
+            content = events.read(name, REVIEWED_FILES)
+            yield name, content
 
 
 def _suggestion_scene(tip: Tip) -> Scene:

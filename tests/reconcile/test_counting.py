@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
 from bot.object_store import blob_id
+from bot.reconcile import counting
 from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
 from bot.review.agreement import agreement_in, agreement_of, tally_of
 from bot.review.derive import responses_of
@@ -46,9 +49,9 @@ class Folder:
         self.files = {name: text.encode() for name, text in files.items()}
         self.read: set[str] = set()
 
-    def contents(self, names: Collection[str]) -> dict[str, bytes]:
+    def contents(self, names: Collection[str]) -> list[tuple[str, bytes]]:
         self.read.update(names)
-        return {name: self.files[name] for name in names}
+        return [(name, self.files[name]) for name in sorted(names)]
 
     def count(self, before: Counts | None = None) -> Counts:
         blobs = {name: blob_id(content) for name, content in self.files.items()}
@@ -124,7 +127,7 @@ def test_what_was_renamed_before_counts_under_the_name_of_now() -> None:
     before = now.model_copy(update={"retired": ("x",), "capabilities": (renamed, *now.capabilities[1:])})
     text = appended(None, events)
     for former, name in ((tuple, "x"), (lambda: (before,), "a")):
-        found = count({"7.jsonl": blob_id(text)}, None, lambda _: {"7.jsonl": text.encode()}, carried_to(now, former))
+        found = count({"7.jsonl": blob_id(text)}, None, lambda _: [("7.jsonl", text.encode())], carried_to(now, former))
         assert [item.capability for item in agreement_in(found.tally).overridden] == [name]
 
 
@@ -191,8 +194,14 @@ LINES = st.lists(
 )
 
 
-@given(LINES, st.lists(st.integers(0, 25), max_size=3))
-def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list[int]) -> None:
+@given(LINES, st.lists(st.integers(0, 25), max_size=3), st.integers(1, 10))
+def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list[int], at_once: int) -> None:
+    with mock.patch.object(counting, "AT_ONCE", at_once):
+        counted_step_by_step(lines, stops)
+
+
+def counted_step_by_step(lines: Any, stops: list[int]) -> None:
+    """Some lines are counted after others, each time also anew."""
     before: Counts | None = None
     texts: dict[str, str] = {}
     for start, stop in pairwise([0, *sorted(stops), len(lines)]):
@@ -204,5 +213,9 @@ def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list
         before = kept(counted)
         assert before == counted
     events = [event for name in sorted(texts) for at, event in lines if at == name]
+    spaced = {
+        name: "\n".join(json.dumps(json.loads(line)) for line in text.splitlines()) for name, text in texts.items()
+    }
+    assert Folder(spaced).count().tally == anew.tally
     assert anew.tally == tally_of(responses_of(events))
     assert agreement_in(anew.tally) == agreement_of(responses_of(events))
