@@ -4,6 +4,9 @@ The bench makes a real git repository, in which customers bring their eval sets,
 its pull requests are pushes, and the ledger tells of as many that were closed, each in a commit of its own.  The
 classifier is one that takes no time.  Each job runs in a process of its own, with an object store of its own, as on
 GitHub.  First everything is merged, then nothing, then the change of one customer.  Seconds are of a processor.
+
+With ``--times 10`` each customer is there ten times after the first run, with what the ledger knows of it: a first run
+with all of them takes long.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import argparse
 import dataclasses
 import json
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -35,7 +39,8 @@ from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushC
 from bot.github.world import World
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
-from bot.ledger.model import BRANCH
+from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
+from bot.ledger.store import load_folder, load_index, load_reconciled, record_text
 from bot.object_store import ObjectStore
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
@@ -56,6 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench history")
     parser.add_argument("--customers", type=int, default=1_000)
     parser.add_argument("--closed", type=int, help="pull requests of which the ledger tells; as many as customers")
+    parser.add_argument("--times", type=int, default=1, help="how often each customer is there after the first run")
     parser.add_argument("--job", nargs=3, metavar=("NAME", "REPOSITORY", "DOCUMENT"))
     options = parser.parse_args(arguments)
     if options.job:
@@ -70,7 +76,8 @@ def main(arguments: Sequence[str]) -> int:
         draw = random.Random(5)
         everybody = range(options.customers)
         closed = options.customers if options.closed is None else options.closed
-        commit(bare, "main", {path: text for each in everybody for path, text in eval_set(each, QUERIES, draw).items()})
+        brought = {path: text for each in everybody for path, text in eval_set(each, QUERIES, draw).items()}
+        commit(bare, "main", brought)
         commit(bare, BRANCH, *({events_path(each): events(each)} for each in range(1, closed + 1)))
         print(
             f"{options.customers:,} customers with {QUERIES} queries each, {closed:,} closed pull requests", flush=True
@@ -86,6 +93,9 @@ def main(arguments: Sequence[str]) -> int:
                 + ("" if kept else ", over its goal"),
                 flush=True,
             )
+            if what == "everything" and options.times > 1:
+                multiply(bare, brought, options.customers, options.times)
+                print(f"now {options.customers * options.times:,} customers", flush=True)
     return int(missed > 0 and options.customers <= 1_000)
 
 
@@ -216,11 +226,45 @@ def eval_set(customer: int, count: int, draw: random.Random) -> dict[str, str]:
     rows = [
         {"id": f"q{place}", "query": f"{draw.choice(texts)} ({customer}, {place})"} for place in range(1, count + 1)
     ]
-    folder = f"eval_sets/customer-{customer}/desk"
     return {
-        f"{folder}/agent.yaml": yaml.safe_dump({"agent": 1, "name": f"Desk {customer}", "platform": "any"}),
-        f"{folder}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
+        f"{desk(customer)}/agent.yaml": yaml.safe_dump({"agent": 1, "name": f"Desk {customer}", "platform": "any"}),
+        f"{desk(customer)}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
     }
+
+
+def multiply(bare: Path, brought: Mapping[str, str], customers: int, times: int) -> None:
+    """Each of the ``customers`` who ``brought`` files is there ``times``, with what the ledger knows of it."""
+    further = [(number, number + customers * time) for time in range(1, times) for number in range(customers)]
+    commit(
+        bare,
+        "main",
+        {
+            f"{desk(another)}/{name}": brought[f"{desk(number)}/{name}"]
+            for number, another in further
+            for name in ("agent.yaml", "evals.yaml")
+        },
+    )
+    with ObjectStore.open(bare) as store:
+        ledger = store.snapshot(git(bare, "rev-parse", f"refs/heads/{BRANCH}"))
+        index, reconciled = load_index(ledger), load_reconciled(ledger)
+        assert index is not None
+        assert reconciled is not None
+        folders = {desk(another): index.folders[desk(number)] for number, another in further}
+        records: dict[str, str | None] = {}
+        for number in range(customers):
+            known = load_folder(ledger, folder_path(desk(number)))
+            text = "" if known is None else record_text(known)
+            for another in range(number + customers, customers * times if text else 0, customers):
+                records[folder_path(desk(another))] = re.sub(rf"\bcustomer-{number}\b", f"customer-{another}", text)
+    tip = git(bare, "rev-parse", "refs/heads/main")
+    records[INDEX] = record_text(index.model_copy(update={"folders": index.folders | folders}))
+    records[RECONCILED] = record_text(reconciled.model_copy(update={"commit": tip}))
+    commit(bare, BRANCH, records)
+
+
+def desk(customer: int) -> str:
+    """The folder of the customer's agent."""
+    return f"eval_sets/customer-{customer}/desk"
 
 
 def events(number: int) -> str:
