@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from math import log
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -62,11 +63,10 @@ def stem(word: str) -> str:
 
 def compounds_of(words: Sequence[str]) -> list[str]:
     """Pairs of neighbours written as one word, and initials of two to four neighbours."""
-    pairs = [stem(one + other) for one, other in pairwise(words)]
-    letters = "".join(_initials(word) for word in words)
-    return pairs + [
-        letters[start : start + length] for length in (2, 3, 4) for start in range(len(letters) - length + 1)
-    ]
+    letters = "".join(map(_initials, words))
+    two = list(map(add, letters, letters[1:]))
+    three = list(map(add, two, letters[2:]))
+    return [*map(stem, map(add, words, words[1:])), *two, *three, *map(add, three, letters[3:])]
 
 
 @lru_cache(maxsize=WORDS)
