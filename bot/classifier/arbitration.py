@@ -59,7 +59,7 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
     for group, members, bound in groups:
         if not bound:
             state.settle(group, members)
-    state.require(taxonomy.capabilities)
+    state.require(taxonomy.required_first)
     for group, members, bound in groups:
         if bound:
             state.settle(group, members)
@@ -74,20 +74,6 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classifi
         calls=evidence.calls,
         contradiction=evidence.contradiction,
     )
-
-
-def required_first(capabilities: Iterable[Capability]) -> Iterable[Capability]:
-    """``capabilities`` with what each requires before it, so that their order says nothing."""
-    by_id = {item.id: item for item in capabilities}
-    ordered: dict[str, Capability] = {}
-    for item in by_id.values():
-        chain: dict[str, Capability] = {}
-        step: Capability | None = item
-        while step is not None and step.id not in ordered and step.id not in chain:
-            chain[step.id] = step
-            step = None if step.requires is None else by_id[step.requires]
-        ordered |= dict(reversed(chain.items()))
-    return ordered.values()
 
 
 def _bound(members: Iterable[Capability]) -> bool:
@@ -121,11 +107,11 @@ class _State:
         self.arbitrated: set[str] = set()
 
     def require(self, capabilities: Iterable[Capability]) -> None:
-        """``requires``: TRUE only if the required capability is TRUE as well.
+        """``requires``: TRUE only if the required capability, which comes first, is TRUE as well.
 
         A declared value takes the κ of what it requires; an inferred one keeps its own, or the smaller if it fails.
         """
-        for capability in required_first(capabilities):
+        for capability in capabilities:
             if capability.requires is None:
                 continue
             required = self.judgements[capability.requires]

@@ -52,7 +52,7 @@ def classify(
     called tools only where something depends on them.
     """
     agent = _Agent.of(taxonomy, specification)
-    counted = [counted_values(agent.structure, query) for query in queries]
+    counted = _counted(agent.structure, queries)
     requests = [agent.request(query, found) for query, found in zip(queries, counted, strict=True)]
     asked = [place for place, request in enumerate(requests) if request.capabilities or request.tools]
     findings = {place: Finding() for place in range(len(queries)) if place not in set(asked)}
@@ -185,6 +185,18 @@ class _Agent:
             if all(item.source == "tool" for item in members)
             and fits_none(calls, self.values, [item.id for item in members])
         )
+
+
+def _counted(rules: StructureRules, queries: Sequence[Query]) -> list[Declared]:
+    """What ``rules`` say of each query; they are evaluated once for all that have the same counts."""
+    found: dict[tuple[int, tuple[str, ...] | None], Declared] = {}
+    counted: list[Declared] = []
+    for query in queries:
+        key = (len(query.turns), query.attachment_kinds)
+        if key not in found:
+            found[key] = counted_values(rules, query)
+        counted.append(found[key])
+    return counted
 
 
 def _implied(taxonomy: Taxonomy, specification: Specification, tools: Sequence[Tool]) -> dict[str, frozenset[str]]:

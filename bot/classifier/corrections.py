@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from bot.classifier.arbitration import required_first
 from bot.classifier.model import EVEN, RULED, Classification, Judgement
 from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
@@ -124,7 +123,7 @@ def corrected(item: Classification, taxonomy: Taxonomy, values: Mapping[str, boo
     # A capability may require a member of one group and be a member of another.
     for group, members in groups:
         state.settle(group, members)
-    state.require(taxonomy.capabilities)
+    state.require(taxonomy.required_first)
     for group, members in groups:
         state.settle(group, members)
     judgements = state.judgements
@@ -152,8 +151,11 @@ class _State:
         self.off_taxonomy: set[str] = set()
 
     def require(self, capabilities: Iterable[Capability]) -> None:
-        """A capability follows what it requires, where that changed; a correction of its own counts before."""
-        for capability in required_first(capabilities):
+        """A capability follows what it requires, where that changed; a correction of its own counts before.
+
+        What is required comes first in ``capabilities``.
+        """
+        for capability in capabilities:
             name, needed = capability.id, capability.requires
             if needed is None or name in self.holding:
                 continue

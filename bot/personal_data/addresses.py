@@ -67,6 +67,8 @@ _CAPITALS: Final = (
 )
 _NUMBER_WORD: Final = r",?[ ](?:(?i:nr|no|n[°o]|num|numero)\.?[ ]?)?"
 _LONG_CODE: Final = r"(?:[A-Z]{1,2}-)?(?:\d{5}(?:-\d{3})?|\d{4}[ ]?[A-Z]{2}|\d{3}[ ]\d\d|\d\d-\d{3}|\d{4}-\d{3})"
+_ANY_CODE: Final = r"\d\d(?:\d[ ]?\d|-\d)"
+"""A part of each code of digits."""
 _SHORT_CODE: Final = r"(?:[A-Z]{1,2}-)?\d{4}"
 _RUSSIAN_STREET: Final = (
     r"(?:(?<![\w.])[А-Я][\w-]{2,25}[ ](?:[\w-]{2,25}[ ])?(?:проспект|улица|бульвар|шоссе|переулок|"
@@ -98,7 +100,7 @@ _HINDI_STREETS: Final = "|".join(
 class Rule:
     """Addresses of one form: what begins with the number of the house, and the street before it if it comes first.
 
-    What every such text ``needs`` is looked for first: it is quicker.
+    What every such text ``needs`` is looked for first: it is quicker, and several rules need the same.
     """
 
     rest: str
@@ -108,7 +110,8 @@ class Rule:
 
 _RULES: Final = (
     # 742 Maple St Apt 3, Springfield, IL 62704
-    Rule(rf"""
+    Rule(
+        rf"""
         {_FLAT}{_HOUSE},?[ ](?:{_NAME_WORD}[ ]){{1,4}}(?i:{_STREETS})\b\.?
         (?:[ ](?:[NSEW]{{1,2}}|North|South|East|West)\b\.?)?(?i:{_UNIT})
         (?:
@@ -116,15 +119,20 @@ _RULES: Final = (
           | [ ]?[,\n][ ]?\n?{_TOWN},?[ ](?:(?:{_STATES}|{_STATE_NAMES})\b(?:,?[ ]\d{{4}}\b)?|\d{{4}}\b)
           | [ ]?,[ ]?{_TOWN}(?=[ ]?(?:[.!?;)"]|$))
         )
-    """),
+    """,
+        needs=r"[,\n]|\d{5}|[A-Za-z]\d",
+    ),
     # 940 Fulton Market, Chicago, IL 60607
-    Rule(rf"""
+    Rule(
+        rf"""
         {_FLAT}{_HOUSE}[ ](?:{_NAME_WORD}[ ]){{0,4}}{_NAME_WORD}(?i:{_UNIT})[ ]?,[ ](?:{_NAME_WORD},?[ ]){{1,4}}
         (?:
             (?:{_STATES})[ ]\d{{5}}(?:-\d{{4}})?
           | [A-Za-z]{{1,2}}\d[A-Za-z\d]?[ ]\d[A-Za-z]{{2}} | [A-Z]\d\d[ ][A-Z\d]{{4}} | [A-Z]\d[A-Z][ ]\d[A-Z]\d
         )\b
-    """),
+    """,
+        needs=",",
+    ),
     # 12 bis rue de la Paix, 75002 Paris; 12 rue de la Paix à Paris
     Rule(rf"""
         {_HOUSE}(?:[ ](?:bis|ter|quater)\b)?,?[ ](?i:
@@ -142,16 +150,18 @@ _RULES: Final = (
         rf"{_HOUSE}{_AFTER_HOUSE}{_JOIN}(?:[\w ]{{2,25}},[ ])?(?:{_LONG_CODE}[ ](?:{_TOWN}|"
         rf"[\w'’-]{{3,25}})|{_SHORT_CODE}[ ]{_TOWN})",
         _STREET_NAME,
+        _ANY_CODE,
     ),
     # Unter den Linden 77, 10117 Berlin
-    Rule(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS),
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS, _ANY_CODE),
     # 00-375 Warszawa, ul. Smolna 30
-    Rule(rf"{_HOUSE}{_AFTER_HOUSE}", rf"{_LONG_CODE}[ ]{_TOWN},[ ]{_STREET_NAME}", rf"{_LONG_CODE}[ ][^\W\d]"),
+    Rule(rf"{_HOUSE}{_AFTER_HOUSE}", rf"{_LONG_CODE}[ ]{_TOWN},[ ]{_STREET_NAME}", _ANY_CODE),
     # Calle Mayor 5, Madrid
     Rule(
         rf"{_HOUSE}{_AFTER_HOUSE},[ ]{_TOWN}(?:[ ]?[(/-][ ]?[A-Z]{{2}}\b\)?)?(?:,?[ ]\d{{5}}-?\d{{3}})?"
         r"(?=[ ]?(?:[.,!?;)\n\"]|$))",
         _STREET_NAME,
+        ",",
     ),
     # Rua das Flores, 123, apto 4, Centro, São Paulo - SP, 01310-100
     Rule(
@@ -159,6 +169,7 @@ _RULES: Final = (
         rf"(?:[\w.'’]{{1,20}}[ ]){{0,3}}[\w.'’]{{1,20}}){{1,4}}?[ ]?[-/,][ ]?(?:[A-Z]{{2}},?[ ])?(?:"
         rf"(?i:cep|c\.?p\.?):?[ ]?)?\d{{5}}(?:-?\d{{3}})?\b(?:[ ]{_TOWN}(?:[ ]?[-/][ ]?[A-Z]{{2}}\b)?)?",
         _STREET_NAME,
+        _ANY_CODE,
     ),
     # Sakarya Cad. No: 12 D: 3, 34710 Kadikoy/Istanbul
     Rule(
@@ -211,7 +222,8 @@ _RULES: Final = (
         "[가-힣]",
     ),
     # 12, MG Road, Indiranagar, Bengaluru 560038
-    Rule(rf"""
+    Rule(
+        rf"""
         (?:(?<!\w)(?i:house|flat|plot|door|shop|{_HINDI_HOUSE})\.?[ ](?:(?i:no|number|न)\.?[ ]?)?)?
         (?<![\w.-])\#?\d[\w/-]{{0,7}},?[ ](?:[^\s,]{{1,20}}[ ,]{{1,2}}){{0,8}}?
         (?:
@@ -219,14 +231,20 @@ _RULES: Final = (
           | [^\s,]{{0,12}}(?:{_HINDI_STREETS})
         )
         (?:,?[ -]{{1,3}}[^\s,]{{1,20}}){{1,8}}?,?[ -]{{1,3}}\d{{3}}[ ]?\d{{3}}\b
-    """),
+    """,
+        needs=_ANY_CODE,
+    ),
 )
+
+
+_NEEDED: Final = tuple(dict.fromkeys(rule.needs for rule in _RULES))
 
 
 def addresses(text: str) -> Iterator[Candidate]:
     """Street addresses in a plain text, whose case counts."""
+    needed = {needs: not needs or re.search(needs, text) is not None for needs in _NEEDED}
     for rule in _RULES:
-        if rule.needs and not re.search(rule.needs, text):
+        if not needed[rule.needs]:
             continue
         rest, street = _patterns(rule)
         for match in rest.finditer(text):

@@ -194,6 +194,19 @@ class Taxonomy(FileModel):
         return frozenset(capability.id for capability in self.capabilities if capability.trial)
 
     @cached_property
+    def required_first(self) -> tuple[Capability, ...]:
+        """The capabilities with what each requires before it, so that the order of the file says nothing."""
+        ordered: dict[str, Capability] = {}
+        for item in self.capabilities:
+            chain: dict[str, Capability] = {}
+            step: Capability | None = item
+            while step is not None and step.id not in ordered and step.id not in chain:
+                chain[step.id] = step
+                step = None if step.requires is None else self.by_id[step.requires]
+            ordered |= dict(reversed(chain.items()))
+        return tuple(ordered.values())
+
+    @cached_property
     def exactly_one(self) -> dict[str, tuple[Capability, ...]]:
         """The members of each ``exactly-one`` group, in the taxonomy's order."""
         return {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -53,6 +53,7 @@ COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("b
 ``near``: rows with nearly that text besides; ``masked``: the kinds of what was masked.
 """
 _NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
+_FIELDS: Final = tuple(field.name for field in fields(Row))
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
 _TASK: Final = 250
@@ -141,23 +142,45 @@ class Preparing:
             for band in range(count)
         ]
         kept = {"turns": turns, "exact": exact, "masked": kinds, "bands": bands}
-        return {**asdict(row), **kept, "minhash": b64encode(values.tobytes()).decode()}
+        values_of = {field: getattr(row, field) for field in _FIELDS}
+        return {**values_of, **kept, "minhash": b64encode(values.tobytes()).decode()}
 
     def _minhash(self, text: str) -> np.ndarray[Any, Any]:
-        size = self.settings.shingle
-        shingles = {text[start : start + size].encode() for start in range(max(1, len(text) - size + 1))}
-        found = _blank(self.settings.permutations).copy()
-        found.update_batch(shingles)
-        return np.ascontiguousarray(found.hashvalues, dtype="<u4")
+        found = _hasher(self.settings.permutations)
+        found.clear()
+        found.update_batch(_checksums(text, self.settings.shingle))
+        return np.array(found.hashvalues, dtype="<u4")
 
 
 @cache
-def _blank(permutations: int) -> MinHash:
-    """An empty MinHash, whose permutations take longer to make than a short text takes to hash."""
+def _hasher(permutations: int) -> MinHash:
+    """A MinHash of checksums, to be cleared: its permutations take longer to make than a short text takes to hash."""
     from datasketch import MinHash
 
-    # Shingles need to be told apart, not protected: a checksum is quicker than the SHA-1 of the default.
-    return MinHash(num_perm=permutations, hashfunc=crc32)
+    return MinHash(num_perm=permutations, hashfunc=int)
+
+
+def _checksums(text: str, size: int) -> Collection[int]:
+    """The checksums (CRC-32) of all parts of ``text`` of ``size`` characters, or of a shorter text.
+
+    They need to be told apart, not protected: that is quicker than the SHA-1 of MinHash's default.
+    """
+    if not text.isascii() or len(text) < size:
+        return {crc32(text[start : start + size].encode()) for start in range(max(1, len(text) - size + 1))}
+    data = np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
+    count = len(data) - size + 1
+    found = np.full(count, 0xFFFF_FFFF, np.uint32)
+    # All parts at once, byte by byte.
+    for place in range(size):
+        found = _of_bytes()[(found ^ data[place : place + count]) & 0xFF] ^ (found >> 8)
+    checksums: list[int] = np.unique(~found).tolist()
+    return checksums
+
+
+@cache
+def _of_bytes() -> np.ndarray[Any, Any]:
+    """What a byte changes of a checksum, for each of them."""
+    return np.array([crc32(bytes([byte])) ^ crc32(b"\0") for byte in range(256)], np.uint32)
 
 
 def bands_of(settings: TriageSettings) -> tuple[int, int]:

@@ -42,10 +42,16 @@ _MARKS: Final = re.compile(
 )
 """What code, data and logs are full of: operators, brackets at words, options, time stamps, lists without blanks."""
 
+_MAY_MARK: Final = re.compile(r"[=>&|/${}(\[;\\_+*<]|(?<!\S)-|:\S|[\"'][:,\]]|[.,]\S|\d-\d")
+"""A part of whatever they match, which is found sooner."""
+
 _NAMES: Final = re.compile(
     r"https?://\S+|(?:(?<!\S)|(?<=>))\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)"
 )
 """Addresses, names of files and placeholders: a request has them too."""
+
+_MAY_NAME: Final = re.compile(r"[@<]|//|[./][\w-]")
+"""A part of whatever they match, which is found sooner."""
 
 _STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"  # noqa: RUF001
 
@@ -277,12 +283,13 @@ class Familiarity:
         letters = reading.characters_of(str.isalpha)
         code_words, most_unknown = settings().code_words, settings().most_unknown
         runs = _RUNS.findall(reading.text)
-        words, stems, frequent = self._known
-        known = sum(_hash(word) in words for word in reading.words)
+        known_words, stems, frequent = self._known
+        known = sum(_hash(word) in known_words for word in reading.words)
         strange = sum(_hash(word[: settings().stem_length]) not in stems for word in reading.words)
         prose = [word for word in reading.words if word not in code_words]
-        named = _NAMES.sub(" ", reading.text)
-        marks = len(_MARKS.findall(named))
+        named = _NAMES.sub(" ", reading.text) if _MAY_NAME.search(reading.text) else reading.text
+        marks = len(_MARKS.findall(named)) if _MAY_MARK.search(named) else 0
+        words = reading.words if named is reading.text else _words_of(_tokens_of(named))
         blobs = [
             token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words
         ]
@@ -299,7 +306,7 @@ class Familiarity:
             "strange": log1p(strange),
             "known": known / max(1, len(reading.words)),
             "unknown": min(len(reading.words) - known, most_unknown) / most_unknown,
-            "wordless": 1.0 - sum(map(len, _words_of(_tokens_of(named)))) / max(1, len("".join(named.split()))),
+            "wordless": 1.0 - sum(map(len, words)) / max(1, len("".join(named.split()))),
         }
 
     @cached_property

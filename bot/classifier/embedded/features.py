@@ -127,8 +127,8 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) 
                 asking=kept,
                 embedding=embedding,
                 structure=_standard(structure(read)),
-                places=np.array(places, np.uint16),
-                values=np.array(values, np.uint8),
+                places=places,
+                values=values,
                 cues=np.array(cues.counts(read.text, everything), np.int8),
                 columns=cues.digests,
             )

@@ -8,6 +8,7 @@ whatever the order of summation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -33,6 +34,9 @@ CUES_ALONE: Final = 0.03
 
 LEXICAL: Final = 0.35
 """How much lexical similarity counts, which is 2 for the same text."""
+
+MANY: Final = 16
+"""From how many queries on their rare terms are multiplied together; it decides on the time alone."""
 
 FREQUENT: Final = 512
 """How many of the most frequent terms are multiplied apart from the others; it decides on the time alone."""
@@ -100,6 +104,8 @@ class Reference:
 
     def _terms(self, queries: Rows) -> tuple[Singles, Doubles]:
         """The frequent terms of each query, and its scalar products with all others by its rare terms."""
+        if len(queries) >= MANY:
+            return self._terms_together(queries)
         common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
         shared = np.zeros((len(queries), len(self.frequent)))
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
@@ -116,6 +122,26 @@ class Reference:
                 weights *= np.repeat(values[~known][held], (ends - starts)[held])
                 shared[number] = np.bincount(holders, weights=weights, minlength=shared.shape[1])
         return common, shared
+
+    def _terms_together(self, queries: Rows) -> tuple[Singles, Doubles]:
+        """:meth:`_terms` of many queries, by one product: a pass over the rare terms serves all of them."""
+        common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
+        own = np.zeros((2 * BUCKETS, len(queries)), np.float32)
+        owners = np.repeat(np.arange(len(queries)), np.diff(queries.ends))
+        columns = self.columns[queries.places]
+        known = columns >= 0
+        common[owners[known], columns[known]] = queries.values[known]
+        own[queries.places[~known], owners[~known]] = queries.values[~known]
+        return common, (self._rare @ own).T.astype(np.float64, order="C")
+
+    @cached_property
+    def _rare(self) -> Any:
+        """The rare terms as a sparse matrix with a row per query."""
+        from scipy.sparse import csc_array
+
+        shape = (len(self.frequent), 2 * BUCKETS)
+        indices = self.holders.astype(np.int32), self.starts.astype(np.int32)
+        return csc_array((self.weights, *indices), shape=shape).tocsr()
 
 
 def _columns(rows: Rows) -> NDArray[np.intp]:

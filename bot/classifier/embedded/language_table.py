@@ -83,23 +83,48 @@ class LanguageTable:
         scores = sums[: len(self.languages)] * (-self.step / WEIGHT_STEPS / sqrt(len(data)))
         merged: dict[str, float] = {}
         for language, score in zip(self.languages, scores.tolist(), strict=True):
-            merged[language] = max(score, merged.get(language, score))
+            if score >= merged.get(language, score):
+                merged[language] = score
         return Likeness(tuple(merged), tuple(merged.values()), float(lengths[letters].mean()))
 
     def _longest(self, data: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
         """For each byte the place of the longest known sequence that ends with it (−1: none), and its length."""
-        places = np.full(len(data), -1, np.intp)
-        lengths = np.zeros(len(data), np.int8)
-        numbers = np.zeros(len(data), np.uint64)
+        size = len(data)
+        places = np.full(size, -1, np.intp)
+        lengths = np.zeros(size, np.int8)
+        # A row for each length; no sequence has the number 0.
+        wanted = np.zeros((LONGEST, size), np.uint64)
+        numbers = np.zeros(size, np.uint64)
         wide = data.astype(np.uint64)
-        for length in range(1, min(LONGEST, len(data)) + 1):
-            numbers[length - 1 :] |= wide[: len(data) - length + 1] << np.uint64(8 * (length - 1))
-            wanted = numbers[length - 1 :] | np.uint64(length << 8 * LONGEST)
-            at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-            ends = np.flatnonzero(self.keys[at] == wanted)
-            places[ends + length - 1] = at[ends]
-            lengths[ends + length - 1] = length
+        for length in range(1, min(LONGEST, size) + 1):
+            numbers[length - 1 :] |= wide[: size - length + 1] << np.uint64(8 * (length - 1))
+            wanted[length - 1, length - 1 :] = numbers[length - 1 :] | np.uint64(length << 8 * LONGEST)
+        flat = wanted.reshape(-1)
+        flat_places = np.flatnonzero(_marks(self)[_marked(flat)])
+        found = np.searchsorted(self.keys, flat[flat_places])
+        known = self.keys[np.minimum(found, len(self.keys) - 1)] == flat[flat_places]
+        rows, ends = np.divmod(flat_places[known], size)
+        # Of several that end in one place the last is the longest.
+        places[ends] = found[known]
+        lengths[ends] = rows + 1
         return places, lengths
+
+
+_MARK_BITS: Final = 20
+_SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+def _marked(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Which mark each of ``keys`` has; several may have the same."""
+    return ((keys * _SPREAD) >> np.uint64(64 - _MARK_BITS)).astype(np.intp)
+
+
+@cache
+def _marks(table: LanguageTable) -> NDArray[np.bool_]:
+    """The marks that any key of ``table`` has: most sequences of a text have none, which is seen sooner than sought."""
+    found = np.zeros(1 << _MARK_BITS, bool)
+    found[_marked(table.keys)] = True
+    return found
 
 
 def sequence_key(sequence: bytes) -> int:

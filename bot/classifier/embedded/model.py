@@ -1,4 +1,4 @@
-"""A fitted model: arrays in, probabilities out.  Prediction needs numpy alone."""
+"""A fitted model: arrays in, probabilities out.  Prediction of a few queries needs numpy alone."""
 
 from __future__ import annotations
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log, sqrt
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bot.classifier.embedded.text import ReadText
 
@@ -23,39 +26,81 @@ UNIT: Final = 255
 """The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
 
 
-def hashed_terms(read: ReadText) -> tuple[list[int], list[int]]:
+_HASH_BITS: Final = 50
+"""Of the key of a term, those below its place: they tell terms of one place apart."""
+
+_WEIGHTS: Final = np.array([0.0, *(1.0 + log(count) for count in range(1, 256))])
+"""The weight of a term by its count, as far as most texts go."""
+
+
+def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """Places, ascending, and values of the words and the character sequences of a text.
 
     A value is 1 + ln(count), and the vectors of words and of character sequences have length :data:`UNIT` each.  No
     term is weighted by how many texts have it: a row depends on its own text alone.
     """
-    places: list[int] = []
-    values: list[int] = []
-    for offset, counts in ((0, word_terms(read)), (BUCKETS, character_terms(read))):
-        weights: dict[int, float] = {}
-        for place, count in zip(map(_place, counts), counts.values(), strict=True):
-            weight = weights.get(place, 0.0) + 1.0
-            weights[place] = weight if count == 1 else weight + log(count)
-        length = sqrt(sum(value * value for value in weights.values()))
-        # Most terms are in a text once.
-        whole = {weight: round(UNIT * weight / length) for weight in set(weights.values())}
-        for place in sorted(weights):
-            value = whole[weights[place]]
-            if value:
-                places.append(offset + place)
-                values.append(value)
-    return places, values
+    own = np.array(list(map(_key, _word_terms(read))), np.uint64)
+    keys, firsts, counts = np.unique(
+        np.concatenate([own, *map(_sequence_keys, read.words)]), return_index=True, return_counts=True
+    )
+    places = keys >> np.uint64(_HASH_BITS)
+    weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
+    for place in np.flatnonzero(counts >= len(_WEIGHTS)).tolist():
+        weights[place] = 1.0 + log(counts[place])
+    begins = np.ones(len(places), bool)
+    begins[1:] = places[1:] != places[:-1]
+    starts = np.flatnonzero(begins)
+    if len(starts) < len(places):
+        # What shares a place is added up in the order of the text.
+        sizes = np.diff(starts, append=len(places))
+        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+            together = sorted(
+                zip(firsts[start : start + size].tolist(), counts[start : start + size].tolist(), strict=True)
+            )
+            firsts[start] = together[0][0]
+            weights[start] = _sum_of_weights(together)
+        places, weights, firsts = places[starts], weights[starts], firsts[starts]
+    squares = (weights * weights)[np.argsort(firsts)]
+    number = int(np.searchsorted(places, BUCKETS))
+    values = np.empty(len(places))
+    for part in (slice(0, number), slice(number, None)):
+        if len(values[part]):
+            # Summed up one after the other, in the order of the text.
+            values[part] = np.rint(UNIT * weights[part] / sqrt(squares[part].cumsum()[-1]))
+    kept = values > 0
+    return places[kept].astype(np.uint16), values[kept].astype(np.uint8)
+
+
+def _sum_of_weights(counts: Iterable[tuple[int, int]]) -> float:
+    """What terms of one place count together; ``counts``: where each is first in the text, and how often it is."""
+    total = 0.0
+    for _, count in counts:
+        total += 1.0
+        total += log(count)
+    return total
 
 
 def word_terms(read: ReadText) -> Counter[str]:
     """Words and pairs of neighbouring words, with their counts; numbers count as one word."""
+    return Counter(_word_terms(read))
+
+
+def _word_terms(read: ReadText) -> list[str]:
     words = ["0" if word[0].isdecimal() else word for word in read.words]
-    return Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))])
+    return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
 
 
-@lru_cache(maxsize=131_072)
-def _place(term: str) -> int:
-    return zlib.crc32(term.encode(errors="surrogatepass")) % BUCKETS
+def _key(term: str) -> int:
+    """The place of a term, by a checksum, and below it what tells it from others of this place: two checksums."""
+    data = term.encode(errors="surrogatepass")
+    checksum = zlib.crc32(data)
+    return checksum % BUCKETS << _HASH_BITS | checksum // BUCKETS << 31 | zlib.adler32(data) & 0x7FFF_FFFF
+
+
+@lru_cache(maxsize=32_768)
+def _sequence_keys(word: str) -> NDArray[np.uint64]:
+    """The keys of the character sequences of a word, whose places come after those of words."""
+    return np.array([_key(sequence) + (BUCKETS << _HASH_BITS) for sequence in _sequences(word)], np.uint64)
 
 
 def character_terms(read: ReadText) -> Counter[str]:

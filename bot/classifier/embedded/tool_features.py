@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from math import log
 from typing import Final
 
@@ -51,6 +52,8 @@ class ToolFeatures:
         self.parameters = TextIndex([Counter(terms_of(words)) for words in parameters])
         self.operations = np.array(_operations(names, descriptions)).reshape(self.size, len(OPERATIONS))
         self._widen([terms_of(_nouns(words)) or terms_of(words) for words in names])
+        none = np.maximum(0.0, 1.0 - self.operations.sum(axis=1))
+        self._own = np.column_stack([self.operations, none])
         self.verbs = np.array(
             [
                 _limited(operation_shares([*name, *description[:12]]))
@@ -89,25 +92,22 @@ class ToolFeatures:
     def lexical(self, step: Step) -> Array:
         """A row of features for each tool."""
         counts = step.sequences
-        terms = sorted(step.terms)
+        # Whatever another index has is in the texts too.
+        terms, head = self.texts.known(step.terms), self.texts.known(step.head)
         named = self.name_sequences.cosines(counts)
         described = self.description_sequences.cosines(counts)
         matched = self.objects.matched(terms)
         texts = self.texts.matched(terms)
-        asked = sum(self.texts.weights.get(term, 0.0) for term in terms) or 1.0
+        asked = self._asked(terms)
         parameters = self.parameters.matched(terms)
-        none = np.maximum(0.0, 1.0 - self.operations.sum(axis=1))
-        own = np.column_stack([self.operations, none])
         # An id or a name asks for one thing, its absence for many.
         specific = min(1.0, step.specifics / 2)
-        head = sorted(step.head)
-        asked_head = sum(self.texts.weights.get(term, 0.0) for term in head) or 1.0
-        columns = [
-            self.texts.matched(head) / asked_head,
+        columns = (
+            self.texts.matched(head) / self._asked(head),
             np.minimum(1.0, self.nouns.matched(head)),
-            np.minimum(1.0, self.nouns.matched(sorted(step.terms))),
+            np.minimum(1.0, self.nouns.matched(terms)),
             np.minimum(1.0, self.objects.matched(head) / self.object_weight),
-            own @ np.append(step.lead[: len(OPERATIONS)], 0.0),
+            self._own @ np.append(step.lead[: len(OPERATIONS)], 0.0),
             named,
             described,
             matched / self.object_weight,
@@ -122,10 +122,20 @@ class ToolFeatures:
             (specific - 0.5) * self.by_key,
             (specific - 0.5) * self.operations[:, OPERATIONS.index("list")],
             (specific - 0.5) * self.operations[:, OPERATIONS.index("get")],
-            (own[:, :, None] * step.lead[None, None, :]).reshape(self.size, -1),
-            self.effects[:, None] * np.concatenate([step.lead, step.verbs])[None, :],
-        ]
-        return np.column_stack(columns)
+        )
+        led = self._own[:, :, None] * step.lead
+        effects = self.effects[:, None] * np.concatenate([step.lead, step.verbs])
+        rows = np.empty((self.size, len(columns) + led[0].size + effects.shape[1]))
+        for place, column in enumerate(columns):
+            rows[:, place] = column
+        end = len(columns) + led[0].size
+        rows[:, len(columns) : end] = led.reshape(self.size, -1)
+        rows[:, end:] = effects
+        return rows
+
+    def _asked(self, terms: AbstractSet[str]) -> float:
+        """The weights of ``terms``, which the texts have, together; 1 of none."""
+        return sum([self.texts.weights[term] for term in sorted(terms)]) or 1.0
 
     def call_features(self, step: Step, lexical: Array, scores: Array) -> list[float]:
         """What the tools and their scores say of whether ``step`` calls any of them."""
@@ -134,7 +144,7 @@ class ToolFeatures:
         terms = step.plain
         known = sum(term in self.texts.weights for term in terms) / max(1, len(terms))
         head = step.head & step.plain
-        own = sum(bool(term in self.texts.holders and best in self.texts.holders[term][0]) for term in sorted(head))
+        own = sum(self.texts.has(term, best) for term in head)
         ordered = np.sort(scores)[::-1]
         searching = self.searching_share(scores)
         asked = float(step.lead[LEADS.index("question")])

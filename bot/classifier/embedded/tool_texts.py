@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from math import log
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -61,11 +63,10 @@ def stem(word: str) -> str:
 
 def compounds_of(words: Sequence[str]) -> list[str]:
     """Pairs of neighbours written as one word, and initials of two to four neighbours."""
-    pairs = [stem(one + other) for one, other in pairwise(words)]
-    letters = "".join(_initials(word) for word in words)
-    return pairs + [
-        letters[start : start + length] for length in (2, 3, 4) for start in range(len(letters) - length + 1)
-    ]
+    letters = "".join(map(_initials, words))
+    two = list(map(add, letters, letters[1:]))
+    three = list(map(add, two, letters[2:]))
+    return [*map(stem, map(add, words, words[1:])), *two, *three, *map(add, three, letters[3:])]
 
 
 @lru_cache(maxsize=WORDS)
@@ -107,33 +108,57 @@ class TextIndex:
             length = sum(value * value for _, value in sorted(values.items())) ** 0.5
             for term, value in values.items():
                 holders[term].append((place, value / length))
-        self.holders = {
-            term: (np.array([place for place, _ in rows]), np.array([value for _, value in rows]))
-            for term, rows in holders.items()
-        }
+        ordered = sorted(holders)
+        self._numbers = {term: number for number, term in enumerate(ordered)}
+        self._idf = np.array([self.weights[term] for term in ordered])
+        self._sizes = np.array([len(holders[term]) for term in ordered], np.intp)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._places = np.array([place for term in ordered for place, _ in holders[term]], np.intp)
+        self._values = np.array([value for term in ordered for _, value in holders[term]])
 
     def cosines(self, counts: Counter[str]) -> Array:
         """The cosine of a text with each document, by the terms that any document has."""
-        terms = sorted(counts.keys() & self.weights.keys())
-        known = [(1 + log(counts[term])) * self.weights[term] for term in terms]
-        length = sum(value * value for value in known) ** 0.5
-        if not terms:
+        get = self._numbers.get
+        known = sorted([(number, count) for term, count in counts.items() if (number := get(term)) is not None])
+        if not known:
             return np.zeros(self.size)
-        places, values = zip(*(self.holders[term] for term in terms), strict=True)
-        factors = np.repeat([value / length for value in known], list(map(len, places)))
-        return self._summed(places, factors * np.concatenate(values))
+        numbers = np.array([number for number, _ in known], np.intp)
+        damped = np.array([1.0 if count == 1 else 1 + log(count) for _, count in known])
+        weights = damped * self._idf[numbers]
+        # Summed up one after the other, in the order of the terms.
+        weights /= (weights * weights).cumsum()[-1] ** 0.5
+        at, sizes = self._held(numbers)
+        return self._summed(at, np.repeat(weights, sizes) * self._values[at])
 
-    def matched(self, terms: Sequence[str]) -> Array:
+    def matched(self, terms: AbstractSet[str]) -> Array:
         """The sum of the weights of the ``terms`` that each document has."""
-        found = [self.holders[term][0] for term in terms if term in self.holders]
-        if not found:
+        numbers = sorted(map(self._numbers.__getitem__, self.known(terms)))
+        if not numbers:
             return np.zeros(self.size)
-        weights = np.repeat([self.weights[term] for term in terms if term in self.holders], list(map(len, found)))
-        return self._summed(found, weights)
+        at, sizes = self._held(np.array(numbers, np.intp))
+        return self._summed(at, np.repeat(self._idf[numbers], sizes))
 
-    def _summed(self, places: Sequence[NDArray[np.intp]], weights: Array) -> Array:
-        """The sum of the ``weights`` at the places of each document, one after the other."""
-        sums: Array = np.bincount(np.concatenate(places), weights=weights, minlength=self.size).astype(np.float64)
+    def known(self, terms: AbstractSet[str]) -> AbstractSet[str]:
+        """Those of ``terms`` that any document has."""
+        return self._numbers.keys() & terms
+
+    def has(self, term: str, place: int) -> bool:
+        """Whether the document at ``place`` has ``term``."""
+        number = self._numbers.get(term)
+        if number is None:
+            return False
+        start = int(self._starts[number])
+        return place in self._places[start : start + int(self._sizes[number])]
+
+    def _held(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the documents of the terms with these ``numbers`` are, term by term, and how many of each there are."""
+        sizes = self._sizes[numbers]
+        ends = sizes.cumsum()
+        return np.repeat(self._starts[numbers] - ends + sizes, sizes) + np.arange(ends[-1]), sizes
+
+    def _summed(self, at: NDArray[np.intp], weights: Array) -> Array:
+        """The sum of the ``weights`` of each document, one after the other."""
+        sums: Array = np.bincount(self._places[at], weights=weights, minlength=self.size).astype(np.float64)
         return sums
 
 
