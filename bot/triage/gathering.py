@@ -354,6 +354,6 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
 
 def _emptied(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
-    for path in folder.iterdir():
+    for path in folder.glob("*.parquet"):
         path.unlink()
     return folder
