@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,14 +32,20 @@ def connected(work: Path | None, megabytes: int) -> DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
     connection.execute("SET threads = 1")
-    spill = "" if work is None else work / f"{SPILL}{os.getpid()}-{next(_connections)}"
-    connection.execute(f"SET temp_directory = {quoted(spill)}")
+    spill = "" if work is None else work.absolute() / f"{SPILL}{os.getpid()}-{next(_connections)}"
+    connection.execute(f"SET temp_directory = {quoted(spill or '')}")
     return connection
 
 
 def quoted(value: Path | str) -> str:
     """``value`` as a literal of SQL, for statements that take no parameters."""
     return "'" + str(value).replace("'", "''") + "'"
+
+
+def file_name(path: Path) -> str:
+    """``path`` as a literal that names this file alone: in what is read ``*``, ``?`` and ``[`` would be a pattern."""
+    # Absolute: `~` and what looks like the scheme of an address are words of the path.
+    return quoted(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
 
 
 def identifier(name: str) -> str:
@@ -48,12 +55,15 @@ def identifier(name: str) -> str:
 
 def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path]) -> None:
     """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold."""
-    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet([{', '.join(map(quoted, paths))}])")
+    names = ", ".join(map(file_name, paths))
+    # Folders such as `a=1` would add a column otherwise.
+    read = f"read_parquet([{names}], hive_partitioning = false)"
+    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}")
 
 
 def row_count(connection: DuckDBPyConnection, path: Path) -> int:
     """How many rows the Parquet file at ``path`` says that it has."""
-    (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
+    (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({file_name(path)})")
     return int(found["num_rows"])
 
 
@@ -84,7 +94,7 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str, paramete
     temporary = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         connection.execute(
-            f"COPY ({query}) TO {quoted(temporary)} (FORMAT parquet, COMPRESSION zstd)", list(parameters)
+            f"COPY ({query}) TO {quoted(temporary.absolute())} (FORMAT parquet, COMPRESSION zstd)", list(parameters)
         )
         temporary.replace(path)
     except BaseException:

@@ -13,6 +13,7 @@ import pytest
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
 from bot.triage.reading import Columns, Position, read_rows, refuse_changed, stamp
+from bot.triage.tables import connected, write_query
 from tests.factories import make_config
 
 duckdb = pytest.importorskip("duckdb")
@@ -155,3 +156,15 @@ def test_the_position_follows_the_bytes_of_all_files(tmp_path: Path) -> None:
         passed.append(position())
     assert passed == sorted(passed)
     assert passed[-1] == position() == sum(path.stat().st_size for path in inputs)
+
+
+def test_a_name_is_that_of_one_file_whatever_signs_are_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "query=no" / "a*[b]?"
+    folder.mkdir(parents=True)
+    for name in ("data1.parquet", "data[1].parquet"):
+        duckdb.connect().execute(f"COPY (SELECT '{name}' AS query) TO '{tmp_path}/{name}'")
+        (tmp_path / name).rename(folder / name)
+    assert read(folder / "data[1].parquet") == ["data[1].parquet"]
+    with connected(folder, 64) as connection:
+        write_query(connection, folder / "new[1].parquet", "SELECT 'new' AS query")
+    assert read(folder / "new[1].parquet") == ["new"]
