@@ -22,7 +22,7 @@ from bot.cli.options import (
     tell_of_batches,
     warn_of_lag,
 )
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.snapshot import WorkingTree
@@ -54,7 +54,7 @@ from bot.submission import Package, Submission, faults_of_names
 @click.option("--processes", type=click.IntRange(1, 256), metavar="N", help="Processes (default: one per core).")
 @click.option("--ray", "address", metavar="ADDRESS", help="Classify on this Ray cluster: HOST:PORT, or auto.")
 @click.option("--show-personal-data", "shows", is_flag=True, help="Carry personal data as it was; keys never.")
-@click.option("--force", is_flag=True, help="Overwrite OUT, and begin other work in its folder anew.")
+@click.option("--force", is_flag=True, help="Overwrite OUT, and start over where its work is of other inputs.")
 @batch_options
 @json_option
 @repository_options
@@ -80,7 +80,7 @@ def command(
 ) -> int:
     """Find the few raw queries of production traffic that would have merit.
 
-    INPUTS are Parquet, JSON Lines or CSV files, perhaps with .gz behind. Give the folder of the agent that they were
+    INPUTS are Parquet, JSON Lines or CSV files, optionally gzipped. Give the folder of the agent that they were
     sent to with --agent, or of several with --agents and --agent-column. The folder OUT gets an eval set, a report and
     tables. Personal data and keys are masked on the way in. A run that was ended goes on where it was.
 
@@ -90,9 +90,9 @@ def command(
       incumbent triage logs/*.jsonl.gz --agents eval_sets --agent-column bot --out shortlist
     """
     if find_spec("duckdb") is None or find_spec("datasketch") is None:
-        raise UsageError("packages of the extra are missing: say `pip install 'incumbent[triage]'`")
+        raise UsageError("packages of the extra are missing: run `pip install 'incumbent[triage]'`")
     if address is not None and any(find_spec(name) is None for name in ("ray", "pandas", "pyarrow")):
-        raise UsageError("--ray: packages of the extra are missing: say `pip install 'incumbent[cluster]'`")
+        raise UsageError("--ray: packages of the extra are missing: run `pip install 'incumbent[cluster]'`")
     if (agent_folder is None) == (agents_folder is None) or (agents_folder is None) != (agent_column is None):
         raise UsageError("give --agent DIR, or --agents DIR with --agent-column NAME")
     if not out.name:
@@ -146,7 +146,7 @@ def command(
     known = platform.regression_set
     warn_of_lag(known.residents(platform.taxonomy, backend.identity)[1])
     fix = (
-        f"free some of its disk, and the same command goes on where it was; or delete {folder}, and begin anew with "
+        f"free some of its disk, and the same command goes on where it was; or delete {folder}, and start over with "
         "--work on another disk"
     )
     with writing_to(folder, fix, spilling=True), open_work(folder, of, anew=force) as kept:
@@ -165,6 +165,9 @@ def command(
         say(f"see {out / 'report.md'}")
     show_problems(outcome.problems)
     show_usage(backend)
+    if outcome.unclassified:
+        count = outcome.summary.counts.unclassified
+        raise IncompleteError(f"{count:,} not classified, see the report; the same command with --force asks for these")
     return InputError.exit_code if outcome.unreadable else 0
 
 

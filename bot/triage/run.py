@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.classifier.batching import through_batches
+from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Stages
 from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.masking import mask_by
@@ -58,7 +59,10 @@ class Assignment:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``."""
+    """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
+
+    ``unclassified`` are the first queries that a language model could not classify, by id, and why.
+    """
 
     rows: int
     unreadable: int
@@ -66,6 +70,7 @@ class Outcome:
     texts: int
     summary: Summary
     shortlist: Shortlist
+    unclassified: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +94,8 @@ def triage(
     """All steps; at the end ``out`` is there as a whole, in place of an older result where it ``replaces`` one.
 
     Raises :class:`UsageError` where ``out`` is there by then and may not be replaced.
-    Raises :class:`IncompleteError` where the classifier said nothing of some: the same command asks again.
+    Raises :class:`IncompleteError` where the embedded classifier has no result for some.  What a language model could
+    not classify is listed in the report, and asked again by the next run.
     """
     settings = assignment.platform.config.triage
     with ExitStack() as held:
@@ -107,9 +113,9 @@ def triage(
         if pending is not None:
             raise pending
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
-        if lacking:
-            told = "; ".join(f"{id}: {why}" for id, why in lacking.items())
-            raise IncompleteError(f"not classified: {told}; run again, which asks for these alone")
+        if lacking and isinstance(backend, EmbeddedBackend):
+            reasons = "; ".join(f"{id}: {why}" for id, why in lacking.items())
+            raise IncompleteError(f"not classified: {reasons}; run again, which asks for these alone")
         shortlist = choose(connection, work.folder, ground, stages("with merit judged"))
         fix = (
             f"free some of its disk, or give --work {work.folder} with --out on another disk; the same command goes on"
@@ -123,6 +129,7 @@ def triage(
                 texts=gathered["texts"],
                 summary=summary,
                 shortlist=shortlist,
+                unclassified=lacking,
             )
             _write(outcome, assignment, temporary)
             refuse_other(out, replaces=replaces)
@@ -241,5 +248,7 @@ def _write(outcome: Outcome, assignment: Assignment, folder: Path) -> None:
         ("near duplicates", outcome.texts - outcome.summary.counts.representatives),
     ]
     names = {id: item.name for id, item in platform.taxonomy.by_id.items()}
-    report = render_triage(outcome.summary, outcome.shortlist, names, reading, platform.config.triage.shown)
+    report = render_triage(
+        outcome.summary, outcome.shortlist, names, reading, platform.config.triage.shown, outcome.unclassified
+    )
     (folder / "report.md").write_text(report, encoding="utf-8")

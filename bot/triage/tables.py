@@ -53,11 +53,14 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path]) -> None:
-    """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold."""
+def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], *, numbered: bool = False) -> None:
+    """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold.
+
+    ``numbered``: with a column ``file_row_number``, from 0.
+    """
     names = ", ".join(map(file_name, paths))
     # Folders such as `a=1` would add a column otherwise.
-    read = f"read_parquet([{names}], hive_partitioning = false)"
+    read = f"read_parquet([{names}], hive_partitioning = false{', file_row_number = true' if numbered else ''})"
     connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}")
 
 
@@ -67,11 +70,13 @@ def row_count(connection: DuckDBPyConnection, path: Path) -> int:
     return int(found["num_rows"])
 
 
-def rows_of(connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
-    """The rows that ``query`` finds, by column, some at a time."""
+def rows_of(
+    connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = (), fetched: int = _FETCHED
+) -> Iterator[dict[str, Any]]:
+    """The rows that ``query`` finds, by column, so many ``fetched`` at a time."""
     found = connection.cursor().execute(query, list(parameters))
     names = [column[0] for column in found.description or ()]
-    while batch := found.fetchmany(_FETCHED):
+    while batch := found.fetchmany(fetched):
         for row in batch:
             yield dict(zip(names, row, strict=True))
 

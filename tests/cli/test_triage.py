@@ -241,7 +241,7 @@ def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole:
         ended = process.returncode
         assert ended in (0, 4, -signal.SIGKILL), said
         if ended == 4:
-            assert "ended from outside; run the command again" in said
+            assert "was killed; run the command again" in said
         assert (ended == 0) == Path("killed").exists()
     assert killed >= 2
     assert content(Path("killed")) == whole

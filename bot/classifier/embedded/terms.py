@@ -19,6 +19,9 @@ CHARACTER_LENGTHS: Final = (3, 4)
 BUCKETS: Final = 8_192
 """Places of the words, and as many of the character sequences: what two terms share counts for both."""
 
+_KEPT_CHARACTERS: Final = 24
+"""Longer words are read again each time: they are rare, and would fill the memory."""
+
 UNIT: Final = 255
 """The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
 
@@ -53,7 +56,7 @@ def word_terms(read: ReadText) -> Counter[str]:
     return Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))])
 
 
-@lru_cache(maxsize=131_072)
+@lru_cache(maxsize=32_768)
 def _place(term: str) -> int:
     return zlib.crc32(term.encode(errors="surrogatepass")) % BUCKETS
 
@@ -63,8 +66,12 @@ def character_terms(read: ReadText) -> Counter[str]:
     return Counter(chain.from_iterable(map(_sequences, read.words)))
 
 
-@lru_cache(maxsize=32_768)
 def _sequences(word: str) -> tuple[str, ...]:
+    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+
+
+@lru_cache(maxsize=8_192)
+def _kept_sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(
         bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)
