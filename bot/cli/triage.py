@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ from bot.cli.options import (
     tell_of_batches,
     warn_of_lag,
 )
-from bot.errors import InputError, Problem, UsageError
+from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.snapshot import WorkingTree
@@ -53,7 +54,7 @@ from bot.submission import Package, Submission, faults_of_names
 @click.option("--processes", type=click.IntRange(1, 256), metavar="N", help="Processes (default: one per core).")
 @click.option("--ray", "address", metavar="ADDRESS", help="Classify on this Ray cluster: HOST:PORT, or auto.")
 @click.option("--show-personal-data", "shows", is_flag=True, help="Carry personal data as it was; keys never.")
-@click.option("--force", is_flag=True, help="Overwrite OUT, and begin other work in its folder anew.")
+@click.option("--force", is_flag=True, help="Overwrite OUT, and start over where its work is of other inputs.")
 @batch_options
 @json_option
 @repository_options
@@ -79,7 +80,7 @@ def command(
 ) -> int:
     """Find the few raw queries of production traffic that would have merit.
 
-    INPUTS are Parquet, JSON Lines or CSV files, perhaps with .gz behind. Give the folder of the agent that they were
+    INPUTS are Parquet, JSON Lines or CSV files, optionally gzipped. Give the folder of the agent that they were
     sent to with --agent, or of several with --agents and --agent-column. The folder OUT gets an eval set, a report and
     tables. Personal data and keys are masked on the way in. A run that was ended goes on where it was.
 
@@ -89,20 +90,23 @@ def command(
       incumbent triage logs/*.jsonl.gz --agents eval_sets --agent-column bot --out shortlist
     """
     if find_spec("duckdb") is None or find_spec("datasketch") is None:
-        raise UsageError("packages of the extra are missing: say `pip install 'incumbent[triage]'`")
+        raise UsageError("packages of the extra are missing: run `pip install 'incumbent[triage]'`")
     if address is not None and any(find_spec(name) is None for name in ("ray", "pandas", "pyarrow")):
-        raise UsageError("--ray: packages of the extra are missing: say `pip install 'incumbent[cluster]'`")
+        raise UsageError("--ray: packages of the extra are missing: run `pip install 'incumbent[cluster]'`")
     if (agent_folder is None) == (agents_folder is None) or (agents_folder is None) != (agent_column is None):
         raise UsageError("give --agent DIR, or --agents DIR with --agent-column NAME")
-    if out.exists() and not force:
-        raise UsageError(f"{out} exists; name another folder with --out, or say --force to overwrite it")
-    if out.exists() and not (out / "shortlist.parquet").exists():
-        raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
+    if not out.name:
+        raise UsageError(f"--out {out}: name a folder that can be replaced")
+    folder = work or out.with_name(f"{out.name}.work")
+    given = [path for path in (*inputs, agent_folder, agents_folder, repo) if path is not None]
+    _refuse_nested(out, folder, given)
     from bot.digests import digest
-    from bot.triage.cluster import Cluster
+    from bot.triage.cluster import Cluster, reach
     from bot.triage.plan import open_work, writing_to
     from bot.triage.reading import Columns, stamp
-    from bot.triage.run import Assignment, Batches, triage
+    from bot.triage.run import Assignment, Batches, refuse_other, triage
+
+    refuse_other(out, replaces=force)
 
     platform = open_platform(repo, config_path)
     cluster = None
@@ -110,6 +114,7 @@ def command(
         if platform.config.classifier.backend != "embedded":
             raise UsageError("--ray: a language model is asked from one process, whose budget holds; leave --ray out")
         cluster = Cluster(address=address, seconds=platform.config.triage.cluster_seconds)
+        reach(cluster)
     packages = _packages(platform, agent_folder, agents_folder, customer)
     backend = open_backend(platform, progress_lines, batch=batch)
     assignment = Assignment(
@@ -140,14 +145,13 @@ def command(
     }
     known = platform.regression_set
     warn_of_lag(known.residents(platform.taxonomy, backend.identity)[1])
-    folder = work or out.with_name(f"{out.name}.work")
     fix = (
-        f"free some of its disk, and the same command goes on where it was; or delete {folder}, and begin anew with "
+        f"free some of its disk, and the same command goes on where it was; or delete {folder}, and start over with "
         "--work on another disk"
     )
     with writing_to(folder, fix, spilling=True), open_work(folder, of, anew=force) as kept:
         batches = Batches(wait=wait, tell=tell_of_batches)
-        outcome = triage(assignment, backend, kept, out, progress_lines, batches)
+        outcome = triage(assignment, backend, kept, out, progress_lines, batches, replaces=force)
     if as_json:
         from bot.triage.output import TriageOutput
 
@@ -161,7 +165,21 @@ def command(
         say(f"see {out / 'report.md'}")
     show_problems(outcome.problems)
     show_usage(backend)
+    if outcome.unclassified:
+        count = outcome.summary.counts.unclassified
+        raise IncompleteError(f"{count:,} not classified, see the report; the same command with --force asks for these")
     return InputError.exit_code if outcome.unreadable else 0
+
+
+def _refuse_nested(out: Path, work: Path, given: Sequence[Path]) -> None:
+    """Raise :class:`UsageError` where ``out`` and ``work`` are one in the other, or hold what is ``given``."""
+    places = out.resolve(), work.resolve()
+    if places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0]):
+        raise UsageError(f"{out} and {work} must not be one in the other; name another folder with --work")
+    for option, place in zip(("--out", "--work"), places, strict=True):
+        for path in given:
+            if path.resolve().is_relative_to(place):
+                raise UsageError(f"{path} is in the folder that {option} names; name another folder with {option}")
 
 
 def _packages(
@@ -180,6 +198,12 @@ def _packages(
             found[f"{folder.parent.name}/{folder.name}"] = _package(platform, folder, customer)
         except InputError as error:
             problems += error.problems
+    names: dict[tuple[str, str], str] = {}
+    for name, package in found.items():
+        place = package.submission.customer, package.submission.agent
+        if (other := names.setdefault(place, name)) != name:
+            said = f"the customer {place[0]} has two agents {place[1]}: {other} and {name}"
+            problems.append(Problem(str(agents_folder), None, said, "rename one of them, or leave --customer out"))
     if problems:
         raise InputError(problems)
     if not found:

@@ -74,7 +74,7 @@ def classified_on(
     """
     from bot.triage.ray_data import drive
 
-    _reach(cluster)
+    reach(cluster)
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     order = Order(cluster=cluster, ground=ground, model=backend.handed_over(), log=log)
@@ -109,8 +109,8 @@ def classified_on(
         process.join()
 
 
-def _reach(cluster: Cluster) -> None:
-    """Whether anything listens there: Ray itself takes long to say that nothing does."""
+def reach(cluster: Cluster) -> None:
+    """Raise :class:`OutsideError` where nothing listens there: Ray itself takes long to say so."""
     if cluster.address == AUTO:
         return
     host, _, port = cluster.address.rpartition(":")

@@ -37,6 +37,7 @@ _KEYS: Final = {"place": "BIGINT", "agent": "VARCHAR", "digest": "VARCHAR"}
 _TEXTS: Final = {
     "place": "BIGINT",
     "id": "VARCHAR",
+    "made": "VARCHAR",
     "agent": "VARCHAR",
     "turns": "VARCHAR[]",
     "file": "VARCHAR",
@@ -46,7 +47,10 @@ _TEXTS: Final = {
     "bands": "UBIGINT[]",
     "minhash": "VARCHAR",
 }
-COLUMNS: Final = {**{key: kind for key, kind in _TEXTS.items() if key not in ("bands", "minhash")}, "near": "BIGINT"}
+COLUMNS: Final = {
+    **{key: kind for key, kind in _TEXTS.items() if key not in ("made", "bands", "minhash")},
+    "near": "BIGINT",
+}
 """The columns of a shard of representatives, sorted by place.
 
 ``place``: the row's number over all inputs; ``turns``: masked; ``exact``: rows with the same text, itself included;
@@ -321,7 +325,7 @@ def _representatives(
         'LEFT JOIN (SELECT "of" AS place, sum(exact)::BIGINT AS near FROM near GROUP BY 1) d USING (place) ORDER BY 1',
     )
     following = next(facts, None)
-    for number, row in enumerate(rows_of(connection, "SELECT * EXCLUDE (bands, minhash) FROM texts"), 1):
+    for number, row in enumerate(rows_of(connection, "SELECT * EXCLUDE (made, bands, minhash) FROM texts"), 1):
         if following is not None and row["place"] == following["place"]:
             yield {**row, **following}
             following = next(facts, None)
@@ -355,8 +359,7 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
         connection,
         path,
         "SELECT place, made, coalesce(id, made) AS id, (id IS NULL)::INTEGER AS changes "
-        "FROM (SELECT *, split_part(file, '.', 1) || '-' || \"row\" AS made FROM texts) "
-        "WHERE place NOT IN (SELECT place FROM near)",
+        "FROM texts WHERE place NOT IN (SELECT place FROM near)",
     )
     numbered = "(SELECT *, row_number() OVER (PARTITION BY id ORDER BY changes, place) AS number FROM names)"
     for step in itertools.count(1):
@@ -377,6 +380,6 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
 
 def _emptied(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
-    for path in folder.iterdir():
+    for path in folder.glob("*.parquet"):
         path.unlink()
     return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from bot.report.escaping import code, plain, shortened
@@ -13,13 +14,20 @@ _TURN: Final = 160
 
 
 def render_triage(
-    summary: Summary, shortlist: Shortlist, names: Mapping[str, str], reading: Sequence[tuple[str, int]], shown: int
+    summary: Summary,
+    shortlist: Shortlist,
+    names: Mapping[str, str],
+    reading: Sequence[tuple[str, int]],
+    shown: int,
+    unclassified: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The report; ``names`` are those of capabilities by id, ``reading`` what was read and how much, for its head.
 
     Of each list ``shown`` are in it at most: the Parquet files beside it hold all.
+    ``unclassified`` are the first queries without a classification, and why.
     """
-    return "\n".join([*_head(summary, shortlist, reading), *_lists(summary, shortlist, names, shown), ""])
+    head, lists = _head(summary, shortlist, reading), _lists(summary, shortlist, names, shown)
+    return "\n".join([*head, *_unclassified(unclassified, summary.counts.unclassified), *lists, ""])
 
 
 def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, int]]) -> Iterator[str]:
@@ -30,7 +38,7 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
     yield f"**{len(shortlist.chosen):,}** of {counts.rows:,} rows would have merit: {entering:,} would enter"
     yield f"the regression set, {len(shortlist.chosen) - entering:,} would wait for a person."
     yield ""
-    told = [
+    rows = [
         *reading,
         ("representatives", counts.representatives),
         ("settled: on record already", counts.settled),
@@ -40,7 +48,13 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
         ("with merit against the set as it is", counts.merit),
         ("with merit at their turn", shortlist.judged),
     ]
-    yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in told))
+    yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in rows))
+
+
+def _unclassified(reasons: Mapping[str, str], count: int) -> Iterator[str]:
+    if reasons:
+        yield from _section("Not classified", count, len(reasons))
+        yield from _table(("query", "reason"), ((code(id), code(why)) for id, why in reasons.items()))
 
 
 def _lists(summary: Summary, shortlist: Shortlist, names: Mapping[str, str], shown: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,12 @@ from bot.errors import OutsideError, UsageError
 from bot.triage.tables import PART, SPILL
 
 _PLAN: Final = "plan.json"
+_MARK: Final = '{"incumbent triage": "work folder", "plan": "'
+"""How the plan begins: what else a user has under that name does not."""
+_FOLDERS: Final = ("keys", "texts", "pairs", "near", "names", "representatives", "classified")
+_FILES: Final = ("keys.done", "texts.done", "near.done", "distinct.parquet", "hashes", "ray.log")
+_TEMPORARY: Final = re.compile(rf"{SPILL}\d+-\d+|(keys|texts|near|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}")
+"""What a kill leaves in the folder itself; in each of the folders within, files with the ending of a part."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says of a full disk, a used-up quota, and a file beyond the limit of its user."""
 _SPILLED_ALL: Final = "max_temp_directory_size"
@@ -26,7 +33,7 @@ _SPILLED_ALL: Final = "max_temp_directory_size"
 
 @dataclass(frozen=True)
 class Work:
-    """A folder of finished steps, each with a marker; a step without one begins anew."""
+    """A folder of finished steps, each with a marker; a step without one starts over."""
 
     folder: Path
 
@@ -49,36 +56,63 @@ class Work:
 def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Work]:
     """The ``folder`` in which the work ``of`` these inputs and settings goes on, or begins.
 
-    Within, no other command may work in it.  Raises :class:`UsageError` where it holds other work, unless it is to
-    begin ``anew``, and :class:`OutsideError` while another command works there.
+    Within, no other command may work in it.  Other work in it starts over if ``anew``.  Raises :class:`UsageError`
+    where it holds other work and that is not asked for, or files that are not of a triage, and :class:`OutsideError`
+    while another command works there.
     """
-    plan, found = folder / _PLAN, digest([*sorted(of.items())])
-    holds = [path.name for path in folder.iterdir() if not path.name.endswith(PART)] if folder.exists() else []
-    if holds and not plan.exists():
-        raise UsageError(f"{folder} holds something else; name another folder with --work")
+    plan, wanted = folder / _PLAN, f'{_MARK}{digest([*sorted(of.items())])}"}}'
     folder.mkdir(parents=True, exist_ok=True)
     with _alone_in(folder):
-        if plan.exists() and (anew or plan.read_text(encoding="utf-8") != found):
+        found = _plan_in(folder)
+        if found not in (None, wanted):
             if not anew:
-                fix = "say --force to begin anew, or name another folder with --work"
+                fix = "use --force to start over, or name another folder with --work"
                 raise UsageError(f"{folder} holds the work of other inputs, settings or versions; {fix}")
-            # The plan comes last: a kill in between must not leave a folder that seems to hold something else.
-            for path in sorted(folder.iterdir(), key=lambda path: path == plan):
-                _remove(path)
-        for pattern in (f"**/*{PART}", f"{SPILL}*"):
-            for path in folder.glob(pattern):
-                _remove(path)
+            _remove_work(folder)
+        _remove_temporary(folder)
         temporary = folder / f"{_PLAN}{PART}"
-        temporary.write_text(found, encoding="utf-8")
+        temporary.write_text(wanted, encoding="utf-8")
         temporary.replace(plan)
         yield Work(folder)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
+def _plan_in(folder: Path) -> str | None:
+    """The plan of the work in ``folder``, if there is any; raises :class:`UsageError` where it holds something else."""
+    names = {path.name for path in folder.iterdir()}
+    for name in (_PLAN, f"{_PLAN}{PART}"):
+        if name in names:
+            path = folder / name
+            start = path.read_bytes()[:1_000].decode(errors="replace") if path.is_file() else "a folder"
+            # Of a plan that was not written to its end only the start is there.
+            if start.startswith(_MARK) or (name != _PLAN and _MARK.startswith(start)):
+                if name == _PLAN:
+                    return start
+                names.remove(name)
+    if names:
+        raise UsageError(f"{folder} holds something else than work of a triage; name another folder with --work")
+    return None
+
+
+def _remove_work(folder: Path) -> None:
+    """Remove what a triage made in ``folder``, but for the plan, and nothing else."""
+    for name in _FOLDERS:
+        for path in (folder / name).glob("*.parquet"):
+            path.unlink()
+    for name in _FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _remove_temporary(folder: Path) -> None:
+    """Remove what a kill left in ``folder``."""
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            if path.name.startswith(SPILL):
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    for name in _FOLDERS:
+        for path in (folder / name).glob(f"*.parquet.*{PART}"):
+            path.unlink()
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def pool_of(processes: int, begin: Callable[..., None], *arguments: Any) -> Iter
                 raise
     except BrokenProcessPool:
         fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
-        raise OutsideError(f"one of the processes was ended from outside; {fix}") from None
+        raise OutsideError(f"one of the processes was killed; {fix}") from None
 
 
 def _begin(begin: Callable[..., None], arguments: Sequence[Any]) -> None:

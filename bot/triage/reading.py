@@ -5,23 +5,37 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, foreign_list
+from bot.intake.eval_sets.identity import fault_of_id
+from bot.invisible import is_shown
 from bot.masking import masked
 from bot.suggest import perhaps
-from bot.triage.tables import connected, identifier, name, row_count, rows_of
+from bot.triage.tables import connected, identifier, name, quoted, row_count, rows_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from duckdb.sqltypes import DuckDBPyType
 
 QUERY_COLUMNS: Final = ("query", "question", "prompt", "text", "input", "message", "utterance", "turns", "messages")
 ID_COLUMNS: Final = ("id", "query_id", "request_id", "conversation_id", "trace_id")
 _KINDS: Final = (".parquet", ".jsonl", ".ndjson", ".csv")
-_LONGEST_ID: Final = 200
+_LONGEST_NAME: Final = 200
+_FIRST: Final = 100
+"""Rows of which one must have the columns."""
+_HELD: Final = 32_000_000
+"""Bytes of the rows of a Parquet file that are read at a time."""
 _TOO_LONG: Final = "the line is longer than limits.file_bytes"
+_UNFIT: Final = re.compile("[\0\ud800-\udfff]")
 _FIX: Final = "correct the row, or leave it: the others were read"
 
 
@@ -36,13 +50,17 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One query of the traffic; ``place`` counts from 0 over all rows of all inputs, ``row`` from 1 in its file."""
+    """One query of the traffic; ``place`` counts from 0 over all rows of all inputs, ``row`` from 1 in its file.
+
+    ``made`` is the id that it gets where it has none of its own.
+    """
 
     place: int
     file: str
     row: int
     id: str | None
     agent: str
+    made: str
     turns: tuple[str, ...]
 
 
@@ -81,13 +99,12 @@ def read_rows(
     place = 0
     position = Position() if position is None else position
     for path in inputs:
-        found: tuple[str, str | None] | None = None
+        found = _first_columns(path, columns, limits, megabytes)
         for row, record in _records(path, columns, limits, megabytes, position):
             if isinstance(record, str):
                 yield Problem(str(path), row, record, _FIX)
             else:
-                if found is None:
-                    found = _columns(path, record, columns)
+                found = found or _columns(path, record, columns)
                 # Rows of JSON may differ in their columns.
                 own = next((each for each in QUERY_COLUMNS if each in record), None)
                 query = found[0] if columns.query is not None or found[0] in record or own is None else own
@@ -104,7 +121,7 @@ def stamp(path: Path) -> tuple[int, int]:
 
 def refuse_changed(inputs: Sequence[Path], stamps: Sequence[tuple[int, int]]) -> None:
     """Raise :class:`InputError` for those of ``inputs`` that are not as they were: rows may be others by now."""
-    fix = "wait until it is whole, or copy it; then run the command again with --force, which begins anew"
+    fix = "wait until it is whole, or copy it; then run the command again with --force, which starts over"
     problems = [
         Problem(str(path), None, "the file changed while it was read", fix)
         for path, before in zip(inputs, stamps, strict=True)
@@ -134,22 +151,41 @@ def _row(
         return Problem(str(path), row, "the query is longer than the limits", fix)
     agent = next(iter(agents)) if agent_column is None else record.get(agent_column)
     if not isinstance(agent, str) or agent not in agents:
-        return Problem(str(path), row, f"there is no agent {agent!r}", f"name one of {foreign_list(sorted(agents))}")
+        return Problem(
+            str(path),
+            row,
+            f"there is no agent {masked(repr(agent))[:_LONGEST_NAME]}",
+            f"name one of {foreign_list(sorted(agents))}",
+        )
     id = _id(None if found[1] is None else record.get(found[1]))
-    return Row(place=place, file=path.name, row=row, id=id, agent=agent, turns=turns)
+    made = made_id(path, row)
+    return Row(place=place, file=shown_path(path), row=row, id=id, made=made, agent=agent, turns=turns)
 
 
 def _id(value: object) -> str | None:
     """The row's own id, if it has one that can be shown as it is."""
     id = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    is_name = isinstance(id, str) and bool(id.strip()) and id.isprintable() and masked(id) == id
-    return str(id) if is_name and len(str(id)) <= _LONGEST_ID else None
+    is_fit = isinstance(id, str) and id.isprintable() and fault_of_id(id) is None and masked(id) == id
+    return str(id) if is_fit else None
+
+
+def shown_path(path: Path) -> str:
+    """``path`` as it was given, with a mark for what is no UTF-8 and a blank for what cannot be seen."""
+    text = str(path).encode(errors="surrogateescape").decode(errors="replace")
+    return "".join(sign if is_shown(sign) else " " for sign in text)
+
+
+def made_id(path: Path, row: int) -> str:
+    """The id of a row without its own: of the file's name and the row."""
+    made = f"{shown_path(Path(path.name)).partition('.')[0]}-{row}"
+    return made if fault_of_id(made) is None and masked(made) == made else f"row-{row}"
 
 
 def turns_of(value: object) -> tuple[str, ...] | str:
     """What a cell says the user said, turn by turn, or what is wrong with it.
 
-    A text is one turn, unless it is the JSON of a list; a list holds turns, or messages, of which the user's count.
+    A text is one turn, unless it is the JSON of a list; a list holds turns, or messages with a role, of which the
+    user's count and must have a text, or parts with one.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
@@ -160,23 +196,50 @@ def turns_of(value: object) -> tuple[str, ...] | str:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list) or not _is_turns(value):
-        return "this is no text, no list of texts and no list of messages"
-    turns = tuple(
-        item if isinstance(item, str) else item["content"]
-        for item in value
-        if isinstance(item, str) or item.get("role") == "user"
-    )
+        return "expected text, a list of texts or messages"
+    turns = tuple(_text(item) or "" for item in value if isinstance(item, str) or item["role"] == "user")
     if not turns or not all(turn.strip() for turn in turns):
-        return "the user says nothing"
-    if any("\ud800" <= sign <= "\udfff" or sign == "\0" for turn in turns for sign in turn):
+        return "no user text"
+    if any(map(_UNFIT.search, turns)):
         return "it holds a sign that no file can hold"
     return turns
 
 
-def _is_turns(listed: list[object]) -> bool:
+def _is_turns(listed: list[Any]) -> bool:
     return bool(listed) and all(
-        isinstance(item, str) or (isinstance(item, dict) and isinstance(item.get("content"), str)) for item in listed
+        isinstance(item, str)
+        or (
+            isinstance(item, dict)
+            and isinstance(item.get("role"), str)
+            and (item["role"] != "user" or _text(item) is not None)
+        )
+        for item in listed
     )
+
+
+def _text(item: Any) -> str | None:
+    """The text of a turn or message, whose content may be a list of parts; ``None`` where it has none."""
+    content = item if isinstance(item, str) else item.get("content")
+    if isinstance(content, list):
+        parts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        return "\n".join(parts) if parts else None
+    return content if isinstance(content, str) else None
+
+
+def _first_columns(path: Path, columns: Columns, limits: Limits, megabytes: int) -> tuple[str, str | None] | None:
+    """The columns of the first row that has them; raises :class:`InputError` where none of the first rows has."""
+    missing: InputError | None = None
+    with closing(_records(path, columns, limits, megabytes, Position())) as records:
+        for _, record in islice(records, _FIRST):
+            if isinstance(record, str):
+                continue
+            try:
+                return _columns(path, record, columns)
+            except InputError as error:
+                missing = missing or error
+    if missing is not None:
+        raise missing
+    return None
 
 
 def _columns(path: Path, record: Mapping[str, Any], wanted: Columns) -> tuple[str, str | None]:
@@ -200,12 +263,12 @@ def _missing(path: Path, message: str, option: str, there: Sequence[str]) -> Pro
 
 def _records(
     path: Path, columns: Columns, limits: Limits, megabytes: int, position: Position
-) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+) -> Generator[tuple[int, Mapping[str, Any] | str], None, None]:
     """Number and columns of each row, or what is wrong with it."""
     kind = _kind(path)
     try:
         if kind == ".parquet":
-            yield from _parquet(path, columns, megabytes, position)
+            yield from _parquet(path, columns, limits.file_bytes, megabytes, position)
             return
         with path.open("rb") as raw, _unpacked(path, raw) as stream:
             position.inside = raw.tell
@@ -235,27 +298,78 @@ def _unpacked(path: Path, raw: IO[bytes]) -> IO[bytes]:
 
 
 def _parquet(
-    path: Path, columns: Columns, megabytes: int, position: Position
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    path: Path, columns: Columns, longest: int, megabytes: int, position: Position
+) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     import duckdb
 
     try:
         with connected(None, megabytes) as connection:
-            name(connection, "traffic", [path])
-            there = [row["column_name"] for row in rows_of(connection, "DESCRIBE traffic")]
-            query, id = _columns(path, dict.fromkeys(there), columns)
+            name(connection, "traffic", [path], numbered=True)
+            relation = connection.table("traffic")
+            of = dict(zip(relation.columns, relation.types, strict=True))
+            query, id = _columns(path, of, columns)
             # Others may be large.
             used = dict.fromkeys(each for each in (query, id, columns.agent) if each is not None)
-            selected = ", ".join(identifier(each) for each in used)
             number, rows, size = 0, max(1, row_count(connection, path)), path.stat().st_size
             position.inside = lambda: size * number // rows
-            for number, record in enumerate(rows_of(connection, f"SELECT {selected} FROM traffic"), 1):
+            for number, record in enumerate(_bounded_rows(connection, {each: of[each] for each in used}, longest), 1):
                 yield number, record
     except duckdb.OutOfMemoryException:
         raise
     except duckdb.Error as error:
         fix = "write it anew, if it should be a Parquet file"
         raise InputError([Problem(str(path), None, f"it cannot be read: {str(error).splitlines()[0]}", fix)]) from None
+
+
+def _bounded_rows(
+    connection: DuckDBPyConnection, types: Mapping[str, DuckDBPyType], longest: int
+) -> Iterator[Mapping[str, Any] | str]:
+    """The rows of the view ``traffic``; a few bytes of a file may stand for many: it tells lengths before texts.
+
+    A row of more than ``longest`` bytes is not read.
+    """
+    size = " + ".join(_size(identifier(name), kind) for name, kind in types.items())
+    selected = ", ".join(map(identifier, types))
+    start = end = held = 0
+    too_long: set[int] = set()
+    sizes = rows_of(connection, f"SELECT ({size})::BIGINT AS size FROM traffic")
+
+    def part() -> Iterator[Mapping[str, Any] | str]:
+        # One table scan each: whole rows up to here are few bytes.
+        wanted = f"file_row_number >= {start} AND file_row_number < {end} AND ({size}) <= {longest}"
+        found = rows_of(connection, f"SELECT {selected} FROM traffic WHERE {wanted}", fetched=1)
+        for number in range(start, end):
+            yield _TOO_LONG if number in too_long else next(found)
+
+    for row in sizes:
+        if end > start and held + min(row["size"], longest) > _HELD:
+            yield from part()
+            start, held = end, 0
+            too_long.clear()
+        if row["size"] > longest:
+            too_long.add(end)
+        else:
+            held += row["size"]
+        end += 1
+    yield from part()
+
+
+def _size(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
+    """SQL for how many bytes the texts in ``value`` have."""
+    if kind.id in ("varchar", "blob"):
+        return f"coalesce({'strlen' if kind.id == 'varchar' else 'octet_length'}({value}), 0)"
+    if kind.id in ("list", "array"):
+        each = _size(f"x{depth}", cast("DuckDBPyType", kind.children[0][1]), depth + 1)
+        return f"coalesce(list_sum(list_transform({value}, lambda x{depth}: 8 + {each})), 0)"
+    if kind.id == "map":
+        return f"coalesce(strlen({value}::VARCHAR), 0)"
+    if kind.id == "struct":
+        parts = [
+            _size(f"struct_extract({value}, {quoted(name)})", cast("DuckDBPyType", child), depth)
+            for name, child in kind.children
+        ]
+        return f"({' + '.join(parts)})"
+    return "8"
 
 
 def _bounded_lines(stream: IO[bytes], longest: int) -> Iterator[bytes | None]:
@@ -287,22 +401,13 @@ def _json_lines(stream: IO[bytes], longest: int) -> Iterator[tuple[int, Mapping[
 def _csv(
     path: Path, stream: IO[bytes], columns: Columns, longest: int
 ) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    cut: list[int] = []
-
-    def lines() -> Iterator[str]:
-        encoding = "utf-8-sig"
-        for number, line in enumerate(_bounded_lines(stream, longest)):
-            if line is None:
-                cut.append(number)
-            for each in (line or b"\n").splitlines(keepends=True):
-                yield each.decode(encoding, "surrogateescape")
-                encoding = "utf-8"
-
-    rows = csv.reader(lines())
+    lines = _CsvLines(stream, longest)
+    rows = csv.reader(lines)
     head: list[str] | None = None
     number = 0
     while True:
         try:
+            lines.begin_row()
             cells = _next(rows, longest)
         except StopIteration:
             return
@@ -310,22 +415,67 @@ def _csv(
             if head is None:
                 raise InputError([Problem(str(path), 1, f"the head: {error}", "write the names of columns")]) from None
             number += 1
-            cut.clear()
-            yield number, str(error)
+            yield number, f"{error}; the row begins in line {lines.first}"
             continue
         if head is None:
-            if cells or cut:
+            if cells or lines.is_cut:
                 head = cells
                 _refuse_twice(path, head, columns)
             continue
         number += 1
-        if cut:
-            cut.clear()
+        if lines.is_cut:
             yield number, _TOO_LONG
+        elif lines.has_ended:
+            # A row that is whole asks for no more lines.
+            yield number, f"the quote that opens in line {lines.opened(cells)} is never closed"
         elif len(cells) == len(head):
             yield number, dict(zip(head, cells, strict=True))
         elif cells:
             yield number, f"there are {len(cells)} cells under {len(head)} columns"
+
+
+class _CsvLines:
+    """The lines of a CSV file, of which a row takes at most so many bytes; a longer line comes as a blank one."""
+
+    def __init__(self, stream: IO[bytes], longest: int) -> None:
+        self._lines = self._decoded(stream, longest)
+        self._longest = longest
+        self._held = 0
+        self.number = 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        """What comes next is of another row."""
+        self.first = self.number + 1
+        self._held = 0
+        self.is_cut = self.has_ended = False
+
+    def opened(self, cells: Sequence[str]) -> int:
+        """The line in which the last of ``cells`` begins, which takes all lines up to the end."""
+        return self.number + 1 - max(1, len(cells[-1].encode(errors="replace").splitlines()))
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._held > self._longest:
+            raise csv.Error("the row is longer than limits.file_bytes")
+        line = next(self._lines, None)
+        if line is None:
+            self.has_ended = True
+            raise StopIteration
+        self.number += 1
+        self._held += len(line)
+        return line
+
+    def _decoded(self, stream: IO[bytes], longest: int) -> Iterator[str]:
+        encoding = "utf-8-sig"
+        for line in _bounded_lines(stream, longest):
+            if line is None:
+                self.is_cut = True
+            for each in (line or b"\n").splitlines(keepends=True):
+                yield each.decode(encoding, "surrogateescape")
+                encoding = "utf-8"
 
 
 def _next(rows: Iterator[list[str]], longest: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.classifier.batching import through_batches
+from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Stages
-from bot.errors import IncompleteError, InputError, Problem
+from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.masking import mask_by
 from bot.pipeline import Platform
 from bot.submission import Package
@@ -58,7 +59,10 @@ class Assignment:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``."""
+    """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
+
+    ``unclassified`` are the first queries that a language model could not classify, by id, and why.
+    """
 
     rows: int
     unreadable: int
@@ -66,6 +70,7 @@ class Outcome:
     texts: int
     summary: Summary
     shortlist: Shortlist
+    unclassified: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +82,20 @@ class Batches:
 
 
 def triage(
-    assignment: Assignment, backend: Backend, work: Work, out: Path, stages: Stages, batches: Batches
+    assignment: Assignment,
+    backend: Backend,
+    work: Work,
+    out: Path,
+    stages: Stages,
+    batches: Batches,
+    *,
+    replaces: bool = False,
 ) -> Outcome:
-    """All steps; at the end ``out`` is there as a whole, in place of an older one.
+    """All steps; at the end ``out`` is there as a whole, in place of an older result where it ``replaces`` one.
 
-    Raises :class:`IncompleteError` where the classifier said nothing of some: the same command asks again.
+    Raises :class:`UsageError` where ``out`` is there by then and may not be replaced.
+    Raises :class:`IncompleteError` where the embedded classifier has no result for some.  What a language model could
+    not classify is listed in the report, and asked again by the next run.
     """
     settings = assignment.platform.config.triage
     with ExitStack() as held:
@@ -99,15 +113,14 @@ def triage(
         if pending is not None:
             raise pending
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
-        if lacking:
-            told = "; ".join(f"{id}: {why}" for id, why in lacking.items())
-            raise IncompleteError(f"not classified: {told}; run again, which asks for these alone")
+        if lacking and isinstance(backend, EmbeddedBackend):
+            reasons = "; ".join(f"{id}: {why}" for id, why in lacking.items())
+            raise IncompleteError(f"not classified: {reasons}; run again, which asks for these alone")
         shortlist = choose(connection, work.folder, ground, stages("with merit judged"))
-        temporary = out.with_name(f"{out.name}{PART}")
         fix = (
             f"free some of its disk, or give --work {work.folder} with --out on another disk; the same command goes on"
         )
-        with writing_to(out, fix, spilling=False), _emptied(temporary):
+        with writing_to(out, fix, spilling=False), _beside(out) as temporary:
             summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
             outcome = Outcome(
                 rows=gathered["rows"],
@@ -116,24 +129,36 @@ def triage(
                 texts=gathered["texts"],
                 summary=summary,
                 shortlist=shortlist,
+                unclassified=lacking,
             )
             _write(outcome, assignment, temporary)
+            refuse_other(out, replaces=replaces)
             # An older result stays until there is a new one.
             if out.exists():
-                shutil.rmtree(out)
+                out.replace(temporary.with_name("older"))
             temporary.replace(out)
     return outcome
 
 
+def refuse_other(out: Path, *, replaces: bool) -> None:
+    """Raise :class:`UsageError` where ``out`` is there and is no result of a triage that may be replaced."""
+    if out.is_symlink():
+        raise UsageError(f"{out} is a symbolic link, and is not overwritten; name the folder itself with --out")
+    if out.exists() and not replaces:
+        raise UsageError(f"{out} exists; name another folder with --out, or use --force to overwrite it")
+    if out.exists() and not (out / "shortlist.parquet").is_file():
+        raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
+
+
 @contextmanager
-def _emptied(folder: Path) -> Iterator[None]:
-    """Within, ``folder`` is there, and empty at first; what is left of it at the end goes."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def _beside(out: Path) -> Iterator[Path]:
+    """Within, an empty folder on the disk of ``out``, in a folder of its own; what is left of both at the end goes."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{out.name}.", suffix=PART, dir=out.parent) as name:
+        # A temporary folder itself is closed to others.
+        folder = Path(name) / "new"
+        folder.mkdir()
+        yield folder
 
 
 def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, stages: Stages) -> dict[str, Any]:
@@ -223,5 +248,7 @@ def _write(outcome: Outcome, assignment: Assignment, folder: Path) -> None:
         ("near duplicates", outcome.texts - outcome.summary.counts.representatives),
     ]
     names = {id: item.name for id, item in platform.taxonomy.by_id.items()}
-    report = render_triage(outcome.summary, outcome.shortlist, names, reading, platform.config.triage.shown)
+    report = render_triage(
+        outcome.summary, outcome.shortlist, names, reading, platform.config.triage.shown, outcome.unclassified
+    )
     (folder / "report.md").write_text(report, encoding="utf-8")

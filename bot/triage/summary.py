@@ -79,7 +79,7 @@ class Capability:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """``signatures`` are the most frequent with their rows; ``capabilities`` and ``pairs`` all that anybody covers."""
+    """``signatures`` are the most frequent with their rows; ``capabilities`` and ``pairs`` all that are covered."""
 
     counts: Counts
     signatures: tuple[tuple[tuple[str, ...], int], ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,8 +32,8 @@ def connected(work: Path | None, megabytes: int) -> DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
     connection.execute("SET threads = 1")
-    spill = "" if work is None else work / f"{SPILL}{os.getpid()}-{next(_connections)}"
-    connection.execute(f"SET temp_directory = {quoted(spill)}")
+    spill = "" if work is None else work.absolute() / f"{SPILL}{os.getpid()}-{next(_connections)}"
+    connection.execute(f"SET temp_directory = {quoted(spill or '')}")
     return connection
 
 
@@ -41,27 +42,41 @@ def quoted(value: Path | str) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
+def file_name(path: Path) -> str:
+    """``path`` as a literal that names this file alone: in what is read ``*``, ``?`` and ``[`` would be a pattern."""
+    # Absolute: `~` and what looks like the scheme of an address are words of the path.
+    return quoted(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
+
+
 def identifier(name: str) -> str:
     """The column ``name`` as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path]) -> None:
-    """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold."""
-    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM read_parquet([{', '.join(map(quoted, paths))}])")
+def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], *, numbered: bool = False) -> None:
+    """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold.
+
+    ``numbered``: with a column ``file_row_number``, from 0.
+    """
+    names = ", ".join(map(file_name, paths))
+    # Folders such as `a=1` would add a column otherwise.
+    read = f"read_parquet([{names}], hive_partitioning = false{', file_row_number = true' if numbered else ''})"
+    connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}")
 
 
 def row_count(connection: DuckDBPyConnection, path: Path) -> int:
     """How many rows the Parquet file at ``path`` says that it has."""
-    (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({quoted(path)})")
+    (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({file_name(path)})")
     return int(found["num_rows"])
 
 
-def rows_of(connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
-    """The rows that ``query`` finds, by column, some at a time."""
+def rows_of(
+    connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = (), fetched: int = _FETCHED
+) -> Iterator[dict[str, Any]]:
+    """The rows that ``query`` finds, by column, so many ``fetched`` at a time."""
     found = connection.cursor().execute(query, list(parameters))
     names = [column[0] for column in found.description or ()]
-    while batch := found.fetchmany(_FETCHED):
+    while batch := found.fetchmany(fetched):
         for row in batch:
             yield dict(zip(names, row, strict=True))
 
@@ -84,7 +99,7 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str, paramete
     temporary = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         connection.execute(
-            f"COPY ({query}) TO {quoted(temporary)} (FORMAT parquet, COMPRESSION zstd)", list(parameters)
+            f"COPY ({query}) TO {quoted(temporary.absolute())} (FORMAT parquet, COMPRESSION zstd)", list(parameters)
         )
         temporary.replace(path)
     except BaseException:

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -100,7 +101,7 @@ def test_duplicates_are_counted_and_what_is_personal_is_written_nowhere(incumben
     write_lines(Path("t.jsonl"), traffic(5))
     other = incumbent(*arguments)
     assert other.code == 2
-    assert "begin anew" in other.err
+    assert "start over" in other.err
 
 
 @pytest.mark.usefixtures("root")
@@ -240,7 +241,7 @@ def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole:
         ended = process.returncode
         assert ended in (0, 4, -signal.SIGKILL), said
         if ended == 4:
-            assert "ended from outside; run the command again" in said
+            assert "was killed; run the command again" in said
         assert (ended == 0) == Path("killed").exists()
     assert killed >= 2
     assert content(Path("killed")) == whole
@@ -353,3 +354,59 @@ def test_inputs_without_rows_are_refused(incumbent: Incumbent) -> None:
     assert outcome.code == 1
     assert "there is no row in it" in outcome.err
     assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("root")
+def test_no_folder_of_somebody_else_is_overwritten(incumbent: Incumbent) -> None:
+    write_lines(Path("t.jsonl"), traffic(3))
+    Path("mine").mkdir()
+    Path("mine/notes.txt").write_text("mine", encoding="utf-8")
+    Path("link").symlink_to("nowhere")
+    for out, more, said in (
+        ("mine", [], "use --force"),
+        ("mine", ["--force"], "not the result of a triage"),
+        ("link", ["--force"], "symbolic link"),
+        ("o", ["--work", "o/w"], "one in the other"),
+        ("o/out", ["--work", "o"], "one in the other"),
+        (".", ["--force"], "--out"),
+        ("examples", ["--force", "--work", "w"], "is in the folder that --out names"),
+    ):
+        outcome = incumbent("triage", "t.jsonl", "--agent", AGENT, "--out", out, *more)
+        assert outcome.code == 2, outcome.err
+        assert said in outcome.err
+    assert content(Path("mine")) == {"notes.txt": b"mine"}
+    assert not Path("o").exists()
+
+
+@pytest.mark.usefixtures("root")
+def test_an_output_that_comes_into_being_meanwhile_stays(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bot.triage import run
+
+    def choose(*arguments: Any) -> Any:
+        Path("out").mkdir()
+        Path("out/notes.txt").write_text("mine", encoding="utf-8")
+        return original(*arguments)
+
+    original = run.choose
+    monkeypatch.setattr(run, "choose", choose)
+    write_lines(Path("t.jsonl"), traffic(3))
+    Path("out.part").mkdir()
+    Path("out.part/notes.txt").write_text("mine", encoding="utf-8")
+    arguments = ["triage", "t.jsonl", "--agent", AGENT, "--out", "out", "--processes", "1"]
+    outcome = incumbent(*arguments)
+    assert outcome.code == 2, outcome.err
+    assert content(Path("out")) == content(Path("out.part")) == {"notes.txt": b"mine"}
+    shutil.rmtree("out")
+    monkeypatch.undo()
+    assert not list(Path().glob("out.*.part"))
+
+
+@pytest.mark.usefixtures("root")
+def test_two_agents_of_one_name_are_refused(incumbent: Incumbent) -> None:
+    write_lines(Path("t.jsonl"), traffic(3))
+    shutil.copytree("examples/customers/northwind-tracker", "agents/one")
+    shutil.copytree("examples/customers/northwind-tracker", "agents/two")
+    given = ["triage", "t.jsonl", "--agents", "agents", "--agent-column", "id", "--customer", "x", "--out", "out"]
+    outcome = incumbent(*given)
+    assert outcome.code == 1
+    assert "the customer x has two agents tracker: one/tracker and two/tracker" in outcome.err

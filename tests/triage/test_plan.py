@@ -82,26 +82,35 @@ def test_finished_steps_are_known_again_until_the_work_is_another_one(tmp_path: 
     folder = tmp_path / "work"
     with open_work(folder, {"inputs": 1}, anew=False) as work:
         work.finish("keys", {"rows": 3})
-    for left in ("x.parquet.7.part", "spill-7-0/duckdb_temp_1.tmp"):
+    for left in ("keys/x.parquet.7.part", "spill-7-0/duckdb_temp_1.tmp"):
         (folder / left).parent.mkdir(exist_ok=True)
         (folder / left).write_text("half", encoding="utf-8")
     with open_work(folder, {"inputs": 1}, anew=False) as work:
         assert work.said("keys") == {"rows": 3}
         assert not work.is_done("texts")
-        assert sorted(path.name for path in folder.iterdir()) == ["keys.done", "plan.json"]
+        assert sorted(path.name for path in folder.iterdir()) == ["keys", "keys.done", "plan.json"]
+        assert not list((folder / "keys").iterdir())
         with pytest.raises(OutsideError, match="another command works in"), open_work(folder, {}, anew=True):
             pass
     with pytest.raises(UsageError, match="--force"), open_work(folder, {"inputs": 2}, anew=False):
         pass
+    with open_work(folder, {"inputs": 1}, anew=True) as work:
+        assert work.is_done("keys")
+    (folder / "keys/1.parquet").write_text("ours", encoding="utf-8")
+    for mine in ("mine.txt", "movie.part", "keys/mine.txt"):
+        (folder / mine).write_text("mine", encoding="utf-8")
     with open_work(folder, {"inputs": 2}, anew=True) as work:
         assert not work.is_done("keys")
+        found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+        assert found == ["keys", "keys/mine.txt", "mine.txt", "movie.part", "plan.json"]
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+@pytest.mark.parametrize("name", ["mine.txt", "movie.part", "plan.json", "plan.json.part"])
+def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="something else"), open_work(tmp_path, {}, anew=True):
         pass
-    assert (tmp_path / "mine.txt").exists()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_folder_in_which_only_the_first_write_failed_is_taken(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
-from bot.triage.reading import Columns, Position, read_rows, refuse_changed, stamp
+from bot.triage.reading import Columns, Position, Row, read_rows, refuse_changed, stamp
+from bot.triage.tables import connected, write_query
 from tests.factories import make_config
 
 duckdb = pytest.importorskip("duckdb")
@@ -32,7 +33,7 @@ def read(path: Path, columns: Columns = BY_NAME) -> list[str]:
     ]
 
 
-NO_TURNS = "query: this is no text, no list of texts and no list of messages"
+NO_TURNS = "query: expected text, a list of texts or messages"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,18 @@ NO_TURNS = "query: this is no text, no list of texts and no list of messages"
         ("mark.csv", b'\xef\xbb\xbfquery,id\n"a ""b"" c",1\nd "e" f,2\n', ['a "b" c', 'd "e" f']),
         ("blank.csv", b"\n\nquery\na\n\nb\n", ["a", "b"]),
         ("returns.csv", b"query,id\ra,1\rb,2\r", ["a", "b"]),
-        ("open.csv", b'query,id\na,1\n"b,2\nc,3\n', ["a", "2: there are 1 cells under 2 columns"]),
+        ("open.csv", b'query,id\na,1\n"b,2\nc,3\n', ["a", "2: the quote that opens in line 3 is never closed"]),
+        ("late.csv", b'query\na\n"x\ny"\n"b\nc\n', ["a", "x\ny", "3: the quote that opens in line 5 is never closed"]),
+        ("first.jsonl", b'{"words": 1}\n{"query": "a"}\n', ["1: there is no column query", "a"]),
+        (
+            "chat.jsonl",
+            (
+                b'{"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}, '
+                b'{"role": "assistant", "content": null}, {"role": "user", "content": "b"}]}\n'
+                b'{"messages": [{"role": "assistant", "content": "a"}]}\n'
+            ),
+            ["a / b", "2: messages: no user text"],
+        ),
         ("nul.csv", b"query\na\0b\nc\n", ["1: query: it holds a sign that no file can hold", "c"]),
         ("others.csv", b"query,x,x\na,1,2\n", ["a"]),
         ("nul.jsonl", b'{"query": "a\0"}\n{"query": "b"}', ["1: the line is no JSON", "b"]),
@@ -72,7 +84,7 @@ def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path:
     )
     assert read(path) == ["Show 0", "Show 1"]
     assert read(path, Columns(query="s"))[0] == f"1: {NO_TURNS.replace('query', 's')}"
-    assert read(path, Columns(query='m"'))[0].startswith('1: m": this is no text')
+    assert read(path, Columns(query='m"'))[0].startswith('1: m": expected text')
     with pytest.raises(InputError, match='there are messages, s, m"'):
         read(path, Columns(query="q"))
 
@@ -82,7 +94,7 @@ def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path:
     [
         ("cut.jsonl.gz", gzip.compress(GOOD * 99)[:-20], "broken, or no gzip file"),
         ("twice.csv", b"query,query\na,b\n", "the column query is there more than once"),
-        ("quote.csv", b'"' + b"x\n" * LIMITS.file_bytes, "the head: field larger"),
+        ("quote.csv", b'"' + b"x\n" * LIMITS.file_bytes, "the head: the row is longer"),
         ("empty.parquet", b"", "too small to be a Parquet file"),
         ("cut.parquet", b"PAR1" + b"x" * 99, "it cannot be read: Invalid Input Error"),
     ],
@@ -125,7 +137,7 @@ def test_a_quote_that_nothing_closes_takes_in_a_bounded_part_of_the_rows(tmp_pat
     lines = 2 * LIMITS.file_bytes // 10
     path.write_bytes(b'query\n"open\n' + b"123456789\n" * lines)
     found = read(path)
-    assert found[0] == f"1: field larger than field limit ({LIMITS.file_bytes})"
+    assert found[0] == "1: the row is longer than limits.file_bytes; the row begins in line 2"
     assert found[-1] == "123456789"
     assert lines // 3 < len(found) < lines
 
@@ -155,3 +167,54 @@ def test_the_position_follows_the_bytes_of_all_files(tmp_path: Path) -> None:
         passed.append(position())
     assert passed == sorted(passed)
     assert passed[-1] == position() == sum(path.stat().st_size for path in inputs)
+
+
+def test_a_name_is_that_of_one_file_whatever_signs_are_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "query=no" / "a*[b]?"
+    folder.mkdir(parents=True)
+    for name in ("data1.parquet", "data[1].parquet"):
+        duckdb.connect().execute(f"COPY (SELECT '{name}' AS query) TO '{tmp_path}/{name}'")
+        (tmp_path / name).rename(folder / name)
+    assert read(folder / "data[1].parquet") == ["data[1].parquet"]
+    with connected(folder, 64) as connection:
+        write_query(connection, folder / "new[1].parquet", "SELECT 'new' AS query")
+    assert read(folder / "new[1].parquet") == ["new"]
+
+
+def test_a_parquet_file_whose_few_bytes_stand_for_many_is_read_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    texts = "SELECT repeat('x', 1000000) AS query FROM range(100)"
+    texts += f" UNION ALL SELECT repeat('x', {LIMITS.file_bytes + 1}) UNION ALL SELECT 'last'"
+    duckdb.connect().execute(f"COPY ({texts}) TO '{path}' (COMPRESSION zstd)")
+    assert path.stat().st_size < 10_000
+    tracemalloc.start()
+    found = read(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == [
+        *(f"{number}: the query is longer than the limits" for number in range(1, 101)),
+        "101: the line is longer than limits.file_bytes",
+        "last",
+    ]
+    assert most < 10_000_000
+
+
+def test_a_csv_row_of_many_lines_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"query\n" + b'"a\n",' * 300 + b"\nlast\n")
+    limits = LIMITS.model_copy(update={"file_bytes": 1_000})
+    rows = list(read_rows([path], BY_NAME, frozenset(["a"]), limits, 64))
+    found = [row.message if isinstance(row, Problem) else row.turns[0] for row in rows]
+    assert found[0] == "the row is longer than limits.file_bytes; the row begins in line 2"
+    assert 2 < len(found) < 300
+
+
+def test_what_a_row_says_of_persons_is_masked_and_its_file_kept_as_given(tmp_path: Path) -> None:
+    path = tmp_path / "a\nb.jsonl"
+    rows = [{"query": "a", "bot": "ellen.marsh@fabrikam.org"}, {"query": "b", "bot": "a"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    wrong, row = read_rows([path], Columns(agent="bot"), frozenset(["a"]), LIMITS, 64)
+    assert isinstance(wrong, Problem)
+    assert "ellen" not in wrong.message
+    assert isinstance(row, Row)
+    assert (row.file, row.made) == (f"{tmp_path}/a b.jsonl", "a b-2")

@@ -22,6 +22,9 @@ CHARACTER_LENGTHS: Final = (3, 4)
 BUCKETS: Final = 8_192
 """Places of the words, and as many of the character sequences: what two terms share counts for both."""
 
+_KEPT_CHARACTERS: Final = 24
+"""Longer words are read again each time: they are rare, and would fill the memory."""
+
 UNIT: Final = 255
 """The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
 
@@ -97,9 +100,13 @@ def _key(term: str) -> int:
     return checksum % BUCKETS << _HASH_BITS | checksum // BUCKETS << 31 | zlib.adler32(data) & 0x7FFF_FFFF
 
 
-@lru_cache(maxsize=32_768)
 def _sequence_keys(word: str) -> NDArray[np.uint64]:
     """The keys of the character sequences of a word, whose places come after those of words."""
+    return _kept_keys(word) if len(word) <= _KEPT_CHARACTERS else _kept_keys.__wrapped__(word)
+
+
+@lru_cache(maxsize=32_768)
+def _kept_keys(word: str) -> NDArray[np.uint64]:
     return np.array([_key(sequence) + (BUCKETS << _HASH_BITS) for sequence in _sequences(word)], np.uint64)
 
 
@@ -108,8 +115,12 @@ def character_terms(read: ReadText) -> Counter[str]:
     return Counter(chain.from_iterable(map(_sequences, read.words)))
 
 
-@lru_cache(maxsize=32_768)
 def _sequences(word: str) -> tuple[str, ...]:
+    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+
+
+@lru_cache(maxsize=8_192)
+def _kept_sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(
         bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)

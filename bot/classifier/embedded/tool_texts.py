@@ -23,8 +23,11 @@ Array = NDArray[np.float64]
 NAME_CHARACTERS: Final = 200
 """How much of a tool's name is read."""
 
-WORDS: Final = 32_768
+WORDS: Final = 8_192
 """Of how many words, those used last, it is remembered what they come to."""
+
+_KEPT_CHARACTERS: Final = 24
+"""Longer words are read again each time: they are rare, and would fill the memory."""
 
 _LAST_OF_ENDINGS: Final = frozenset("sgde")
 
@@ -43,8 +46,12 @@ def terms_of(words: Sequence[str]) -> list[str]:
     return [term for word in words if word not in STOP_WORDS for term in _terms_of_word(word)]
 
 
-@lru_cache(maxsize=WORDS)
 def _terms_of_word(word: str) -> tuple[str, ...]:
+    return _kept_terms(word) if len(word) <= _KEPT_CHARACTERS else _kept_terms.__wrapped__(word)
+
+
+@lru_cache(maxsize=WORDS)
+def _kept_terms(word: str) -> tuple[str, ...]:
     return tuple(map(stem, _cut_unspaced(word)))
 
 
@@ -80,9 +87,13 @@ def sequences_of(words: Sequence[str]) -> Counter[str]:
     return Counter(chain.from_iterable(map(sequences_of_word, words)))
 
 
-@lru_cache(maxsize=WORDS)
 def sequences_of_word(word: str) -> tuple[str, ...]:
     """Those of one word, the shorter ones first; a blank stands for its borders."""
+    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+
+
+@lru_cache(maxsize=WORDS)
+def _kept_sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(bordered[start : start + length] for length in (3, 4) for start in range(len(bordered) - length + 1))
 
