@@ -1,8 +1,12 @@
 """What a run after a merge costs where many customers came before: make bench ARGS="history --customers 1000".
 
 The bench makes a real git repository, in which customers bring their eval sets, and a GitHub that has nothing to say:
-its pull requests are pushes.  The classifier is one that takes no time.  Each job runs in a process of its own, with an
-object store of its own, as on GitHub.  First everything is merged, then nothing, then the change of one customer.
+its pull requests are pushes, and the ledger tells of as many that were closed, each in a commit of its own.  The
+classifier is one that takes no time.  Each job runs in a process of its own, with an object store of its own, as on
+GitHub.  First everything is merged, then nothing, then the change of one customer.  Seconds are of a processor.
+
+With ``--times 10`` each customer is there ten times after the first run, with what the ledger knows of it: a first run
+with all of them takes long.
 """
 
 from __future__ import annotations
@@ -11,11 +15,11 @@ import argparse
 import dataclasses
 import json
 import random
+import re
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,11 +32,15 @@ from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path
+from bot.digests import digest
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
 from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
 from bot.github.world import World
-from bot.ledger.model import BRANCH
+from bot.ledger.event_files import appended
+from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
+from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
+from bot.ledger.store import load_folder, load_index, load_reconciled, record_text
 from bot.object_store import ObjectStore
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
@@ -52,6 +60,8 @@ def main(arguments: Sequence[str]) -> int:
     """Make the repository, run both jobs three times, and print what each cost; 1 where a goal is missed."""
     parser = argparse.ArgumentParser(prog="bench history")
     parser.add_argument("--customers", type=int, default=1_000)
+    parser.add_argument("--closed", type=int, help="pull requests of which the ledger tells; as many as customers")
+    parser.add_argument("--times", type=int, default=1, help="how often each customer is there after the first run")
     parser.add_argument("--job", nargs=3, metavar=("NAME", "REPOSITORY", "DOCUMENT"))
     options = parser.parse_args(arguments)
     if options.job:
@@ -65,8 +75,13 @@ def main(arguments: Sequence[str]) -> int:
         measured(bare, document)
         draw = random.Random(5)
         everybody = range(options.customers)
-        commit(bare, "main", {path: text for each in everybody for path, text in eval_set(each, QUERIES, draw).items()})
-        print(f"{options.customers:,} customers with {QUERIES} queries each")
+        closed = options.customers if options.closed is None else options.closed
+        brought = {path: text for each in everybody for path, text in eval_set(each, QUERIES, draw).items()}
+        commit(bare, "main", brought)
+        commit(bare, BRANCH, *({events_path(each): events(each)} for each in range(1, closed + 1)))
+        print(
+            f"{options.customers:,} customers with {QUERIES} queries each, {closed:,} closed pull requests", flush=True
+        )
         for what in ("everything", "nothing", "one"):
             if what == "one":
                 commit(bare, "main", eval_set(options.customers // 2, QUERIES + 1, draw))
@@ -75,19 +90,28 @@ def main(arguments: Sequence[str]) -> int:
             missed += not kept
             print(
                 f"{what} was merged: {seconds:.1f} s, {megabytes:.0f} MB, document of {size / 1e6:.1f} MB"
-                + ("" if kept else ", over its goal")
+                + ("" if kept else ", over its goal"),
+                flush=True,
             )
+            if what == "everything" and options.times > 1:
+                multiply(bare, brought, options.customers, options.times)
+                print(f"now {options.customers * options.times:,} customers", flush=True)
     return int(missed > 0 and options.customers <= 1_000)
 
 
 def measured(bare: Path, document: Path) -> tuple[float, float, int]:
-    """Seconds of both jobs together, megabytes of the larger, and bytes of the document between them."""
-    begun, largest = time.perf_counter(), 0.0
+    """Seconds of a processor of both jobs, megabytes of the larger, and bytes of the document between them."""
+    begun, largest = _seconds(), 0.0
     for name in ("analyse", "publish"):
         command = [sys.executable, "-m", "bench", "history", "--job", name, str(bare), str(document)]
         done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
         largest = max(largest, json.loads(done.stdout)["megabytes"])
-    return time.perf_counter() - begun, largest, document.stat().st_size
+    return _seconds() - begun, largest, document.stat().st_size
+
+
+def _seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
@@ -101,7 +125,9 @@ def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
         else:
             facts = Inventory.model_validate_json(document.read_bytes(), strict=False)
             reconcile_event(EVENT, facts, world, Quiet(bare), lambda _: None, dry_run=False)
-    return {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    # What getrusage tells of this process may be what the one that started it took.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return {"megabytes": int(status.partition("VmHWM:")[2].split()[0]) / 1024}
 
 
 class Instant:
@@ -147,7 +173,7 @@ class Quiet(GitHubClient):
         return ()
 
     def own_issues(self) -> tuple[Issue, ...] | None:
-        return None
+        return ()
 
     def author_of(self, commit: str) -> str:
         return "cora"
@@ -200,11 +226,61 @@ def eval_set(customer: int, count: int, draw: random.Random) -> dict[str, str]:
     rows = [
         {"id": f"q{place}", "query": f"{draw.choice(texts)} ({customer}, {place})"} for place in range(1, count + 1)
     ]
-    folder = f"eval_sets/customer-{customer}/desk"
     return {
-        f"{folder}/agent.yaml": yaml.safe_dump({"agent": 1, "name": f"Desk {customer}", "platform": "any"}),
-        f"{folder}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
+        f"{desk(customer)}/agent.yaml": yaml.safe_dump({"agent": 1, "name": f"Desk {customer}", "platform": "any"}),
+        f"{desk(customer)}/evals.yaml": yaml.safe_dump({"eval_set": 1, "queries": rows}, width=1000),
     }
+
+
+def multiply(bare: Path, brought: Mapping[str, str], customers: int, times: int) -> None:
+    """Each of the ``customers`` who ``brought`` files is there ``times``, with what the ledger knows of it."""
+    further = [(number, number + customers * time) for time in range(1, times) for number in range(customers)]
+    commit(
+        bare,
+        "main",
+        {
+            f"{desk(another)}/{name}": brought[f"{desk(number)}/{name}"]
+            for number, another in further
+            for name in ("agent.yaml", "evals.yaml")
+        },
+    )
+    with ObjectStore.open(bare) as store:
+        ledger = store.snapshot(git(bare, "rev-parse", f"refs/heads/{BRANCH}"))
+        index, reconciled = load_index(ledger), load_reconciled(ledger)
+        assert index is not None
+        assert reconciled is not None
+        folders = {desk(another): index.folders[desk(number)] for number, another in further}
+        records: dict[str, str | None] = {}
+        for number in range(customers):
+            known = load_folder(ledger, folder_path(desk(number)))
+            text = "" if known is None else record_text(known)
+            for another in range(number + customers, customers * times if text else 0, customers):
+                records[folder_path(desk(another))] = re.sub(rf"\bcustomer-{number}\b", f"customer-{another}", text)
+    tip = git(bare, "rev-parse", "refs/heads/main")
+    records[INDEX] = record_text(index.model_copy(update={"folders": index.folders | folders}))
+    records[RECONCILED] = record_text(reconciled.model_copy(update={"commit": tip}))
+    commit(bare, BRANCH, records)
+
+
+def desk(customer: int) -> str:
+    """The folder of the customer's agent."""
+    return f"eval_sets/customer-{customer}/desk"
+
+
+def events(number: int) -> str:
+    """The file of events of the pull request ``number``, whose queries were left out without a question."""
+    content, verdict, codes = "0" * 24, "1" * 24, "EXCLUDE direct REDUNDANT"
+    facts = VerdictFacts(taxonomy="1.0.0", scores={"greeting": 0.9, "multi-turn": 0.8}, similarity=0.5)
+    said: dict[str, Any] = {"at": "2026-01-01T00:00:00Z", "pull_request": number, "entry": "ENTRY", "content": content}
+    said |= {"verdict": verdict, "codes": codes}
+    shown = Shown(**said, base="2" * 40, head="3" * 40, place=0, author="ann", facts=facts)
+    both = appended(None, [shown, Passed(**said, by="max", by_bot=False)])
+    return "".join(
+        both.replace("ENTRY", f"customer-{number}--desk--q{place}")
+        .replace(content, digest([number, place]))
+        .replace(verdict, digest([place, number]))
+        for place in range(QUERIES)
+    )
 
 
 _TEXTS: list[str] = []
@@ -217,24 +293,32 @@ def exemplars() -> list[str]:
     return _TEXTS
 
 
-def commit(bare: Path, branch: str, files: Mapping[str, str | None]) -> None:
-    """One commit on top of ``branch``, which may be new."""
+def commit(bare: Path, branch: str, *files: Mapping[str, str | None]) -> None:
+    """Commits on top of ``branch``, which may be new: one for each of ``files``."""
     known = subprocess.run(
         ["git", "-C", str(bare), "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"],
         check=False,
         capture_output=True,
         text=True,
     ).stdout.strip()
-    at = int(git(bare, "log", "-1", "--format=%ct", known)) + 60 if known else 1_767_225_600
-    parts = [f"commit refs/heads/{branch}\ncommitter Cora <cora@example.com> {at} +0000\ndata 1\nx\n".encode()]
-    parts += [f"from {known}\n".encode()] if known else []
-    for path, text in sorted(files.items()):
-        if text is None:
-            parts.append(f"D {path}\n".encode())
-        else:
-            content = text.encode()
-            parts += [f"M 100644 inline {path}\ndata {len(content)}\n".encode(), content, b"\n"]
-    subprocess.run(["git", "-C", str(bare), "fast-import", "--quiet"], input=b"".join(parts), check=True)
+    at = int(git(bare, "log", "-1", "--format=%ct", known)) if known else 1_767_225_540
+    command = ["git", "-C", str(bare), "fast-import", "--quiet"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        for number, changed in enumerate(files, 1):
+            parts = [
+                f"commit refs/heads/{branch}\ncommitter Cora <cora@example.com> {at + 60 * number} +0000\n".encode()
+            ]
+            parts += [b"data 1\nx\n", *([f"from {known}\n".encode()] if known and number == 1 else [])]
+            for path, text in sorted(changed.items()):
+                if text is None:
+                    parts.append(f"D {path}\n".encode())
+                else:
+                    content = text.encode()
+                    parts += [f"M 100644 inline {path}\ndata {len(content)}\n".encode(), content, b"\n"]
+            process.stdin.write(b"".join(parts))
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
 
 
 def git(folder: Path, *arguments: str) -> Any:

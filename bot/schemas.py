@@ -20,6 +20,8 @@ from bot.impact.model import Impact
 from bot.intake.agents.agent_file import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
+from bot.ledger.counted import AgreementRecord, CountedFiles
+from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
     CandidateRecord,
     CorrectionRecord,
@@ -74,6 +76,9 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
+    "ledger-abilities": AbilityRecord,
+    "ledger-agreement": AgreementRecord,
+    "ledger-agreement-files": CountedFiles,
     "ledger-folder": FolderRecord,
     "ledger-folders": FolderIndex,
     "ledger-reconciled": Reconciled,

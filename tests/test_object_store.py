@@ -877,6 +877,31 @@ def test_of_a_large_repository_only_our_folders_are_fetched_where_the_server_can
         copy.snapshot(head).read("assets/9", LIMITS)
 
 
+def test_of_a_branch_only_its_end_is_fetched_and_the_others_have_their_whole_history(
+    origin: Origin, copy: ObjectStore, tmp_path: Path
+) -> None:
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        origin.git("config", f"uploadpack.{name}", "true")
+    first = origin.commit({"config/a.yaml": b"a: 1"})
+    main = origin.commit({"config/a.yaml": b"a: 2"}, first, ref=MAIN)
+    stray = origin.commit({"config/a.yaml": b"a: 3"})
+    lines = [origin.commit({"events/1.jsonl": b"1"}, ref="refs/heads/log")]
+    url, refs = f"file://{origin.folder}", {"base": MAIN, "log": "refs/heads/log"}
+    for number in range(2, 5):
+        lines.append(origin.commit({"events/1.jsonl": b"%d" % number}, lines[-1], ref="refs/heads/log"))
+        found = copy.fetch(url, refs, None, sleep=unwaited, folders={"log": ("config",)}, ends=["log"])
+        assert found == {"base": main, "log": lines[-1]}
+        assert copy.snapshot(lines[-1]).read("events/1.jsonl", LIMITS) == b"%d" % number
+    assert not copy.exists(lines[0])
+    main = origin.commit({"config/a.yaml": b"a: 4"}, main, ref=MAIN)
+    assert copy.fetch(url, {**refs, "stray": stray}, None, sleep=unwaited, ends=["log"])["base"] == main
+    assert copy.is_ancestor(first, main)
+    assert not copy.is_ancestor(first, stray)
+    assert copy.common_ancestor(main, stray) is None, "these never met, which a cut history could not tell"
+    gone = copy.fetch(url, {"base": MAIN, "no": "refs/heads/no"}, None, ["no"], unwaited, ends=["no"])
+    assert gone == {"base": main}
+
+
 def test_what_is_prepared_is_fetched_at_once_and_what_lies_beside_it_is_not(
     origin: Origin, copy: ObjectStore, server: Server
 ) -> None:

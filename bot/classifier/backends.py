@@ -56,7 +56,7 @@ def make_backend(
         else:
             model = LanguageModelBackend(taxonomy, settings.openai, settings.samples, environment, memory, detector)
         return RememberingBackend(
-            model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions
+            model, taxonomy, FindingFiles(folder) if store is None else store, settings.openai.conditions, memory
         )
     if batch:
         raise UsageError("--batch: the config names the backend embedded, which asks no endpoint; leave --batch out")

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, findings_key
 from bot.classifier.model import Backend, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.errors import IncumbentError
 from bot.taxonomy.model import Taxonomy
+
+if TYPE_CHECKING:
+    from bot.classifier.language_model.remembered import KeptAbilities, RememberedAbilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class HaltedBackend:
 class RememberingBackend:
     """``inner`` with a memory: each finding is kept in ``store`` as soon as it is made.
 
-    ``conditions`` digests what its findings depend on besides its identity.
+    ``conditions`` digests what its findings depend on besides its identity; ``memory`` keeps what its endpoint can do.
     Only for a backend whose word on a capability rests on the description of that capability alone.
     """
 
@@ -40,6 +44,7 @@ class RememberingBackend:
     taxonomy: Taxonomy
     store: FindingsStore
     conditions: str = ""
+    memory: RememberedAbilities | None = None
 
     @property
     def identity(self) -> Identity:
@@ -99,6 +104,19 @@ def known_by(backend: Backend, turns: Sequence[str]) -> dict[str, Findings]:
         key = findings_key(turns, backend.identity, backend.conditions)
         return {key: backend.store.get(key)}
     return {}
+
+
+def recall(backend: Backend, known: Mapping[str, KeptAbilities]) -> Backend:
+    """``backend``, which need not find out what is ``known`` of its endpoint, by key; itself if it asks none."""
+    if isinstance(backend, RememberingBackend) and backend.memory is not None:
+        backend.memory.recall(known)
+    return backend
+
+
+def learnt_by(backend: Backend) -> dict[str, KeptAbilities | None]:
+    """What ``backend`` found out of its endpoint, by key; ``None`` for what turned out to be wrong."""
+    memory = backend.memory if isinstance(backend, RememberingBackend) else None
+    return {} if memory is None else dict(memory.learnt)
 
 
 def halt(backend: Backend, stopped: IncumbentError) -> Backend:

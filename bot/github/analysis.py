@@ -23,6 +23,7 @@ from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.impact.model import Impact
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
+from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
@@ -267,6 +268,9 @@ class Analysis(FileModel):
     )
     departing: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
         default_factory=dict, description="entries whose queries the head takes out of the eval sets"
+    )
+    abilities: Learnt = Field(
+        default_factory=dict, description="what was found out of the endpoint of a language model; null: forget it"
     )
 
     @model_validator(mode="after")

@@ -34,9 +34,19 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.event_files import appended, is_full
 from bot.ledger.events import events_path
-from bot.ledger.model import CORRECTIONS, RECONCILED, Displayed, PullRequestRecord, Reconciled, Showing, record_path
+from bot.ledger.model import (
+    ABILITIES,
+    CORRECTIONS,
+    RECONCILED,
+    Displayed,
+    PullRequestRecord,
+    Reconciled,
+    Showing,
+    record_path,
+)
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
@@ -58,7 +68,8 @@ class Scene:
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
     ``run`` the page of this run; ``product`` where the product's files lie; ``former`` rejections that were given
-    before; ``corrections`` what is recorded of the texts that are here; ``events`` the file of events so far.
+    before; ``corrections`` what is recorded of the texts that are here; ``events`` the file of events so far;
+    ``abilities`` what is known of endpoints.
     """
 
     login: str
@@ -71,6 +82,7 @@ class Scene:
     product: str | None = None
     former: Former = NOTHING_BEFORE
     corrections: Recorded = NOTHING_RECORDED
+    abilities: AbilityRecord = NO_ABILITIES
     events: str | None = None
 
 
@@ -298,11 +310,15 @@ def _ledger(
     )
     known = scene.corrections
     corrections = noted(known.record, known.ended, hearing.corrected)
-    if scene.record is not None and _same(new, scene.record, hearing) and corrections == known.record:
+    abilities = scene.abilities.after(analysis.abilities)
+    same = corrections == known.record and abilities == scene.abilities
+    if scene.record is not None and _same(new, scene.record, hearing) and same:
         return []
     files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
     if corrections != known.record:
         files[CORRECTIONS] = record_text(corrections)
+    if abilities != scene.abilities:
+        files[ABILITIES] = record_text(abilities)
     # What is forgotten of an older comment was recorded when it was shown.
     events = heard_events(hearing, record, known.ended, analysis.at)
     if not is_full(scene.events):

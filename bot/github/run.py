@@ -9,6 +9,7 @@ from functools import cache
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
+from bot.classifier.remembering import learnt_by, recall
 from bot.digests import digest
 from bot.errors import InputError, OutsideError
 from bot.github.analyse import analyse
@@ -28,6 +29,7 @@ from bot.github.values import PullRequest, Remark, WriteLedger
 from bot.github.world import (
     Commits,
     World,
+    abilities_of,
     corrections_of,
     known_of,
     record_of,
@@ -94,10 +96,12 @@ def analyse_event(
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
     known = known_of(ledger)
+    known_abilities = abilities_of(ledger).endpoints
+    asked = recall(backend(platform), known_abilities)
     release = Release(event=event, config=platform.config, record=record, github=github)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
-        make = None if event.flow is Flow.GROUP else backend
+        make = None if event.flow is Flow.GROUP else lambda of: recall(backend(of), known_abilities)
         measured = measure_impact(
             world.store,
             commits.base,
@@ -109,7 +113,7 @@ def analyse_event(
             rejected={item.decision.content for item in rejections_of(ledger)},
         )
     left = world.store.common_ancestor(commits.base, commits.head)
-    return analyse(
+    analysis = analyse(
         event,
         base=commits.base,
         head=commits.head,
@@ -119,11 +123,12 @@ def analyse_event(
         changes=changes,
         release=release,
         known=known if event.flow is Flow.GROUP else {} if record is None else record.classifications,
-        backend=backend(platform),
+        backend=asked,
         progress=progress,
         measured=measured,
         former=None if left is None else world.store.snapshot(left),
     )
+    return analysis.model_copy(update={"abilities": learnt_by(asked)})
 
 
 def publish_event(
@@ -243,6 +248,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         product=world.product,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
+        abilities=abilities_of(ledger),
     )
     plan = plan_review(analysis, platform, scene, github.permission)
     if not dry_run:

@@ -13,8 +13,10 @@ from bot.errors import InputError
 from bot.github.client import GitHubClient
 from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
+from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import (
     BRANCH,
+    FILES,
     FOLDER,
     FOLDER_RECORDS,
     CandidateRecord,
@@ -28,6 +30,7 @@ from bot.ledger.model import (
     folder_path,
 )
 from bot.ledger.store import (
+    load_abilities,
     load_candidates,
     load_corrections,
     load_folder,
@@ -41,6 +44,7 @@ from bot.submission import EVAL_SETS
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
 """What is read of a platform repository: the rest of it, of whatever size, is not even fetched."""
 
+_OF_LEDGER = (*FILES, FOLDER)
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -72,8 +76,13 @@ class World:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
         # Where nothing hostile is looked at, eval sets are fetched as they are read, if they are.
         read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
-        folders = {local: () if local == "ledger" else read for local in refs}
-        found = self.store.fetch(self.url, refs, self.token, optional=("ledger",), folders=folders, ours=FOLDERS)
+        # Of the ledger comes what does not grow with history; events and records of folders as they are read.
+        folders = {local: _OF_LEDGER if local == "ledger" else read for local in refs}
+        # What the ledger was before says nothing: its history grows with each run.
+        only = ("ledger",)
+        found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
+        if "ledger" in found:
+            self.store.prepare(found["ledger"], _OF_LEDGER)
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:
@@ -88,6 +97,7 @@ def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:
     """A file of the ledger as it is, if there is one."""
     if ledger is None or not ledger.exists(path):
         return None
+    ledger.prepare([path])
     return ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace")
 
 
@@ -154,13 +164,22 @@ def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
 
 def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderRecord | None]:
     """Path → what is known of a folder's queries, of all ``but`` these paths; ``None`` for a mangled file."""
-    paths = () if ledger is None else ledger.paths(FOLDER_RECORDS)
-    return {path: _folder_at(ledger, path) for path in paths if path not in but}
+    paths = () if ledger is None else [path for path in ledger.paths(FOLDER_RECORDS) if path not in but]
+    if ledger is not None:
+        ledger.prepare(paths)
+    return {path: _folder_at(ledger, path) for path in paths}
 
 
 def folder_record(ledger: CommitSnapshot | None, folder: str) -> FolderRecord | None:
     """What is known of queries in ``folder``; a mangled file is as good as none: they are classified again."""
+    prepare_folders(ledger, [folder])
     return _folder_at(ledger, folder_path(folder))
+
+
+def prepare_folders(ledger: CommitSnapshot | None, folders: Collection[str]) -> None:
+    """Fetch at once what is known of queries in ``folders``, which is about to be asked for."""
+    if ledger is not None:
+        ledger.prepare([folder_path(folder) for folder in folders])
 
 
 def _folder_at(ledger: CommitSnapshot | None, path: str) -> FolderRecord | None:
@@ -176,6 +195,14 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
         return load_corrections(ledger) or CorrectionRecord()
     except InputError:
         return CorrectionRecord()
+
+
+def abilities_of(ledger: CommitSnapshot | None) -> AbilityRecord:
+    """What endpoints can do; a mangled record is as good as none: they are asked again."""
+    try:
+        return load_abilities(ledger) or NO_ABILITIES
+    except InputError:
+        return NO_ABILITIES
 
 
 def witnesses_of(github: GitHubClient, curators: Collection[str]) -> Witnesses:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -19,6 +20,18 @@ _KINDS: Final[dict[str, type[Event]]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Event)[0])
 }
 
+
+SUFFIX: Final = ".jsonl"
+"""How the names of files of events end."""
+_WORD: Final = re.compile(r"[A-Za-z0-9_.:-]+")
+
+_NUMBER: Final = re.compile(r'(?<!\\)"pull_request":([0-9]+)[,}]')
+"""The pull request of a line: no text can hold this, since quotes in texts are escaped."""
+
+_CONTENT: Final = re.compile(rb'(?<!\\)"content":"([0-9a-f]{24})"')
+_KIND: Final = re.compile(rb'(?<!\\)"kind":"([a-z-]+)"')
+_OF_QUERIES: Final = frozenset(kind.encode() for kind, model in _KINDS.items() if "content" in model.model_fields)
+_OF_PULL_REQUESTS: Final = frozenset({b"closed", b"forgotten"})
 
 FULL: Final = 4_000_000
 """Characters of a file of events from which on no more showings are added: some ten times what people ever read."""
@@ -44,34 +57,78 @@ def load_events(snapshot: Snapshot | None) -> Recorded:
     """
     if snapshot is None:
         return Recorded()
+    found = [_recorded(snapshot, path) for path in snapshot.paths(EVENTS) if path.endswith(SUFFIX)]
+    return Recorded(
+        tuple(event for each in found for event in each.events),
+        tuple(problem for each in found for problem in each.problems),
+    )
+
+
+def _recorded(snapshot: Snapshot, path: str) -> Recorded:
+    try:
+        return recorded_in(snapshot.read(path, REVIEWED_FILES), snapshot.name(path))
+    except InputError as error:
+        return Recorded(problems=tuple(error.problems))
+
+
+def recorded_in(content: bytes, name: str) -> Recorded:
+    """What the file ``name`` with this ``content`` tells, and what of it cannot be read."""
     events: list[Event] = []
     problems: list[Problem] = []
-    for path in snapshot.paths(EVENTS):
-        if not path.endswith(".jsonl"):
+    try:
+        text = decode(content, name, REVIEWED_FILES)
+    except InputError as error:
+        return Recorded(problems=tuple(error.problems))
+    broken = 0
+    for found in _lines(text, name):
+        if not isinstance(found, InputError):
+            events.append(found)
             continue
-        name = snapshot.name(path)
-        try:
-            text = decode(snapshot.read(path, REVIEWED_FILES), name, REVIEWED_FILES)
-        except InputError as error:
-            problems.extend(error.problems)
-            continue
-        broken = 0
-        for found in _lines(text, name):
-            if not isinstance(found, InputError):
-                events.append(found)
-                continue
-            problems.extend(found.problems)
-            broken += 1
-            if broken == MOST_FAULTS:
-                message = "too many lines are no events; what follows was not looked at"
-                problems.append(Problem(name, None, message, "take out the lines that are no events"))
-                break
+        problems.extend(found.problems)
+        broken += 1
+        if broken == MOST_FAULTS:
+            message = "too many lines are no events; what follows was not looked at"
+            problems.append(Problem(name, None, message, "take out the lines that are no events"))
+            break
     return Recorded(tuple(events), tuple(problems))
+
+
+def contents_in(content: bytes) -> frozenset[str] | None:
+    """The contents of queries of which a file of events with this ``content`` may tell, without parsing it.
+
+    ``None`` where a line may tell of something else than queries and the end of their pull request, or is not as we
+    write it.
+    """
+    found: set[bytes] = set()
+    for line in content.split(b"\n"):
+        kinds = set(_KIND.findall(line))
+        contents = _CONTENT.findall(line)
+        found.update(contents)
+        known = _OF_QUERIES if contents else _OF_PULL_REQUESTS
+        if line.strip() and not (kinds and kinds <= known):
+            return None
+    return frozenset(item.decode() for item in found)
 
 
 def parsed(text: str | None) -> tuple[Event, ...]:
     """The events in the file ``text`` (``None``: there is none); lines that cannot be read say nothing."""
     return tuple(found for found in _lines(text or "", "") if not isinstance(found, InputError))
+
+
+def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[Event, ...]:
+    """Of the events in the file ``text`` those on the pull requests ``numbers``, and some others: lines that say of
+    which pull request they are as we write it are parsed for these alone.
+    """
+    wanted = {str(number) for number in numbers}
+    lines = (text or "").split("\n")
+    kept = [line for line in lines if (found := _NUMBER.search(line)) is None or found[1] in wanted]
+    return parsed("\n".join(kept))
+
+
+def parsed_with(text: str | None, ids: Collection[str]) -> tuple[Event, ...]:
+    """The events in those lines of the file ``text`` that hold one of ``ids``, as of commits, in no order."""
+    lines = {line for id in ids for line in _lines_with(text or "", id)}
+    return parsed("\n".join(sorted(lines)))
 
 
 def is_full(text: str | None) -> bool:
@@ -86,18 +143,58 @@ def appended(text: str | None, events: Sequence[Event]) -> str:
     """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not hold.
 
     Lines that are there stay to the letter; a last one that was cut off is closed, so that it spoils none of ours.
-    Equal events give equal bytes, in the order given; where nothing is new the text is returned as it was.
+    Equal events give equal bytes, in the order given; where nothing is new the text is returned as it was.  Of what is
+    there only the lines are parsed that may hold one of ``events``, so that a long file costs little.
     """
     old = "" if text is None else text
-    known = {found.key for found in _lines(old, "") if not isinstance(found, InputError)}
+    known: set[str] = set()
     added: list[str] = []
     for event in events:
-        if event.key not in known:
-            known.add(event.key)
-            added.append(_line(event))
+        key = event.key
+        if key in known or key in _keys_near(old, event):
+            continue
+        known.add(key)
+        added.append(_line(event))
     if added and old and not old.endswith("\n"):
         old += "\n"
     return old + "".join(added)
+
+
+def _keys_near(text: str, event: Event) -> set[str]:
+    """The keys of the events in those lines of ``text`` that hold all plain words of ``event``.
+
+    Only a line that spells such a word by escapes is missed; it counts for itself, by its key.
+    """
+    words = sorted(set(_words(event.model_dump(exclude={"at"}))), key=len)
+    rarest = words.pop()
+    lines = [line for line in _lines_with(text, rarest) if all(word in line for word in words)]
+    return {found.key for found in _lines("\n".join(lines), "") if not isinstance(found, InputError)}
+
+
+def _words(value: object) -> Iterator[str]:
+    """The words of ``value`` that JSON spells one way only, unless they are escaped on purpose."""
+    match value:
+        case str():
+            yield from _WORD.findall(value)
+        case bool():
+            pass
+        case int():
+            yield str(value)
+        case dict():
+            yield from (word for item in value.values() for word in _words(item))
+        case tuple():
+            yield from (word for item in value for word in _words(item))
+        case _:
+            pass
+
+
+def _lines_with(text: str, word: str) -> Iterator[str]:
+    """The lines of ``text`` that hold ``word``."""
+    place = text.find(word)
+    while place >= 0:
+        end = text.find("\n", place)
+        yield text[text.rfind("\n", 0, place) + 1 : end if end >= 0 else len(text)]
+        place = text.find(word, end) if end >= 0 else -1
 
 
 def _line(event: Event) -> str:

@@ -29,6 +29,11 @@ CORRECTIONS = "corrections.json"
 CANDIDATES = "candidates.json"
 INDEX = "folders.json"
 FOLDER_RECORDS = "folders"
+AGREEMENT = "agreement.json"
+ABILITIES = "abilities.json"
+COUNTED_FILES = "agreement"
+FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, INDEX, AGREEMENT, ABILITIES)
+"""What lies at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]

@@ -8,7 +8,11 @@ from typing import TypeVar
 from bot.config import REVIEWED_FILES
 from bot.documents import parse_json
 from bot.errors import InputError, Problem
+from bot.ledger.counted import AgreementRecord, CountedFiles
+from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
+    ABILITIES,
+    AGREEMENT,
     CANDIDATES,
     CORRECTIONS,
     INDEX,
@@ -42,6 +46,9 @@ Kind = TypeVar(
     CandidateRecord,
     FolderIndex,
     FolderRecord,
+    AgreementRecord,
+    CountedFiles,
+    AbilityRecord,
 )
 
 README = """\
@@ -109,6 +116,21 @@ def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
     return _load(snapshot, CORRECTIONS, CorrectionRecord)
 
 
+def load_agreement(snapshot: Snapshot | None) -> AgreementRecord | None:
+    """What people made of verdicts, counted; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, AGREEMENT, AgreementRecord)
+
+
+def load_counted(snapshot: Snapshot | None, path: str) -> CountedFiles | None:
+    """Some of the files of events that were counted; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, path, CountedFiles)
+
+
+def load_abilities(snapshot: Snapshot | None) -> AbilityRecord | None:
+    """What endpoints can do; raises :class:`InputError` when the file was mangled."""
+    return _load(snapshot, ABILITIES, AbilityRecord)
+
+
 def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
     if snapshot is None or not snapshot.exists(path):
         return None
@@ -124,7 +146,10 @@ def record_text(
     | CorrectionRecord
     | CandidateRecord
     | FolderIndex
-    | FolderRecord,
+    | FolderRecord
+    | AgreementRecord
+    | CountedFiles
+    | AbilityRecord,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
     return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

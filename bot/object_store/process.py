@@ -101,7 +101,8 @@ class GitProcess:
         self._process = process
         self._output_bytes = output_bytes
         # Named outright, the folder is neither searched for, nor refused for belonging to another user.
-        self._environment = environment() | {"GIT_DIR": str(folder.resolve())}
+        self._folder = folder.resolve()
+        self._environment = environment() | {"GIT_DIR": str(self._folder)}
         process.update_environment(**self._environment)
 
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, str]:
@@ -149,6 +150,13 @@ class GitProcess:
     def ask_id(self, name: str) -> str:
         """The object id that ``name`` stands for."""
         return self.ask("rev-parse", "--verify", name).decode().strip()
+
+    def shallow(self) -> list[str]:
+        """The commits whose parents were left out when they were fetched."""
+        try:
+            return (self._folder / "shallow").read_text("ascii").split()
+        except OSError as error:
+            raise refused("fetch", str(error.strerror)) from None
 
     def content(self, object_id: str) -> bytes:
         """The content of a file, which is checked against its id, through a process that lasts."""

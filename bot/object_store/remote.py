@@ -23,6 +23,7 @@ PAUSES = (1.0, 4.0, 16.0)
 """Seconds before each further attempt."""
 
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head")
+_NO_HAVES = ("-c", "fetch.negotiationAlgorithm=noop")
 _REMOTE = "incumbent"
 _WITHOUT_CONTENTS = "--filter=blob:none"
 _MOST_AT_ONCE = 10_000
@@ -45,16 +46,20 @@ class RemoteError(Exception):
 class Remote:
     """A repository to fetch from.
 
-    ``partial`` leaves out contents not asked for, and marks the local repository as partial permanently.
+    ``partial`` leaves out contents not asked for, and marks the local repository as partial permanently.  ``alone`` are
+    the commits that were fetched without those before them.
     """
 
     url: str
     token: str | None
     sleep: Callable[[float], None]
     partial: bool
+    alone: set[str]
 
 
-def fetch(git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Collection[str]) -> dict[str, str]:
+def fetch(
+    git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Collection[str], ends: Collection[str]
+) -> dict[str, str]:
     """See :meth:`bot.object_store.ObjectStore.fetch`."""
     url = remote.url
     if not _ADDRESS.fullmatch(url):
@@ -64,7 +69,7 @@ def fetch(git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Co
         if not known or not is_ref_name(f"{PLACE}{local}"):
             raise UsageError(f"{name!r} cannot be fetched as {local!r}: name a reference (refs/…) or a commit id")
     wanted = ", ".join(sorted(set(refs.values())))
-    return _repeat(remote, wanted, lambda secret: _attempt(git, remote, refs, secret, optional))
+    return _repeat(remote, wanted, lambda secret: _attempt(git, remote, refs, secret, optional, ends))
 
 
 def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]]) -> None:
@@ -88,7 +93,8 @@ def _lots(places: Sequence[str]) -> list[list[str]]:
 
 
 def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:
-    status, _, reason = git.run(*_FETCH, _WITHOUT_CONTENTS, _REMOTE, *ids, environment=secret)
+    # Of a commit that was fetched alone git would tell the server that all of it is here.
+    status, _, reason = git.run(*_NO_HAVES, *_FETCH, _WITHOUT_CONTENTS, _REMOTE, *ids, environment=secret)
     if status:
         raise RemoteError(reason)
 
@@ -118,7 +124,12 @@ def _repeat(remote: Remote, wanted: str, attempt: Callable[[Mapping[str, str]], 
 
 
 def _attempt(
-    git: GitProcess, remote: Remote, refs: Mapping[str, str], secret: Mapping[str, str], optional: Collection[str]
+    git: GitProcess,
+    remote: Remote,
+    refs: Mapping[str, str],
+    secret: Mapping[str, str],
+    optional: Collection[str],
+    ends: Collection[str],
 ) -> dict[str, str]:
     url = remote.url
     named = sorted({name for name in refs.values() if not is_id(name)})
@@ -131,7 +142,11 @@ def _attempt(
         there = {name: commit for commit, _, name in rows}
         missing = set(named) - there.keys()
         known = {local: there[name] for local, name in refs.items() if name in there}
-        if known and all(name in there or local in optional for local, name in refs.items()) and _has(git, known):
+        if (
+            known
+            and all(name in there or local in optional for local, name in refs.items())
+            and _has(git, remote, known)
+        ):
             return known
     while True:
         wanted = {local: name for local, name in sorted(refs.items()) if name not in missing}
@@ -141,13 +156,17 @@ def _attempt(
         if not wanted:
             return {}
         # Without the whole history there would be no common ancestors.
-        shallow = git.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
-        depth = "--unshallow" if shallow else "--update-shallow"
+        depth = "--unshallow" if is_shallow(git, remote.alone) else "--update-shallow"
         place = (_WITHOUT_CONTENTS, _REMOTE) if remote.partial else ("--", url)
-        specs = [f"+{name}:{PLACE}{local}" for local, name in wanted.items()]
-        status, _, reason = git.run(*_FETCH, depth, *place, *specs, environment=secret)
+        status, reason = 0, ""
+        for lot, far in (([local for local in wanted if local not in ends], depth), (sorted(ends), "--depth=1")):
+            specs = [f"+{wanted[local]}:{PLACE}{local}" for local in lot if local in wanted]
+            if specs and status == 0:
+                status, _, reason = git.run(*_FETCH, far, *place, *specs, environment=secret)
         if status == 0:
-            return {local: git.ask_id(f"{PLACE}{local}^{{commit}}") for local in wanted}
+            found = {local: git.ask_id(f"{PLACE}{local}^{{commit}}") for local in wanted}
+            remote.alone.update(commit for local, commit in found.items() if local in ends)
+            return found
         # An id is found missing only now, and a reference may have gone since it was listed.
         gone = _NOT_THERE.search(reason)
         if gone is None or gone[1] not in wanted.values():
@@ -155,9 +174,16 @@ def _attempt(
         missing.add(gone[1])
 
 
-def _has(git: GitProcess, known: Mapping[str, str]) -> bool:
+def is_shallow(git: GitProcess, alone: Collection[str] = ()) -> bool:
+    """Whether the repository lacks the beginning of a history, besides those of the commits that came ``alone``."""
+    if git.ask("rev-parse", "--is-shallow-repository").strip() != b"true":
+        return False
+    return not alone or not set(git.shallow()) <= set(alone)
+
+
+def _has(git: GitProcess, remote: Remote, known: Mapping[str, str]) -> bool:
     """Whether branches were fetched before as they are ``known`` to be now, with their whole history."""
-    if git.ask("rev-parse", "--is-shallow-repository").strip() == b"true":
+    if is_shallow(git, remote.alone):
         return False
     listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", PLACE)
     present = set(listed.decode("ascii", "replace").splitlines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -46,18 +46,23 @@ class Listing:
 
     def item(self, path: str) -> Item:
         """What stands at ``path``, which must be listed; with all that lies beside it its content is fetched first."""
-        parts = path.split("/")
-        if self._bring is not None and self._brought.isdisjoint(
-            "/".join(parts[:depth]) for depth in range(len(parts) + 1)
-        ):
+        if not self._is_here(path):
             self.prepare([unit_of(path)])
         return self.items[path]
 
+    def _is_here(self, path: str) -> bool:
+        """Whether the content at ``path`` needs no fetching."""
+        parts = path.split("/")
+        return self._bring is None or not self._brought.isdisjoint(
+            "/".join(parts[:depth]) for depth in range(len(parts) + 1)
+        )
+
     def prepare(self, places: Sequence[str]) -> None:
         """Fetch the contents of ``places``, folders or files, in as few requests as can be."""
-        if self._bring is not None:
-            self._brought.update(places)
-            self.items |= _items(self._bring(places))
+        missing = [place for place in places if not self._is_here(place)]
+        if self._bring is not None and missing:
+            self._brought.update(missing)
+            self.items |= _items(self._bring(missing))
 
     def below(self, folder: str) -> list[str]:
         """The paths in ``folder``, sorted; all without a folder."""
@@ -121,6 +126,14 @@ class CommitSnapshot:
 
     def links(self, folder: str = "") -> tuple[str, ...]:
         return self._select(folder, links=True)
+
+    def prepare(self, paths: Collection[str]) -> None:
+        """Fetch the files at ``paths`` that are about to be read, in as few requests as can be, and nothing beside."""
+        self._listing.prepare(sorted({self._at(path) for path in paths if self.exists(path)}))
+
+    def ids(self, folder: str = "") -> dict[str, str]:
+        """Path → git's id of the content, of all files below ``folder``."""
+        return {path: self._listing.items[self._at(path)].object_id for path in self.paths(folder)}
 
     def exists(self, path: str) -> bool:
         clean = normal_path(path)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from bot.errors import OutsideError, UsageError
 from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
-from bot.object_store.remote import MOST_PLACES, Remote, bring, fetch
+from bot.object_store.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
 from bot.object_store.snapshot import CommitSnapshot, Listing, unit_of
 
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
@@ -56,6 +56,7 @@ class ObjectStore:
         self._is_partial = is_partial
         self._remote: Remote | None = None
         self._ours: set[str] = set()
+        self._alone: set[str] = set()
         self._listings: dict[str, Listing] = {}
 
     @classmethod
@@ -104,6 +105,7 @@ class ObjectStore:
         sleep: Callable[[float], None] = time.sleep,
         folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
         ours: Sequence[str] = (),
+        ends: Collection[str] = (),
     ) -> dict[str, str]:
         """Fetch what ``refs`` map their local names to: full names of references at ``url``, or commit ids.
 
@@ -111,13 +113,14 @@ class ObjectStore:
         that of a job or an app; neither arguments nor errors show it.  ``sleep`` waits before another attempt.
         ``folders`` names, by local name, what at the top is about to be read (everything where it names none), so that
         one request brings it; what else is read of a new store is fetched then, with all of its folder.
-        Below ``ours``, named likewise, files are known again that were renamed and changed at once.
+        Below ``ours``, named likewise, files are known again that were renamed and changed at once.  Of the local names
+        ``ends`` only the last commit comes, which has no ancestors then: what came before it is not looked at.
         """
-        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial)
-        found = fetch(self._git, remote, refs, optional)
+        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial, alone=self._alone)
+        found = fetch(self._git, remote, refs, optional, ends)
         if self._is_partial:
             self._remote = remote
-            self._ours.update(ours, *folders.values())
+            self._ours.update(ours, *(tops for local, tops in folders.items() if local not in ends))
             bring(self._git, remote, {found[local]: tops for local, tops in folders.items() if local in found})
         return found
 
@@ -192,13 +195,14 @@ class ObjectStore:
         line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
         return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
 
-    def history(self, commit: str, *paths: str) -> tuple[str, ...]:
+    def history(self, commit: str, *paths: str, most: int | None = None) -> tuple[str, ...]:
         """The commits that changed one of ``paths``, files or folders, on the line of first parents up to ``commit``.
 
-        The newest comes first.
+        The newest comes first; no more than ``most``.
         """
         places = [f":(literal){path}" for path in paths]
-        output = self._git.ask("rev-list", "--first-parent", checked(commit), "--", *places)
+        limit = () if most is None else (f"--max-count={most}",)
+        output = self._git.ask("rev-list", "--first-parent", *limit, checked(commit), "--", *places)
         return tuple(output.decode("ascii").split())
 
     def commit_time(self, commit: str) -> str:
@@ -267,7 +271,7 @@ class ObjectStore:
         status, output, reason = self._git.run("merge-base", *arguments)
         if status not in (0, 1):
             raise refused("merge-base", reason)
-        if status and self._git.ask("rev-parse", "--is-shallow-repository").strip() == b"true":
+        if status and is_shallow(self._git, self._alone):
             raise OutsideError("the repository holds only the end of its history: fetch the whole (fetch-depth: 0)")
         return None if status else output.decode().strip()
 

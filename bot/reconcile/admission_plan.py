@@ -23,6 +23,7 @@ from bot.github.values import Operation, PushCommits, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Forgotten, events_path
 from bot.ledger.model import (
+    ABILITIES,
     CORRECTIONS,
     INDEX,
     RECONCILED,
@@ -129,6 +130,9 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
     folders = remember_folders(inventory, present, reconciled.left, scene.folders)
     files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
+    abilities = scene.abilities.after(inventory.abilities)
+    if abilities != scene.abilities:
+        files[ABILITIES] = record_text(abilities)
     if not pushed:
         # What is left outside is judged on the set as it will be first: by the next plan.
         index = new_index(inventory, cases, reconciled, scene.corrections.record, scene.index, platform)

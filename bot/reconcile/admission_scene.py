@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.values import IssueComment, PullRequest
+from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
 from bot.reconcile.offers import NOTHING_REFUSED, Refused
 
@@ -23,7 +24,8 @@ class Scene:
     them; ``fresh`` tells whether eval sets were merged that it does not know of.
     ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
     people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
-    is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here.
+    is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
+    ``abilities`` what is known of endpoints.
     ``over`` are pull requests with queries that needed a person, none of which
     is there any more, ``unmerged`` those that were closed without being merged.
     """
@@ -52,3 +54,4 @@ class Scene:
     unmerged: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
     corrections: Recorded = NOTHING_RECORDED
+    abilities: AbilityRecord = NO_ABILITIES

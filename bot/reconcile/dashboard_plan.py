@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,8 +19,6 @@ from bot.github.values import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.events import Event
-from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline import Platform
@@ -38,10 +36,7 @@ from bot.report.dashboard import (
     render_dashboard,
 )
 from bot.report.wording import asks
-from bot.review.agreement import agreement_of
-from bot.review.derive import responses_of
-from bot.taxonomy.migration import lineage
-from bot.taxonomy.model import Taxonomy
+from bot.review.agreement import Agreement
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -53,8 +48,8 @@ class Scene:
 
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
     lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
-    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.  ``events`` are all
-    that the ledger holds; ``former`` tells the taxonomies that there were, oldest first.
+    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.  ``counted`` are the
+    files of the ledger that keep what ``agreement`` rests on, where they change.
     """
 
     commit: str
@@ -73,8 +68,8 @@ class Scene:
     ledger: str | None
     runs: RunRecord
     noted: str | None
-    events: tuple[Event, ...]
-    former: Callable[[], Sequence[Taxonomy]]
+    agreement: Agreement
+    counted: Mapping[str, str | None]
     written: tuple[Operation, ...]
 
 
@@ -82,8 +77,9 @@ def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, 
     """The writes that make the dashboard true; none where it is."""
     operations: list[Operation] = []
     runs = _runs(scene)
-    if runs != scene.runs:
-        operations.append(WriteLedger.of(scene.ledger, {RUNS: record_text(runs)}, f"Run on {scene.commit[:12]}"))
+    files = {**scene.counted, **({} if runs == scene.runs else {RUNS: record_text(runs)})}
+    if files:
+        operations.append(WriteLedger.of(scene.ledger, files, f"Run on {scene.commit[:12]}"))
     body = render_dashboard(_dashboard(platform, scene, runs))
     known = [issue for issue in scene.issues if issue.body.startswith(MARKER)]
     if not known:
@@ -97,7 +93,6 @@ def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, 
 def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
     by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
     shown = [(pull, by_branch[pull.branch]) for pull in scene.open if pull.branch in by_branch]
-    told = migrated_events(scene.events, lineage(platform.taxonomy, capabilities_in(scene.events), scene.former))
     notices = [
         f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
         for item in scene.wanted.forged
@@ -132,7 +127,7 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
         pending=tuple(_pending(scene.records)),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
-        agreement=agreement_of(responses_of(told)),
+        agreement=scene.agreement,
     )
 
 

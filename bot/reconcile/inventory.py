@@ -23,6 +23,7 @@ from bot.github.analysis import (
     refuse_doubles,
 )
 from bot.github.renewals import RenewalFacts
+from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.settling import settle
@@ -73,6 +74,9 @@ class Inventory(FileModel):
     )
     renewals: Tuple[RenewalFacts] = Field(
         default=(), description="entries, also in line, that a change of taxonomy or classifier concerns"
+    )
+    abilities: Learnt = Field(
+        default_factory=dict, description="what was found out of the endpoint of a language model; null: forget it"
     )
 
     @model_validator(mode="after")

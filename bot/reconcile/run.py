@@ -11,6 +11,7 @@ from functools import cache, partial
 
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
+from bot.classifier.remembering import learnt_by, recall
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.github.analysis import StoppedFacts
@@ -22,10 +23,12 @@ from bot.github.unreviewed import apply_all
 from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.github.world import (
     World,
+    abilities_of,
     corrections_of,
     folder_record,
     index_of,
     known_of,
+    prepare_folders,
     raised_of,
     reconciled_of,
     witnesses_of,
@@ -102,6 +105,7 @@ def survey_event(
     past = Past(
         known=known_of(ledger) | ({} if reconciled is None else reconciled.classifications),
         folder=cache(partial(folder_record, ledger)),
+        prepare=partial(prepare_folders, ledger),
         reconciled=reconciled,
         index=index_of(ledger),
         corrections=corrections,
@@ -110,7 +114,9 @@ def survey_event(
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
     said = unverified(corrections, platform.taxonomy, History(world.store, commits.base).all)
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
-    return survey(event.repository, commits.base, past, platform, world.store, raised, backend(platform), progress)
+    asked = recall(backend(platform), abilities_of(ledger).endpoints)
+    inventory = survey(event.repository, commits.base, past, platform, world.store, raised, asked, progress)
+    return inventory.model_copy(update={"abilities": learnt_by(asked)})
 
 
 def reconcile_event(

@@ -10,10 +10,10 @@ from bot.config import REVIEWED_FILES
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
-from bot.github.world import index_of, records_of, text_of
-from bot.ledger.event_files import appended, parsed
+from bot.github.world import abilities_of, index_of, records_of, text_of
+from bot.ledger.event_files import appended, parsed_of, parsed_with
 from bot.ledger.events import SET_EVENTS, events_path
-from bot.ledger.model import FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
+from bot.ledger.model import ABILITIES, FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
 from bot.ledger.store import load_requests, load_runs
 from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
@@ -86,7 +86,10 @@ def admit_merged(tip: Tip) -> Staged:
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
 
     def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
-        return closed_by_bots(offers, parsed(text_of(tip.ledger, SET_EVENTS)), tip.github.closed_by) if offers else ()
+        if not offers:
+            return ()
+        known = parsed_of(text_of(tip.ledger, SET_EVENTS), {pull.number for pull in offers})
+        return closed_by_bots(offers, known, tip.github.closed_by)
 
     scene = Scene(
         login=tip.github.login,
@@ -116,6 +119,7 @@ def admit_merged(tip: Tip) -> Staged:
             if id in tip.platform.regression_set.tombstones
         },
         corrections=tip.corrections,
+        abilities=abilities_of(tip.ledger),
         refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
@@ -180,6 +184,9 @@ def _with_merit(
 
 def note_changes_by_hand(tip: Tip) -> Staged:
     """Who changed the regression set by hand is recorded."""
+    changes, carried = _set_changes(tip), replace(tip.carried, noted=tip.commit)
+    if not changes:
+        return Staged(carried=carried)
     before = text_of(tip.ledger, SET_EVENTS)
     witnesses = Witnesses(
         login=tip.github.login,
@@ -187,8 +194,7 @@ def note_changes_by_hand(tip: Tip) -> Staged:
         merged_by=tip.github.merged_by,
         author_of=tip.github.author_of,
     )
-    found = changed_by_hand(_set_changes(tip), parsed(before), witnesses)
-    carried = replace(tip.carried, noted=tip.commit)
+    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), witnesses)
     if not found:
         return Staged(carried=carried)
     write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
@@ -239,7 +245,7 @@ def confirm_evictions(tip: Tip) -> Staged:
     if not unsaid:
         return Staged(carried=tip.carried)
     merged = [pull for pull in own(tip.github.closed_pull_requests(branch)) if pull.merge is not None]
-    known = parsed(text_of(tip.ledger, SET_EVENTS))
+    known = parsed_of(text_of(tip.ledger, SET_EVENTS), {pull.number for pull in merged})
     staged = Staged(
         writes=no_longer_true(tip.platform, merged, known, tip.github.login, tip.github.comments), carried=tip.carried
     )
@@ -260,6 +266,14 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Col
     """The ledger's files that the plan may write: of events, those of the pull requests ``numbers``; ``folders``."""
     if ledger is None:
         return {}
-    paths = [RECONCILED, INDEX, SET_EVENTS, *ledger.paths(FOLDER), *map(events_path, sorted(numbers)), *folders]
+    paths = [
+        RECONCILED,
+        INDEX,
+        ABILITIES,
+        SET_EVENTS,
+        *ledger.paths(FOLDER),
+        *map(events_path, sorted(numbers)),
+        *folders,
+    ]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}

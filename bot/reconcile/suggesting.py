@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
+from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
+from bot.digests import digest
+from bot.errors import InputError
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
-from bot.ledger.event_files import load_events
-from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import RunRecord
-from bot.ledger.store import load_runs
+from bot.ledger.counted import CountedFiles
+from bot.ledger.event_files import SUFFIX
+from bot.ledger.events import EVENTS, SET_EVENTS
+from bot.ledger.model import AGREEMENT, COUNTED_FILES, RunRecord
+from bot.ledger.store import load_agreement, load_counted, load_runs, record_text
+from bot.object_store import CommitSnapshot
 from bot.reconcile import dashboard_plan, requests
+from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.tip import Staged, Tip
 from bot.reconcile.wishes import Branch, Scene, own, wish
+from bot.review.agreement import Agreement, Tally, agreement_in
 from bot.taxonomy.history import History
+from bot.user_cache import digest_of_product
 
 
 def suggest_changes(tip: Tip) -> Staged:
@@ -37,6 +46,7 @@ def suggest_changes(tip: Tip) -> Staged:
     issues = tip.github.own_issues()
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
         return Staged(writes=plan.operations, carried=tip.carried)
+    agreement, counted = _agreement(tip)
     told = dashboard_plan.Scene(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
@@ -55,12 +65,58 @@ def suggest_changes(tip: Tip) -> Staged:
         ledger=tip.ledger_commit,
         runs=tip.known(load_runs, RunRecord()),
         noted=tip.carried.noted,
-        events=load_events(tip.ledger).events,
-        former=History(tip.world.store, tip.commit).all,
+        agreement=agreement,
+        counted=counted,
         written=tip.written,
     )
     dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
     return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
+
+
+def _agreement(tip: Tip) -> tuple[Agreement, dict[str, str | None]]:
+    """How far people agree, and the files of the ledger that keep what was counted, where they change."""
+    ledger, store = tip.ledger, tip.world.store
+    tree = None if ledger is None else store.trees(tip.ledger_commit or "", EVENTS).get(EVENTS)
+    if ledger is None or tree is None:
+        return agreement_in(Tally()), {}
+    history = History(store, tip.commit)
+    conditions = digest([history.last, digest_of_product()])
+    record = tip.known(load_agreement, None)
+    if record is not None and record.conditions != conditions:
+        record = None
+    if record is not None and record.events == tree:
+        return agreement_in(tally_in(record)), {}
+    places = ledger.paths(COUNTED_FILES)
+    ledger.prepare(places)
+    known = {path: item for path in places if (item := _counted_at(ledger, path)) is not None}
+    events = ledger.within(EVENTS)
+    counts = count(
+        {name: id for name, id in events.ids().items() if name.endswith(SUFFIX)},
+        None if record is None else counts_in(record, known.values()),
+        partial(_contents, events),
+        carried_to(tip.platform.taxonomy, history.all),
+    )
+    record, parts = recorded(counts, tree, conditions)
+    files: dict[str, str | None] = {AGREEMENT: record_text(record)}
+    files |= {path: record_text(part) for path, part in parts.items() if known.get(path) != part}
+    files |= dict.fromkeys(set(places) - parts.keys())
+    return agreement_in(counts.tally), files
+
+
+def _counted_at(ledger: CommitSnapshot, path: str) -> CountedFiles | None:
+    try:
+        return load_counted(ledger, path)
+    except InputError:
+        return None
+
+
+def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of files of events, but for those that are too large."""
+    events.prepare(names)
+    for name in sorted(names):
+        with suppress(InputError):
+            content = events.read(name, REVIEWED_FILES)
+            yield name, content
 
 
 def _suggestion_scene(tip: Tip) -> Scene:

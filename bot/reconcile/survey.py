@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from bot.classifier.model import Backend, Progress
@@ -45,7 +43,7 @@ from bot.submission import (
     submission_folders,
 )
 from bot.taxonomy.history import History
-from bot.user_cache import digest_of_code
+from bot.user_cache import digest_of_product
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,18 +51,21 @@ class Past:
     """What the ledger says of the default branch.
 
     ``known`` are classifications by key, of pull requests and entries, ``folder`` tells what is known of a folder's
-    queries: what is among these is not classified again.  ``reconciled`` is what the last run left, ``index`` the
-    folders that need not be read, ``corrections`` what curators said of texts, whether or not it stands.
+    queries: what is among these is not classified again.  ``prepare`` fetches what is known of many folders at once.
+    ``reconciled`` is what the last run left, ``index`` the folders that need not be read, ``corrections`` what curators
+    said of texts, whether or not it stands.
     """
 
     known: Mapping[str, StoredClassification]
     folder: Callable[[str], FolderRecord | None]
+    prepare: Callable[[Collection[str]], None]
     reconciled: Reconciled | None
     index: FolderIndex | None
     corrections: CorrectionRecord
 
-    def known_in(self, folders: Iterable[str]) -> dict[str, StoredClassification]:
+    def known_in(self, folders: Collection[str]) -> dict[str, StoredClassification]:
         """The classifications of queries in ``folders``, by key."""
+        self.prepare(folders)
         found = map(self.folder, folders)
         return {key: item for each in found if each is not None for key, item in each.classifications.items()}
 
@@ -107,6 +108,8 @@ def survey(
     if since is not None and conditions is not None and raised is None and not (reconciled and reconciled.left):
         touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
         known = platform.regression_set
+        if past.index is not None:
+            past.prepare([folder for folder in folders if folder not in past.index.folders])
         unchanged = unchanged_folders(past.index, conditions, trees, touched, past.folder, known)
     read = tuple(folder for folder in folders if folder not in unchanged)
     gone = () if past.index is None else past.index.folders.keys() - folders
@@ -171,13 +174,7 @@ def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend
     """What verdicts rest on besides R and the eval sets: while it stays, what did not change is not read again."""
     reviewed = [trees.get("config"), trees.get("taxonomy")]
     identity = IdentityFacts.of(backend.identity).model_dump(mode="json")
-    return digest([reviewed, record_text(corrections), identity, conditions_of(backend), _code()])
-
-
-@cache
-def _code() -> str:
-    """A digest of the product: another version may judge otherwise."""
-    return digest_of_code(sorted(Path(__file__).parents[1].rglob("*.py")))
+    return digest([reviewed, record_text(corrections), identity, conditions_of(backend), digest_of_product()])
 
 
 def _folder(path: str) -> str:

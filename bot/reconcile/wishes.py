@@ -14,7 +14,7 @@ from types import MappingProxyType
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.values import CheckRun, IssueComment, PullRequest
-from bot.ledger.event_files import parsed
+from bot.ledger.event_files import parsed_of
 from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline import Platform
@@ -78,8 +78,9 @@ class Scene:
 
     @cached_property
     def known(self) -> tuple[Event, ...]:
-        """The events so far."""
-        return parsed(self.events)
+        """The events so far on the pull requests that are here, or of which the ledger remembers a refusal."""
+        numbers = {pull.number for pull in own((*self.open, *self.closed))}
+        return parsed_of(self.events, numbers | {item.pull_request for item in self.record.refusals})
 
     @cached_property
     def by_bots(self) -> frozenset[int]:

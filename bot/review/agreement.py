@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeVar
 
 from bot.consolidator.verdict import Decision, Reason, Route
 from bot.review.derive import EVICT, SUGGESTIONS
@@ -112,24 +112,150 @@ class Agreement:
         return self.overall.explicit.count + self.overall.implicit.count
 
 
+Counted = TypeVar("Counted")
+
+
+class Answer(NamedTuple):
+    """What responses of one kind have in common, as far as shares go."""
+
+    decision: str
+    route: str
+    reasons: tuple[str, ...]
+    month: str
+    explicit: bool
+    agrees: bool
+
+
+class Question(NamedTuple):
+    """What several people judged explicitly, in the row ``name`` of ``table``: ``judged`` of them, of whom ``wanted``
+    want it in the set.
+    """
+
+    table: str
+    name: str
+    wanted: int
+    judged: int
+
+
+class Wording(NamedTuple):
+    """A reason as it was written, and when; ``same`` is the same in all spellings."""
+
+    same: str
+    at: str
+    text: str
+    overrides: bool
+
+
+class Rested(NamedTuple):
+    """An answer to a verdict that rests on ``capability``."""
+
+    capability: str
+    explicit: bool
+    overrides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of responses, from which agreement follows; those of groups that share no subject add up.
+
+    ``gone`` counts the responses that did not last, by whether they were explicit; all others those that stand.
+    """
+
+    people: Counter[str] = field(default_factory=Counter)
+    answers: Counter[Answer] = field(default_factory=Counter)
+    questions: Counter[Question] = field(default_factory=Counter)
+    wordings: Counter[Wording] = field(default_factory=Counter)
+    rested: Counter[Rested] = field(default_factory=Counter)
+    gone: Counter[bool] = field(default_factory=Counter)
+
+    def replaced(self, before: Tally, after: Tally) -> Tally:
+        """The counts where responses that were counted as ``before`` are counted as ``after``."""
+        return Tally(
+            people=_replaced(self.people, before.people, after.people),
+            answers=_replaced(self.answers, before.answers, after.answers),
+            questions=_replaced(self.questions, before.questions, after.questions),
+            wordings=_replaced(self.wordings, before.wordings, after.wordings),
+            rested=_replaced(self.rested, before.rested, after.rested),
+            gone=_replaced(self.gone, before.gone, after.gone),
+        )
+
+
+def _replaced(counts: Counter[Counted], before: Counter[Counted], after: Counter[Counted]) -> Counter[Counted]:
+    found = counts.copy()
+    found.subtract(before)
+    found.update(after)
+    return Counter({key: count for key, count in found.items() if count})
+
+
+def tally_of(responses: Sequence[Response]) -> Tally:
+    """The counts of ``responses``, in whatever order these come."""
+    standing = sorted((item for item in responses if not item.reversed), key=_order)
+    return Tally(
+        people=Counter(item.by.casefold() for item in standing),
+        answers=Counter(
+            Answer(item.decision, item.route, item.reasons, item.at[: len("2026-03")], item.explicit, item.agrees)
+            for item in standing
+        ),
+        questions=Counter(_questions(standing)),
+        wordings=Counter(
+            Wording(normalise([item.said]), item.at, item.said, item.overrides)
+            for item in standing
+            if item.said is not None
+        ),
+        rested=Counter(
+            Rested(name, item.explicit, item.overrides) for item in standing for name in dict.fromkeys(_rests_on(item))
+        ),
+        gone=Counter(item.explicit for item in responses if item.reversed),
+    )
+
+
+def _questions(responses: Sequence[Response]) -> Iterator[Question]:
+    judged: dict[tuple[str, str, str], dict[str, bool]] = {}
+    for item in responses:
+        if item.explicit:
+            # In the order of their times: a person's last word is the one that stays.
+            wanted = item.agrees != (item.decision in _LEAVES_OUT)
+            for table, name in {(table, name) for table, names in _TABLES.items() for name in names(item)}:
+                judged.setdefault((table, name, item.subject), {})[item.by.casefold()] = wanted
+    for (table, name, _), words in judged.items():
+        if len(words) > 1:
+            yield Question(table, name, sum(words.values()), len(words))
+
+
+_ALL: Final = "all"
+_TABLES: Final[Mapping[str, Callable[[Answer | Response], Iterable[str]]]] = {
+    _ALL: lambda item: (_ALL,),
+    "decisions": lambda item: (item.decision,),
+    "routes": lambda item: (item.route,),
+    "reasons": lambda item: item.reasons,
+}
+"""The tables, and in which of their rows something is counted."""
+
+
 def agreement_of(responses: Sequence[Response]) -> Agreement:
     """The agreement of the people who gave ``responses``, in whatever order these come."""
-    standing = sorted((item for item in responses if not item.reversed), key=_order)
-    explicit_gone = sum(item.explicit for item in responses if item.reversed)
+    return agreement_in(tally_of(responses))
+
+
+def agreement_in(tally: Tally) -> Agreement:
+    """The agreement of the people whose responses were counted."""
+    months: dict[str, Counter[Answer]] = {}
+    for answer, count in tally.answers.items():
+        months.setdefault(answer.month, Counter())[answer] += count
     return Agreement(
-        people=len({item.by.casefold() for item in standing}),
-        overall=_row("all", standing),
-        decisions=_rows(standing, lambda item: (item.decision,)),
-        routes=_rows(standing, lambda item: (item.route,)),
-        reasons=_rows(standing, lambda item: item.reasons),
+        people=len(tally.people),
+        overall=_row(_ALL, _ALL, tally.answers, tally),
+        decisions=_rows("decisions", tally),
+        routes=_rows("routes", tally),
+        reasons=_rows("reasons", tally),
         months=tuple(
-            Month(month=name, explicit=_share(items, True), implicit=_share(items, False))
-            for name, items in sorted(_grouped(standing, lambda item: (item.at[: len("2026-03")],)).items())
+            Month(month=name, explicit=_share(counts, True), implicit=_share(counts, False))
+            for name, counts in sorted(months.items())
         ),
-        said=_said(standing),
-        overridden=_overridden(standing),
-        reversed_explicit=explicit_gone,
-        reversed_implicit=len(responses) - len(standing) - explicit_gone,
+        said=_said(tally.wordings),
+        overridden=_overridden(tally.rested),
+        reversed_explicit=tally.gone[True],
+        reversed_implicit=tally.gone[False],
     )
 
 
@@ -137,70 +263,64 @@ def _order(item: Response) -> tuple[object, ...]:
     return item.at, item.said or "", item.subject, item.by, item.agrees
 
 
-def _rows(responses: Sequence[Response], names: Callable[[Response], Iterable[str]]) -> tuple[Row, ...]:
+def _rows(table: str, tally: Tally) -> tuple[Row, ...]:
+    groups: dict[str, Counter[Answer]] = {}
+    for answer, count in tally.answers.items():
+        for name in dict.fromkeys(_TABLES[table](answer)):
+            groups.setdefault(name, Counter())[answer] += count
     places = {str(name): place for place, name in enumerate(_ORDER)}
-    groups = _grouped(responses, names)
-    return tuple(
-        _row(name, groups[name]) for name in sorted(groups, key=lambda name: (places.get(name, len(places)), name))
-    )
+    names = sorted(groups, key=lambda name: (places.get(name, len(places)), name))
+    return tuple(_row(table, name, groups[name], tally) for name in names)
 
 
-def _grouped(responses: Sequence[Response], names: Callable[[Response], Iterable[str]]) -> dict[str, list[Response]]:
-    groups: dict[str, list[Response]] = {}
-    for item in responses:
-        for name in dict.fromkeys(names(item)):
-            groups.setdefault(name, []).append(item)
-    return groups
-
-
-def _row(name: str, responses: Sequence[Response]) -> Row:
-    judged: dict[str, dict[str, bool]] = {}
-    for item in responses:
-        if item.explicit:
-            # In the order of their times: a person's last word is the one that stays.
-            judged.setdefault(item.subject, {})[item.by.casefold()] = item.agrees != (item.decision in _LEAVES_OUT)
-    several = [words for words in judged.values() if len(words) > 1]
+def _row(table: str, name: str, answers: Counter[Answer], tally: Tally) -> Row:
+    found = {item: count for item, count in tally.questions.items() if item[:2] == (table, name)}
+    units = ({str(place): place < item.wanted for place in range(item.judged)} for item in _each(found))
     return Row(
         name=name,
-        explicit=_share(responses, True),
-        implicit=_share(responses, False),
-        several=len(several),
-        alpha=alpha(several),
+        explicit=_share(answers, True),
+        implicit=_share(answers, False),
+        several=sum(found.values()),
+        alpha=alpha(units),
     )
 
 
-def _share(responses: Sequence[Response], explicit: bool) -> Share:
-    counted = [item.agrees for item in responses if item.explicit is explicit]
-    return Share(len(counted), sum(counted))
+def _each(counts: Mapping[Question, int]) -> Iterator[Question]:
+    return (item for item, count in counts.items() for _ in range(count))
 
 
-def _said(responses: Sequence[Response]) -> tuple[Said, ...]:
+def _share(answers: Counter[Answer], explicit: bool) -> Share:
+    counted = [(item.agrees, count) for item, count in answers.items() if item.explicit is explicit]
+    return Share(sum(count for _, count in counted), sum(count for agrees, count in counted if agrees))
+
+
+def _said(wordings: Counter[Wording]) -> tuple[Said, ...]:
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     overrides: Counter[str] = Counter()
-    for item in responses:
-        if item.said is not None:
-            same = normalise([item.said])
-            written.setdefault(same, item.said)
-            counts[same] += 1
-            overrides[same] += item.overrides
+    for item, count in sorted(wordings.items()):
+        written.setdefault(item.same, item.text)
+        counts[item.same] += count
+        overrides[item.same] += count * item.overrides
     return tuple(
         Said(text=written[same], count=counts[same], overrides=overrides[same])
         for same in sorted(counts, key=lambda same: (-counts[same], same))
     )
 
 
-def _overridden(responses: Sequence[Response]) -> tuple[Overridden, ...]:
+def _overridden(rested: Counter[Rested]) -> tuple[Overridden, ...]:
+    groups: dict[str, Counter[Rested]] = {}
+    for item, count in rested.items():
+        groups.setdefault(item.capability, Counter())[item] += count
     found = []
-    for name, items in _grouped(responses, _rests_on).items():
-        overrides = sum(item.overrides for item in items)
-        interval = wilson(overrides, len(items))
+    for name, counts in groups.items():
+        answers = counts.total()
+        overrides = sum(count for item, count in counts.items() if item.overrides)
+        interval = wilson(overrides, answers)
         if overrides and interval is not None:
-            implicit = sum(not item.explicit for item in items)
+            implicit = sum(count for item, count in counts.items() if not item.explicit)
             found.append(
-                Overridden(
-                    capability=name, overrides=overrides, answers=len(items), implicit=implicit, interval=interval
-                )
+                Overridden(capability=name, overrides=overrides, answers=answers, implicit=implicit, interval=interval)
             )
     return tuple(sorted(found, key=lambda item: (-item.interval.low, -item.overrides, item.capability)))
 

@@ -45,6 +45,11 @@ class History:
         found = [self._load(commit) for commit in reversed(line.values())]
         return () if found[0] is None else tuple(item for item in found if item is not None)
 
+    @property
+    def last(self) -> str | None:
+        """The last commit that changed the taxonomy: while it stays, all that this tells stays."""
+        return next(iter(self._store.history(self._tip, *self._paths, most=1)), None)
+
     def all(self) -> tuple[Taxonomy, ...]:
         """Every taxonomy that can be read, as each version was last, oldest first."""
         line: dict[str, str] = {}

@@ -555,7 +555,14 @@ def inventory_of(platform: Path, tip: str) -> Inventory:
     store = ObjectStore.open(platform)
     try:
         backend = make_backend(known.config.classifier, known.taxonomy)
-        past = Past(known={}, folder=lambda _: None, reconciled=None, index=None, corrections=CorrectionRecord())
+        past = Past(
+            known={},
+            folder=lambda _: None,
+            prepare=lambda _: None,
+            reconciled=None,
+            index=None,
+            corrections=CorrectionRecord(),
+        )
         return survey("o/r", tip, past, known, store, (), backend, lambda done, total: None)
     finally:
         store.close()

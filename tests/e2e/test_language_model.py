@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from bot.classifier.language_model.prompt import STEPS_KEY
+from bot.ledger.endpoints import AbilityRecord
+from bot.ledger.model import ABILITIES
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import Model, ModelServer, Reply, failure, is_probe
 from tests.e2e.bot import PICTURE, Bot, BotRun, customer_files, in_words, platform_files
@@ -111,6 +113,30 @@ def reviewed_once(world: World, server: ModelServer, on: Callable[..., BotRun]) 
     pull = world.open_pull_request("quillow", customer_files())
     on("pull_request_target", number=pull.number)
     return pull.number
+
+
+def test_what_the_endpoint_can_do_is_found_out_by_the_first_job_alone(
+    world: World, server: ModelServer, on: Callable[..., BotRun]
+) -> None:
+    number = reviewed_once(world, server, on)
+    probes = [body for body in server.requests if is_probe(body)]
+    assert probes
+    known = world.hosted.bare.git("show", f"incumbent/ledger:{ABILITIES}")
+    assert server.endpoint not in known
+    taxonomy = yaml.safe_load(platform_files()["taxonomy/taxonomy.yaml"])
+    changed = next(item for item in taxonomy["capabilities"] if item["source"] == "intent")
+    changed["description"] += " Also on Sundays."
+    world.push("main", {"taxonomy/taxonomy.yaml": yaml.safe_dump(taxonomy, sort_keys=False, allow_unicode=True)})
+    asked = len(server.asked)
+    assert on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
+    assert len(server.asked) == asked + QUERIES
+    assert [body for body in server.requests if is_probe(body)] == probes
+    # Another model is another matter, and both are known then.
+    world.push("main", files(server, model="other"))
+    assert on("pull_request_target", number=number, action="synchronize").codes == (0, 0)
+    assert len([body for body in server.requests if is_probe(body)]) > len(probes)
+    again = AbilityRecord.model_validate_json(world.hosted.bare.git("show", f"incumbent/ledger:{ABILITIES}"))
+    assert len(again.endpoints) == 2
 
 
 def test_a_new_capability_is_asked_about_alone(world: World, server: ModelServer, on: Callable[..., BotRun]) -> None:

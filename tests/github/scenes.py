@@ -25,9 +25,11 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import (
+    ABILITIES,
     CORRECTIONS,
     CommentKey,
     CorrectionRecord,
@@ -188,7 +190,13 @@ class Hub:
             events=self.ledger.get(events_path(7)),
             run=self.run,
             corrections=self.recorded(),
+            abilities=self.abilities,
         )
+
+    @property
+    def abilities(self) -> AbilityRecord:
+        text = self.ledger.get(ABILITIES)
+        return AbilityRecord() if text is None else AbilityRecord.model_validate_json(text, strict=False)
 
     def recorded(self) -> Recorded:
         """What the ledger says of tags, looked up among the comments of the pull request and those ``elsewhere``."""

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
+from pydantic import ValidationError
 
+from bot.classifier.language_model.abilities import BEST, LEAST
+from bot.classifier.language_model.remembered import KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
@@ -16,6 +19,7 @@ from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
 from bot.github.authority import UNTOLD
 from bot.github.publish import Plan, find_sticky, plan_farewell
 from bot.github.values import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
+from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
@@ -55,6 +59,26 @@ def test_a_second_run_writes_nothing() -> None:
     hub = Hub()
     hub.review()
     assert hub.plan(make_analysis()).operations == ()
+
+
+def test_what_was_found_out_of_an_endpoint_is_kept_and_forgotten() -> None:
+    hub, key, other = Hub(), "a" * 24, "b" * 24
+    kept = KeptAbilities(abilities=BEST, found=1_800_000_000)
+    hub.review(make_analysis(abilities={key: kept}))
+    assert hub.abilities == AbilityRecord(endpoints={key: kept})
+    commits = hub.commits
+    hub.review(make_analysis())
+    assert (hub.abilities, hub.commits) == (AbilityRecord(endpoints={key: kept}), commits)
+    hub.review(make_analysis(abilities={key: None, other: kept}))
+    assert hub.abilities == AbilityRecord(endpoints={other: kept})
+
+
+def test_of_many_endpoints_those_that_were_looked_at_last_are_kept() -> None:
+    found = {f"{number:024x}": KeptAbilities(abilities=LEAST, found=number) for number in range(MOST_ENDPOINTS)}
+    latest = {"f" * 24: KeptAbilities(abilities=BEST, found=99)}
+    assert AbilityRecord(endpoints=found).after(latest).endpoints == dict(list(found.items())[1:]) | latest
+    with pytest.raises(ValidationError, match="at most 20"):
+        make_analysis(abilities={**found, **latest})
 
 
 def test_a_push_edits_the_comment_in_place() -> None:

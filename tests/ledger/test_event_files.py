@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
+from bot.documents import Document, parse_json_text
 from bot.ledger import event_files
-from bot.ledger.event_files import Recorded, appended, load_events
+from bot.ledger.event_files import Recorded, appended, load_events, parsed, parsed_of, parsed_with
 from bot.ledger.events import (
     EVENT,
     SET_EVENTS,
@@ -217,3 +218,38 @@ def test_appending_adds_what_is_new_and_nothing_twice(text: str | None, some: An
     added = once.removeprefix(text or "").lstrip("\n").split("\n")[:-1] if some else []
     keys = [EVENT.validate_json(line).key for line in added]
     assert keys == [key for key in dict.fromkeys(own) if key in keys]
+
+
+@given(texts, events, st.sets(st.integers(1, 30)))
+def test_of_a_file_only_the_events_of_some_pull_requests_are_read(text: str | None, some: Any, numbers: Any) -> None:
+    whole = appended(text, some)
+    found = parsed_of(whole, numbers)
+    assert set(map(repr, found)) <= set(map(repr, parsed(whole)))
+    wanted = [item for item in parsed(whole) if getattr(item, "pull_request", None) in numbers]
+    assert [item for item in found if getattr(item, "pull_request", None) in numbers] == wanted
+
+
+def test_a_line_that_another_program_wrote_is_read_whatever_it_is_about() -> None:
+    text = json.dumps(answered().model_dump(mode="json")) + "\n" + appended(None, [answered(pull_request=21)])
+    assert parsed_of(text, {22}) == (answered(),)
+    said = decided(reason='about "pull_request":99, and more')
+    assert parsed_of(appended(None, [said]), {7}) == (said,)
+
+
+def test_events_are_found_by_what_they_name() -> None:
+    text = appended(None, [by_hand(), by_hand(commit="e" * 40), by_hand(commit="f" * 40), answered()])
+    assert parsed_with(text, {COMMIT, "f" * 40}) == (by_hand(), by_hand(commit="f" * 40))
+    assert parsed_with(None, {COMMIT}) == parsed_with(text, ()) == ()
+
+
+def test_what_is_added_parses_no_other_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = appended(None, [answered(pull_request=number) for number in range(100, 200)])
+    read: list[str] = []
+
+    def parse(line: str, *rest: Any) -> Document:
+        read.append(line)
+        return parse_json_text(line, *rest)
+
+    monkeypatch.setattr(event_files, "parse_json_text", parse)
+    assert appended(text, [answered(pull_request=150), answered(pull_request=300)]).count("\n") == 101
+    assert len(read) == 1

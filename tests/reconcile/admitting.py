@@ -122,6 +122,7 @@ class After:
             "merged_by": lambda number: ("cora", MERGED_AT),
             "texts": self._text,
             "run": None,
+            "abilities": self.hub.abilities,
         }
         return Scene(**defaults | self.more)
 

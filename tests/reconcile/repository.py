@@ -83,6 +83,7 @@ class Repository(ObjectStore):
         sleep: Callable[[float], None] = lambda _: None,
         folders: Mapping[str, Sequence[str]] = MappingProxyType({}),
         ours: Sequence[str] = (),
+        ends: Collection[str] = (),
     ) -> dict[str, str]:
         found = {name: self.branches.get(ref.removeprefix("refs/heads/"), ref) for name, ref in refs.items()}
         missing = [name for name, commit in found.items() if commit not in self.commits]
@@ -137,7 +138,7 @@ class Repository(ObjectStore):
             commit = self.commits[commit].parents[0]
         return tuple(reversed(found))
 
-    def history(self, commit: str, *paths: str) -> tuple[str, ...]:
+    def history(self, commit: str, *paths: str, most: int | None = None) -> tuple[str, ...]:
         line = [commit]
         while self.commits[line[-1]].parents:
             line.append(self.commits[line[-1]].parents[0])
@@ -146,7 +147,7 @@ class Repository(ObjectStore):
             {path: text for path, text in self.commits[id].files.items() if path in paths or path.startswith(below)}
             for id in line
         ]
-        return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, {})[place + 1])
+        return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, {})[place + 1])[:most]
 
     def commit_time(self, commit: str) -> str:
         return self.commits[commit].at

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from bot.classifier.language_model.abilities import BEST
+from bot.classifier.language_model.remembered import KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.digests import digest
 from bot.github.corrections import Ended, Recorded
 from bot.github.values import PushCommits, React, WriteLedger
+from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
 from bot.ledger.model import (
@@ -65,6 +68,14 @@ def test_what_people_saw_admitted_enters_by_a_commit_once_that_is_noted() -> Non
     assert (entry.admitted.at, entry.admitted.by) == (MERGED_AT, None)
     assert entry.source == source("q01", eval_set=NEW.file, pull_request=7, commit=MERGE)
     assert world.plan().next == ()
+
+
+def test_what_was_found_out_of_an_endpoint_is_kept() -> None:
+    world, kept = after(NEW), KeptAbilities(abilities=BEST, found=1_800_000_000)
+    world.told["abilities"] = {"a" * 24: kept}
+    world.run()
+    assert world.hub.abilities == AbilityRecord(endpoints={"a" * 24: kept})
+    assert not world.plan().next
 
 
 def test_commits_come_before_words_and_words_before_what_is_remembered() -> None:

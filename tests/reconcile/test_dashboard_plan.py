@@ -20,10 +20,11 @@ from bot.github.values import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.model import RUNS, Refusal, Run, RunRecord, Showing, Shown
+from bot.ledger.model import AGREEMENT, RUNS, Refusal, Run, RunRecord, Showing, Shown
 from bot.reconcile.dashboard_plan import RUNS_KEPT, Scene, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
-from tests.factories import make_taxonomy
+from bot.review.agreement import agreement_of
+from bot.review.derive import responses_of
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
 from tests.reconcile.proposing import OFFER, Suggesting, make_platform
 from tests.review.factories import decided as decided_on
@@ -51,8 +52,8 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
         "issues": (),
         "ledger": "f" * 40,
         "noted": None,
-        "events": (),
-        "former": tuple,
+        "agreement": agreement_of(()),
+        "counted": {},
         "runs": RunRecord(),
         "written": (),
     }
@@ -121,15 +122,12 @@ def test_what_is_suggested_and_what_could_go_is_told() -> None:
     assert "compare" not in body
 
 
-def test_what_was_renamed_before_stands_under_the_name_of_now() -> None:
+def test_what_people_made_of_verdicts_is_told_and_what_was_counted_is_kept() -> None:
     events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided_on("q1", action="reject", reason="No."))
-    now = make_taxonomy("a", "b")
-    renamed = now.capabilities[0].model_copy(update={"was": "x"})
-    before = now.model_copy(update={"retired": ("x",), "capabilities": (renamed, *now.capabilities[1:])})
-    assert "`x`" in body_of(make_scene(events=events))
-    body = body_of(make_scene(events=events, former=lambda: (before,)))
-    assert f"| *{now.by_id['a'].name}* | 1 of 1 |" in body
-    assert "`x`" not in body
+    scene = make_scene(agreement=agreement_of(responses_of(events)), counted={AGREEMENT: "counts"})
+    assert "`x`" in body_of(scene)
+    (write,) = [item for item in planned(scene) if isinstance(item, WriteLedger)]
+    assert dict(write.files) == {AGREEMENT: "counts"}
 
 
 def test_an_offer_of_admissions_is_told_among_what_is_open() -> None:

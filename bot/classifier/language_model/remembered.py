@@ -48,6 +48,10 @@ class RememberedAbilities:
         self._clock = clock
         self.learnt: dict[str, KeptAbilities | None] = {}
 
+    def recall(self, known: Mapping[str, KeptAbilities]) -> None:
+        """Take what is ``known`` from elsewhere before what lies in the folder."""
+        self._known.update(known)
+
     def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
         """What is known of the endpoint and model that ``settings`` name, asked for so many ``samples``."""
         key = _key(settings, samples)

@@ -1,0 +1,221 @@
+"""Counts of what people made of verdicts: the same whether files of events were counted before or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ledger.event_files import appended
+from bot.ledger.events import Event, Suggested
+from bot.ledger.store import record_text
+from bot.object_store import blob_id
+from bot.reconcile import counting
+from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
+from bot.review.agreement import agreement_in, agreement_of, tally_of
+from bot.review.derive import responses_of
+from tests.factories import make_taxonomy
+from tests.review.factories import (
+    ADMIT,
+    LEAVE,
+    answered,
+    by_hand,
+    corrected,
+    day,
+    decided,
+    facts,
+    passed,
+    requested,
+    settled,
+    shown,
+    withdrawn,
+)
+
+TREE, CONDITIONS = "a" * 40, "b" * 24
+SET = "regression_set.jsonl"
+
+
+class Folder:
+    """The files of events, of which it is noted which were read."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.texts = files
+        self.files = {name: text.encode() for name, text in files.items()}
+        self.read: set[str] = set()
+
+    def contents(self, names: Collection[str]) -> list[tuple[str, bytes]]:
+        self.read.update(names)
+        return [(name, self.files[name]) for name in sorted(names)]
+
+    def count(self, before: Counts | None = None) -> Counts:
+        blobs = {name: blob_id(content) for name, content in self.files.items()}
+        return count(blobs, before, self.contents, tuple)
+
+
+def kept(counts: Counts) -> Counts:
+    """``counts`` as the next run finds them on the ledger."""
+    record, parts = recorded(counts, TREE, CONDITIONS)
+    record = type(record).model_validate_json(record_text(record), strict=False)
+    found = counts_in(record, [type(part).model_validate_json(record_text(part)) for part in parts.values()])
+    assert found is not None
+    return found
+
+
+def own(number: int, entry: str, codes: str = ADMIT, **more: Any) -> list[Event]:
+    """What is told of a query that a merge let pass."""
+    return [shown(entry, codes, pull_request=number, **more), passed(entry, codes, pull_request=number)]
+
+
+def test_a_file_that_was_counted_is_not_read_again() -> None:
+    files = {f"{number}.jsonl": appended(None, own(number, f"q{number}")) for number in range(1, 40)}
+    first = kept(Folder(files).count())
+    again = Folder(files)
+    assert again.count(first) == first
+    assert again.read == set()
+    more = Folder({**files, "40.jsonl": appended(None, own(40, "q7"))})
+    assert more.count(first) == Folder(more.texts).count()
+    # The same query in another pull request is the same question.
+    assert more.read == {"40.jsonl", "7.jsonl"}
+    assert more.count(first).tally.people == {"max": 39}
+
+
+def test_what_people_took_out_by_hand_is_looked_for_where_it_was_let_in() -> None:
+    files = {"1.jsonl": appended(None, own(1, "q1")), "2.jsonl": appended(None, own(2, "q2"))}
+    first = kept(Folder(files).count())
+    undone = Folder({**files, SET: appended(None, [by_hand(removed=("q1",))])})
+    found = undone.count(first)
+    assert undone.read == {SET, "1.jsonl"}
+    assert found == Folder(undone.texts).count()
+    assert (found.tally.gone[False], found.tally.people["max"]) == (1, 1)
+
+
+@pytest.mark.parametrize("change", [{"1.jsonl": "rewritten\n"}, {"1.jsonl": None}])
+def test_where_lines_were_changed_or_went_all_is_counted(change: dict[str, str | None]) -> None:
+    files = {"1.jsonl": appended(None, own(1, "q1")), "2.jsonl": appended(None, own(2, "q2"))}
+    first = kept(Folder(files).count())
+    changed = Folder({name: text for name, text in {**files, **change}.items() if text is not None})
+    assert changed.count(first) == Folder(changed.texts).count()
+    assert "2.jsonl" in changed.read
+
+
+def test_counts_of_other_files_are_no_counts() -> None:
+    record, parts = recorded(Folder({"1.jsonl": appended(None, own(1, "q1"))}).count(), TREE, CONDITIONS)
+    assert counts_in(record, parts.values()) is not None
+    assert counts_in(record, ()) is None
+
+
+def test_files_of_a_hundred_pull_requests_are_kept_together() -> None:
+    names = ["7.jsonl", "99.jsonl", "100.jsonl", SET, "x/7.jsonl"]
+    _, parts = recorded(Folder(dict.fromkeys(names, "")).count(), TREE, CONDITIONS)
+    assert {path: set(part.files) for path, part in parts.items()} == {
+        "agreement/0.json": {"7.jsonl", "99.jsonl"},
+        "agreement/1.json": {"100.jsonl"},
+        "agreement/set.json": {SET, "x/7.jsonl"},
+    }
+
+
+def test_what_was_renamed_before_counts_under_the_name_of_now() -> None:
+    events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided("q1", action="reject", reason="No."))
+    now = make_taxonomy("a", "b")
+    renamed = now.capabilities[0].model_copy(update={"was": "x"})
+    before = now.model_copy(update={"retired": ("x",), "capabilities": (renamed, *now.capabilities[1:])})
+    text = appended(None, events)
+    for former, name in ((tuple, "x"), (lambda: (before,), "a")):
+        found = count({"7.jsonl": blob_id(text)}, None, lambda _: [("7.jsonl", text.encode())], carried_to(now, former))
+        assert [item.capability for item in agreement_in(found.tally).overridden] == [name]
+
+
+# Any course of events ------------------------------------------------------------------------------------------------
+
+QUERIES = st.sampled_from(["q1", "q2", "q3"])
+CODES = st.sampled_from([ADMIT, LEAVE, "REPLACE review DOMINATES"])
+WHO = st.sampled_from(["ann", "Bob", "ghost", "ci[bot]"])
+DAYS = st.integers(1, 28).map(day)
+NUMBERS = st.integers(1, 3)
+COMMENTS = st.integers(1, 4)
+WORDS = st.builds(
+    lambda entry, codes, **more: decided(entry, codes, **more),
+    QUERIES,
+    CODES,
+    action=st.sampled_from(["accept", "reject", "pin"]),
+    by=WHO,
+    at=DAYS,
+    comment=COMMENTS,
+    pull_request=NUMBERS,
+    reason=st.sampled_from([None, "No.", "no."]),
+)
+ON_PULL_REQUESTS = st.one_of(
+    st.builds(
+        lambda entry, codes, new, **more: shown(entry, codes, facts=facts(new=new), **more),
+        QUERIES,
+        CODES,
+        st.sampled_from([(), ("a",), ("b",)]),
+        at=DAYS,
+        pull_request=NUMBERS,
+    ),
+    WORDS,
+    WORDS.map(withdrawn),
+    st.builds(
+        lambda entry, codes, **more: passed(entry, codes, **more), QUERIES, CODES, by=WHO, at=DAYS, pull_request=NUMBERS
+    ),
+    st.builds(lambda entry, **more: corrected(entry, **more), QUERIES, by=WHO, at=DAYS),
+)
+ON_THE_SET = st.one_of(
+    st.builds(lambda entry, **more: answered(entry, **more), QUERIES, agrees=st.booleans(), by=WHO, at=DAYS),
+    st.builds(
+        lambda number, entry, admits: Suggested(
+            at=day(1), pull_request=number, branch="b", suggestion="swap", entries=(entry,), admits=admits
+        ),
+        st.sampled_from([20, 21]),
+        QUERIES,
+        QUERIES,
+    ),
+    st.builds(
+        lambda entry, action, **more: requested(entry, action, **more),
+        QUERIES,
+        st.sampled_from(["undo", "restore"]),
+        at=DAYS,
+        comment=COMMENTS,
+    ),
+    st.builds(lambda entry, comment: settled(entry, comment=comment), QUERIES, COMMENTS),
+    st.builds(lambda added, removed, at: by_hand(added=(added,), removed=(removed,), at=at), QUERIES, QUERIES, DAYS),
+)
+# Somebody may have put any line into any file.
+PLACES = st.sampled_from(["1.jsonl", "2.jsonl", "3.jsonl", SET])
+LINES = st.lists(
+    st.one_of(st.tuples(PLACES, ON_PULL_REQUESTS), st.tuples(st.just(SET), ON_THE_SET), st.tuples(PLACES, ON_THE_SET)),
+    max_size=25,
+)
+
+
+@given(LINES, st.lists(st.integers(0, 25), max_size=3), st.integers(1, 10))
+def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list[int], at_once: int) -> None:
+    with mock.patch.object(counting, "AT_ONCE", at_once):
+        counted_step_by_step(lines, stops)
+
+
+def counted_step_by_step(lines: Any, stops: list[int]) -> None:
+    """Some lines are counted after others, each time also anew."""
+    before: Counts | None = None
+    texts: dict[str, str] = {}
+    for start, stop in pairwise([0, *sorted(stops), len(lines)]):
+        for name, event in lines[start:stop]:
+            texts[name] = appended(texts.get(name), [event])
+        anew = Folder(texts).count()
+        counted = Folder(texts).count(before)
+        assert counted == anew
+        before = kept(counted)
+        assert before == counted
+    events = [event for name in sorted(texts) for at, event in lines if at == name]
+    spaced = {
+        name: "\n".join(json.dumps(json.loads(line)) for line in text.splitlines()) for name, text in texts.items()
+    }
+    assert Folder(spaced).count().tally == anew.tally
+    assert anew.tally == tally_of(responses_of(events))
+    assert agreement_in(anew.tally) == agreement_of(responses_of(events))
