@@ -255,7 +255,7 @@ def multiply(bare: Path, brought: Mapping[str, str], customers: int, times: int)
             known = load_folder(ledger, folder_path(desk(number)))
             text = "" if known is None else record_text(known)
             for another in range(number + customers, customers * times if text else 0, customers):
-                records[folder_path(desk(another))] = re.sub(rf"\bcustomer-{number}\b", f"customer-{another}", text)
+                records[folder_path(desk(another))] = re.sub(rf"customer-{number}\b", f"customer-{another}", text)
     tip = git(bare, "rev-parse", "refs/heads/main")
     records[INDEX] = record_text(index.model_copy(update={"folders": index.folders | folders}))
     records[RECONCILED] = record_text(reconciled.model_copy(update={"commit": tip}))
