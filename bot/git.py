@@ -67,7 +67,7 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
         if quiet and error.status == 1:
             return ""
         reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
-        raise OutsideError(f"git refuses: {reason or error}; mend that") from None
+        raise OutsideError(f"git refuses: {reason or error}; correct that") from None
     except git.GitCommandNotFound:
         raise OutsideError("git is missing: install it") from None
 

@@ -30,7 +30,7 @@ class JsonFaultsError(Exception):
         """The faults of ``text`` up to where the reader gave up, for people; of each kind the first so many."""
         found: list[Problem] = []
         if self.broken is not None:
-            fix = "mend the JSON at this place"
+            fix = "correct the JSON at this place"
             found.append(Problem(file, self.broken.lineno, f"not valid JSON: {self.broken.msg}", fix))
             text = text[: self.broken.pos]
         for line, word in lines_of_words(text, self.words)[:MOST_FAULTS]:

@@ -285,7 +285,7 @@ def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
     # What is left open is found missing after the last line.
     line = None if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
     message = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
-    fix = "mend the YAML at this place; quote text that holds ': ', '#', '[' or '{'"
+    fix = "correct the YAML at this place; quote text that holds ': ', '#', '[' or '{'"
     if message == "but found another document":
         message, fix = "a second document begins here", "keep one document per file"
     elif message == "second occurrence":

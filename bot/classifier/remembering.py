@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -113,10 +113,14 @@ def recall(backend: Backend, known: Mapping[str, KeptAbilities]) -> Backend:
     return backend
 
 
-def learnt_by(backend: Backend) -> dict[str, KeptAbilities | None]:
-    """What ``backend`` found out of its endpoint, by key; ``None`` for what turned out to be wrong."""
-    memory = backend.memory if isinstance(backend, RememberingBackend) else None
-    return {} if memory is None else dict(memory.learnt)
+def learnt_by(backends: Iterable[Backend]) -> dict[str, KeptAbilities | None]:
+    """What ``backends`` found out of their endpoints, by key; ``None`` for what turned out to be wrong."""
+    learnt: dict[str, KeptAbilities | None] = {}
+    for backend in backends:
+        if isinstance(backend, RememberingBackend) and backend.memory is not None:
+            for key, found in backend.memory.learnt.items():
+                learnt[key] = found or learnt.get(key)
+    return learnt
 
 
 def halt(backend: Backend, stopped: IncumbentError) -> Backend:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def command(
         folders = collect(lambda: submission_folders(snapshot), problems) or ()
         reader = PackageReader(snapshot, config)
         read = [folder for folder in folders if chosen is None or folder in chosen]
-        for reading in reader.read_all(read, processes or os.cpu_count() or 1):
+        for reading in reader.read_all(read, processes or _processors()):
             problems.extend(reading.problems)
             if reading.package is not None:
                 notes.extend(reading.package.submission.notes)
@@ -136,3 +137,10 @@ def _changed(repo: Path, base: str) -> frozenset[str]:
 def _folders_of(paths: Iterable[str]) -> frozenset[str]:
     """The folders of agents that ``paths`` lie in; one whose last file went is not there to be read."""
     return frozenset("/".join(path.split("/")[:3]) for path in paths)
+
+
+def _processors() -> int:
+    """How many cores this process may use, where the system tells; else how many there are."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

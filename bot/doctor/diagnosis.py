@@ -290,7 +290,7 @@ def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
         yield unchecked(about, f"whether GitHub can follow {files.code_owners}", facts.owner_faults, why)
     else:
         for fault in facts.owner_faults:
-            yield doubtful(about, f"GitHub cannot follow {fault}", why, f"mend that line of {files.code_owners}")
+            yield doubtful(about, f"GitHub cannot follow {fault}", why, f"correct that line of {files.code_owners}")
     rules = facts.branch.rules
     asked = isinstance(rules, tuple) and any(rule.needs_code_owners for rule in rules)
     protection = facts.branch.protection

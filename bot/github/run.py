@@ -96,17 +96,22 @@ def analyse_event(
     changes = world.store.changes(commits.base, commits.head)
     record = record_of(ledger, event.pull_request)
     known = known_of(ledger)
-    known_abilities = abilities_of(ledger).endpoints
-    asked = recall(backend(platform), known_abilities)
+    abilities = abilities_of(ledger, world.clock()).endpoints
+    opened: list[Backend] = []
+
+    def make(of: Platform) -> Backend:
+        opened.append(recall(backend(of), abilities))
+        return opened[-1]
+
+    asked = make(platform)
     release = Release(event=event, config=platform.config, record=record, github=github)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
-        make = None if event.flow is Flow.GROUP else lambda of: recall(backend(of), known_abilities)
         measured = measure_impact(
             world.store,
             commits.base,
             commits.head,
-            make,
+            None if event.flow is Flow.GROUP else make,
             remembered_of(ledger),
             release.is_vouched,
             progress,
@@ -128,7 +133,7 @@ def analyse_event(
         measured=measured,
         former=None if left is None else world.store.snapshot(left),
     )
-    return analysis.model_copy(update={"abilities": learnt_by(asked)})
+    return analysis.model_copy(update={"abilities": learnt_by(opened)})
 
 
 def publish_event(
@@ -248,7 +253,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         product=world.product,
         former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
-        abilities=abilities_of(ledger),
+        abilities=abilities_of(ledger, world.clock()),
     )
     plan = plan_review(analysis, platform, scene, github.permission)
     if not dry_run:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -59,13 +60,14 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The edges: git's objects, where they come from, this run's page on GitHub, and where the product's files lie."""
+    """The edges: git's objects, where they come from, this run's page on GitHub, the product's files, and the time."""
 
     store: ObjectStore
     url: str
     token: str | None
     run: str | None
     product: str | None = None
+    clock: Callable[[], float] = time.time
 
     def fetch(self, event: Event, head: bool) -> Commits:
         """Fetch what ``event`` is about; the ``head`` only where hostile data is read."""
@@ -197,10 +199,10 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
         return CorrectionRecord()
 
 
-def abilities_of(ledger: CommitSnapshot | None) -> AbilityRecord:
-    """What endpoints can do; a mangled record is as good as none: they are asked again."""
+def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
+    """What endpoints can do, as far as it holds ``now``; a mangled record is as good as none: they are asked again."""
     try:
-        return load_abilities(ledger) or NO_ABILITIES
+        return (load_abilities(ledger) or NO_ABILITIES).until(now)
     except InputError:
         return NO_ABILITIES
 

@@ -19,16 +19,26 @@ Learnt: TypeAlias = Annotated[dict[Digest, KeptAbilities | None], Field(max_leng
 
 
 class AbilityRecord(FileModel):
-    """``abilities.json``: what endpoints can do, so that not each run finds it out; no address and no key."""
+    """``abilities.json``: which endpoints can do everything, so that not each run finds it out; no address and no key.
+
+    That alone is taken from a file that others may write: an endpoint refuses what it cannot do, and is asked again,
+    while one that is said to do less takes that, at a higher cost and with other answers.
+    """
 
     format: Literal[1] = 1
     endpoints: Annotated[dict[Digest, KeptAbilities], Field(max_length=MOST_ENDPOINTS)] = Field(
         default_factory=dict, description="digest of endpoint, version of its API, model and samples: what it can do"
     )
 
+    def until(self, now: float) -> AbilityRecord:
+        """What of it can be relied on at ``now``, in seconds since 1970: nothing from the future, nor less than all."""
+        kept = {key: item for key, item in self.endpoints.items() if item.abilities.is_all and item.found <= now}
+        return AbilityRecord(endpoints=kept)
+
     def after(self, learnt: Mapping[str, KeptAbilities | None]) -> AbilityRecord:
         """What is known once that was ``learnt``."""
-        found = {key: item for key, item in {**self.endpoints, **learnt}.items() if item is not None}
+        known = {**self.endpoints, **learnt}
+        found = {key: item for key, item in known.items() if item is not None and item.abilities.is_all}
         latest = sorted(found, key=lambda key: (-found[key].found, key))[:MOST_ENDPOINTS]
         return AbilityRecord(endpoints={key: found[key] for key in sorted(latest)})
 

@@ -95,7 +95,7 @@ async def tell_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
         if any(fault["loc"][:1] != ("params",) for fault in error.errors()):
             raise  # of an answer of ours, perhaps: no fault of the request's
         said = _faults(error, _in_request)
-        raise _refused(f"the request does not fit the protocol: {said}; mend that, then send it again") from None
+        raise _refused(f"the request does not fit the protocol: {said}; correct that, then send it again") from None
 
 
 def _refused(message: str) -> MCPError:

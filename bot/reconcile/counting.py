@@ -100,9 +100,11 @@ def count(blobs: Mapping[str, str], before: Counts | None, read: Read, carry: Ca
     files.take(files.about(set(map(_of_content, contents))))
     old = [event for name in sorted(files.events) for event in files.former(name)]
     new = [event for name in sorted(files.events) for event in files.events[name]]
-    tallies = (_tally(carry, _only(found, contents)) for found in (old, new))
+    tally = before.tally.replaced(*(_tally(carry, _only(found, contents)) for found in (old, new)))
+    if not tally.is_possible:
+        return _all(blobs, read, carry)
     again = {name: _counted(blobs[name], files.content[name], files.events[name]) for name in sorted(changed)}
-    return Counts(tally=before.tally.replaced(*tallies), files={**known, **again})
+    return Counts(tally=tally, files={**known, **again})
 
 
 def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> Counts:

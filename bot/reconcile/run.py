@@ -114,9 +114,9 @@ def survey_event(
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.
     said = unverified(corrections, platform.taxonomy, History(world.store, commits.base).all)
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
-    asked = recall(backend(platform), abilities_of(ledger).endpoints)
+    asked = recall(backend(platform), abilities_of(ledger, world.clock()).endpoints)
     inventory = survey(event.repository, commits.base, past, platform, world.store, raised, asked, progress)
-    return inventory.model_copy(update={"abilities": learnt_by(asked)})
+    return inventory.model_copy(update={"abilities": learnt_by([asked])})
 
 
 def reconcile_event(

@@ -119,7 +119,7 @@ def admit_merged(tip: Tip) -> Staged:
             if id in tip.platform.regression_set.tombstones
         },
         corrections=tip.corrections,
-        abilities=abilities_of(tip.ledger),
+        abilities=abilities_of(tip.ledger, tip.world.clock()),
         refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)

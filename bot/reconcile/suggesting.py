@@ -82,7 +82,7 @@ def _agreement(tip: Tip) -> tuple[Agreement, dict[str, str | None]]:
     history = History(store, tip.commit)
     conditions = digest([history.last, digest_of_product()])
     record = tip.known(load_agreement, None)
-    if record is not None and record.conditions != conditions:
+    if record is not None and (record.conditions != conditions or not tally_in(record).is_possible):
         record = None
     if record is not None and record.events == tree:
         return agreement_in(tally_in(record)), {}

@@ -16,6 +16,8 @@ from bot.text import normalise
 _ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
 """In which order rows come; what is not among these comes after them, by its name."""
 
+_MOST: Final = 10_000_000
+"""More responses than any history has: larger counts were not counted, and some would take long to compute with."""
 _LEAVES_OUT: Final = frozenset({Decision.EXCLUDE.value, EVICT})
 """The decisions whose agreement wants something out of the set."""
 
@@ -168,6 +170,24 @@ class Tally:
     rested: Counter[Rested] = field(default_factory=Counter)
     gone: Counter[bool] = field(default_factory=Counter)
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether some responses may have these counts.  ``False`` of more than ten million."""
+        counts = (self.people, self.answers, self.questions, self.wordings, self.rested, self.gone)
+        if not all(0 < count <= _MOST for found in counts for count in found.values()):
+            return False
+        answers = self.answers.total()
+        explicit: Counter[tuple[str, str]] = Counter()
+        for answer, count in self.answers.items():
+            if answer.explicit:
+                explicit.update(dict.fromkeys(_rows_of(answer), count))
+        judged: Counter[tuple[str, str]] = Counter()
+        for item, count in self.questions.items():
+            if not 0 <= item.wanted <= item.judged:
+                return False
+            judged[item.table, item.name] += item.judged * count
+        return judged <= explicit and self.people.total() == answers <= _MOST and self.wordings.total() <= answers
+
     def replaced(self, before: Tally, after: Tally) -> Tally:
         """The counts where responses that were counted as ``before`` are counted as ``after``."""
         return Tally(
@@ -215,7 +235,7 @@ def _questions(responses: Sequence[Response]) -> Iterator[Question]:
         if item.explicit:
             # In the order of their times: a person's last word is the one that stays.
             wanted = item.agrees != (item.decision in _LEAVES_OUT)
-            for table, name in {(table, name) for table, names in _TABLES.items() for name in names(item)}:
+            for table, name in _rows_of(item):
                 judged.setdefault((table, name, item.subject), {})[item.by.casefold()] = wanted
     for (table, name, _), words in judged.items():
         if len(words) > 1:
@@ -230,6 +250,10 @@ _TABLES: Final[Mapping[str, Callable[[Answer | Response], Iterable[str]]]] = {
     "reasons": lambda item: item.reasons,
 }
 """The tables, and in which of their rows something is counted."""
+
+
+def _rows_of(item: Answer | Response) -> set[tuple[str, str]]:
+    return {(table, name) for table, names in _TABLES.items() for name in names(item)}
 
 
 def agreement_of(responses: Sequence[Response]) -> Agreement:
@@ -275,7 +299,7 @@ def _rows(table: str, tally: Tally) -> tuple[Row, ...]:
 
 def _row(table: str, name: str, answers: Counter[Answer], tally: Tally) -> Row:
     found = {item: count for item, count in tally.questions.items() if item[:2] == (table, name)}
-    units = ({str(place): place < item.wanted for place in range(item.judged)} for item in _each(found))
+    units = (({True: item.wanted, False: item.judged - item.wanted}, count) for item, count in found.items())
     return Row(
         name=name,
         explicit=_share(answers, True),
@@ -283,10 +307,6 @@ def _row(table: str, name: str, answers: Counter[Answer], tally: Tally) -> Row:
         several=sum(found.values()),
         alpha=alpha(units),
     )
-
-
-def _each(counts: Mapping[Question, int]) -> Iterator[Question]:
-    return (item for item, count in counts.items() for _ in range(count))
 
 
 def _share(answers: Counter[Answer], explicit: bool) -> Share:

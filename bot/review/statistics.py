@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
-from typing import Final
+from typing import Final, TypeVar
 
 LEVEL: Final = 0.95
 """How often an interval holds the share that it speaks of (semantics, section 8)."""
+
+Value = TypeVar("Value", bound=Hashable)
 
 _DEVIATIONS: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)  # 1.96: so many standard deviations hold that much
 
@@ -41,22 +43,21 @@ def wilson(count: int, total: int) -> Interval | None:
     return Interval(max(0.0, middle - half) if count else 0.0, min(1.0, middle + half) if count < total else 1.0)
 
 
-def alpha(units: Iterable[Mapping[str, Hashable]]) -> float | None:
-    """Krippendorff's alpha for nominal values; each unit maps those who judged it to what they said.
+def alpha(units: Iterable[tuple[Mapping[Value, int], int]]) -> float | None:
+    """Krippendorff's alpha for nominal values; each kind of unit is how many people said what of one, and their number.
 
     1: all agree; 0: as chance would have it; below 0: they disagree more than that.  Any number of people may have
     judged any of the units; one with a single judgement says nothing.  ``None`` where alpha is not defined: no unit
     was judged by two, or all judgements of such units are the same, so that chance alone would have them agree.
     Source: K. Krippendorff, Content Analysis, 4th edition (2019), chapter 12.
     """
-    totals: Counter[Hashable] = Counter()
+    totals: Counter[Value] = Counter()
     differing = Fraction(0)  # pairs within a unit that differ, each unit weighing as much as it has values
-    for unit in units:
-        said = Counter(unit.values())
-        size = said.total()
+    for said, number in units:
+        size = sum(said.values())
         if size > 1:
-            totals += said
-            differing += Fraction(size**2 - sum(count**2 for count in said.values()), size - 1)
+            totals.update({value: count * number for value, count in said.items()})
+            differing += number * Fraction(size**2 - sum(count**2 for count in said.values()), size - 1)
     total = totals.total()
     by_chance = total**2 - sum(count**2 for count in totals.values())
     return None if not by_chance else float(1 - (total - 1) * differing / by_chance)

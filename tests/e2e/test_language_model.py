@@ -26,11 +26,12 @@ class Mind:
     """A model that answers by words of the query, obeys whoever says "ignore", and fails on demand."""
 
     def __init__(self) -> None:
+        self.measured = False
         self.failing: Callable[[dict[str, Any]], Reply | None] = lambda body: None
 
     def __call__(self, body: dict[str, Any], number: int) -> Reply:
         failed = self.failing(body)
-        return Model(self.answer)(body, number) if failed is None else failed
+        return Model(self.answer, log_probabilities=self.measured)(body, number) if failed is None else failed
 
     @staticmethod
     def answer(body: dict[str, Any]) -> dict[str, object]:
@@ -42,7 +43,8 @@ class Mind:
                 votes[name] = [{"id": "T1", "certainty": 90}]
                 continue
             exercised = "ignore" in text or (name == "call" and "transfer" not in text)
-            votes[name] = {"exercised": exercised, "certainty": 90}
+            stated = asked[name]["type"] != "boolean"
+            votes[name] = {"exercised": exercised, "certainty": 90} if stated else exercised
         return votes
 
 
@@ -116,8 +118,9 @@ def reviewed_once(world: World, server: ModelServer, on: Callable[..., BotRun]) 
 
 
 def test_what_the_endpoint_can_do_is_found_out_by_the_first_job_alone(
-    world: World, server: ModelServer, on: Callable[..., BotRun]
+    world: World, mind: Mind, server: ModelServer, on: Callable[..., BotRun]
 ) -> None:
+    mind.measured = True
     number = reviewed_once(world, server, on)
     probes = [body for body in server.requests if is_probe(body)]
     assert probes

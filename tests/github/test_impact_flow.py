@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.classifier.findings import FindingsInMemory
+from bot.classifier.language_model.abilities import BEST
+from bot.classifier.language_model.remembered import KeptAbilities, RememberedAbilities
 from bot.classifier.model import Backend, Finding, InferenceRequest
 from bot.classifier.remembering import RememberingBackend
 from bot.config import CONFIG_FILE
@@ -366,6 +368,21 @@ def test_what_a_model_said_is_kept_and_asked_neither_again_nor_after_the_merge()
     here.reconcile()
     assert here.asked == []
     assert platform_of(here.hub).regression_set.entries["r1"].classified.taxonomy == "1.1.0"
+
+
+def test_what_any_classifier_finds_out_of_its_endpoint_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = desk({"q1": OF_F}, remembers=True)
+    plain = here.backend
+
+    def backend(platform: Platform) -> Backend:
+        made, memory = plain(platform), RememberedAbilities(None)
+        memory.learnt[f"{len(here.made):024x}"] = KeptAbilities(abilities=BEST, found=1)
+        assert isinstance(made, RememberingBackend)
+        return replace(made, memory=memory)
+
+    monkeypatch.setattr(here, "backend", backend)
+    analysis = here.review(here.offer(written(WITH_F)))
+    assert len(analysis.abilities) == len(here.made) > 1
 
 
 def test_what_people_rejected_is_promised_no_slot() -> None:

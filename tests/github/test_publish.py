@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from bot.classifier.language_model.abilities import BEST, LEAST
+from bot.classifier.language_model.abilities import BEST
 from bot.classifier.language_model.remembered import KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
@@ -74,11 +74,21 @@ def test_what_was_found_out_of_an_endpoint_is_kept_and_forgotten() -> None:
 
 
 def test_of_many_endpoints_those_that_were_looked_at_last_are_kept() -> None:
-    found = {f"{number:024x}": KeptAbilities(abilities=LEAST, found=number) for number in range(MOST_ENDPOINTS)}
+    found = {f"{number:024x}": KeptAbilities(abilities=BEST, found=number) for number in range(MOST_ENDPOINTS)}
     latest = {"f" * 24: KeptAbilities(abilities=BEST, found=99)}
     assert AbilityRecord(endpoints=found).after(latest).endpoints == dict(list(found.items())[1:]) | latest
+    assert len(AbilityRecord(endpoints=found).until(9).endpoints) == 10
     with pytest.raises(ValidationError, match="at most 20"):
         make_analysis(abilities={**found, **latest})
+
+
+@pytest.mark.parametrize("less", [{"several": False}, {"format": "plain"}, {"length": None}, {"seed": False}])
+def test_that_an_endpoint_can_do_less_than_all_is_neither_kept_nor_believed(less: dict[str, object]) -> None:
+    little = {"a" * 24: KeptAbilities(abilities=BEST.model_copy(update=less), found=9)}
+    assert AbilityRecord(endpoints=little).until(9) == AbilityRecord().after(little) == AbilityRecord()
+    other = BEST.model_copy(update={"length": "max_completion_tokens"})
+    best = AbilityRecord(endpoints={"a" * 24: KeptAbilities(abilities=other, found=9)})
+    assert best.until(9) == best
 
 
 def test_a_push_edits_the_comment_in_place() -> None:

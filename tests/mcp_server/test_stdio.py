@@ -229,7 +229,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
         {"name": "triage_eval_set", "arguments": {"<b>": 5}},
         "params.arguments.<untrusted>&lt;b&gt;</untrusted>: Input should be a valid string",
     ),
-    ("prompts/get", {"name": "p", "arguments": dict.fromkeys(map(str, range(25)), 5)}, "; and 5 more; mend"),
+    ("prompts/get", {"name": "p", "arguments": dict.fromkeys(map(str, range(25)), 5)}, "; and 5 more; correct"),
 ]
 
 
@@ -240,7 +240,7 @@ def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
             error = talk.answer(1)["error"]
             assert error["code"] == -32602
             assert said in error["message"]
-            assert error["message"].endswith("mend that, then send it again")
+            assert error["message"].endswith("correct that, then send it again")
 
 
 def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None:

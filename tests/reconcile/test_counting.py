@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from unittest import mock
@@ -37,6 +39,7 @@ from tests.review.factories import (
     withdrawn,
 )
 
+TWO = ((1, "ann"), (2, "bob"))
 TREE, CONDITIONS = "a" * 40, "b" * 24
 SET = "regression_set.jsonl"
 
@@ -108,6 +111,21 @@ def test_counts_of_other_files_are_no_counts() -> None:
     record, parts = recorded(Folder({"1.jsonl": appended(None, own(1, "q1"))}).count(), TREE, CONDITIONS)
     assert counts_in(record, parts.values()) is not None
     assert counts_in(record, ()) is None
+
+
+def test_where_counts_were_edited_all_is_counted() -> None:
+    files = {"1.jsonl": appended(None, [shown("q1", ADMIT, pull_request=1)])}
+    judged = [decided("q1", ADMIT, action="accept", by=by, pull_request=1, comment=place) for place, by in TWO]
+    files["1.jsonl"] = appended(files["1.jsonl"], judged)
+    first = kept(Folder(files).count())
+    assert first.tally.is_possible
+    assert first.tally.questions
+    more = Folder({"1.jsonl": appended(files["1.jsonl"], [withdrawn(judged[0])])})
+    emptied = replace(first, tally=replace(first.tally, people=Counter(), answers=Counter()))
+    many = replace(first.tally, questions=Counter(dict.fromkeys(first.tally.questions, 10**8)))
+    assert not many.is_possible
+    for edited in (emptied, replace(first, tally=many)):
+        assert more.count(edited) == more.count()
 
 
 def test_files_of_a_hundred_pull_requests_are_kept_together() -> None:
@@ -210,6 +228,7 @@ def counted_step_by_step(lines: Any, stops: list[int]) -> None:
         anew = Folder(texts).count()
         counted = Folder(texts).count(before)
         assert counted == anew
+        assert anew.tally.is_possible
         before = kept(counted)
         assert before == counted
     events = [event for name in sorted(texts) for at, event in lines if at == name]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
+
 import krippendorff
 import numpy as np
 import pytest
@@ -50,11 +53,9 @@ def test_of_nothing_there_is_no_interval() -> None:
     assert wilson(0, 0) is None
 
 
-def units(*rows: str) -> list[dict[str, str]]:
+def units(*rows: str) -> list[tuple[Counter[Hashable], int]]:
     """Each row is what one person said of the units in their order; ``.`` where nothing."""
-    return [
-        {str(person): said for person, said in enumerate(column) if said != "."} for column in zip(*rows, strict=True)
-    ]
+    return [(Counter(said for said in column if said != "."), 1) for column in zip(*rows, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,17 @@ def test_alpha_is_that_of_the_package(rows: list[str]) -> None:
 
 
 @given(tables)
-def test_alpha_knows_no_names_of_people_or_values_and_no_order(rows: list[str]) -> None:
+def test_alpha_knows_no_names_of_values_and_no_order(rows: list[str]) -> None:
     found = units(*rows)
-    renamed = [
-        {f"person {9 - int(person)}": ord(said) for person, said in reversed(unit.items())} for unit in reversed(found)
-    ]
+    renamed = [({ord(str(said)): count for said, count in unit.items()}, 1) for unit, _ in reversed(found)]
     assert alpha(renamed) == alpha(found)
+
+
+@given(tables, st.integers(1, 4))
+def test_many_units_of_a_kind_count_as_many_times(rows: list[str], number: int) -> None:
+    found = units(*rows)
+    assert alpha((unit, number) for unit, _ in found) == alpha(found * number)
+
+
+def test_alpha_takes_no_longer_of_more_units() -> None:
+    assert alpha([({True: 10**8, False: 10**8}, 10**8), ({True: 2}, 10**8)]) == pytest.approx(0, abs=1e-6)

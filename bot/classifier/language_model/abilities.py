@@ -46,6 +46,12 @@ class Abilities(FileModel):
     seed: bool
     length: LengthKey | None
 
+    @property
+    def is_all(self) -> bool:
+        """Whether it can do everything that is probed for."""
+        able = self.several and self.log_probabilities and self.seed and self.length is not None
+        return able and self.format == "json_schema"
+
 
 BEST: Final = Abilities(format="json_schema", several=True, log_probabilities=True, seed=True, length="max_tokens")
 LEAST: Final = Abilities(format="plain", several=False, log_probabilities=False, seed=False, length=None)

@@ -71,7 +71,7 @@ def _tools(
             tools.append(tool if tool.effect == "unknown" else replace(tool, effect_from=_SAYS))
         else:
             message = f"tools[{index}].name: no extended file has a tool {tool.name!r}{perhaps(tool.name, places)}"
-            fix = "mend the name; a new tool says its `protocol`"
+            fix = "correct the name; a new tool says its `protocol`"
             problems.append(document.problem(("tools", index, "name"), message, fix))
     return tuple(tools)
 

@@ -218,7 +218,7 @@ class _Reader:
         target = _pointed(source.root, pointer)
         if target.absent:
             message = f"{reference.name}: {reference.text} points to nothing and is not read"
-            self.package.note(reference, message, "mend the reference")
+            self.package.note(reference, message, "correct the reference")
         return target
 
 

@@ -105,7 +105,7 @@ class Package:
             self.note(
                 place,
                 f"{place.name}: {what} is not read: {name} is not a file of the package{self._namesake(path)}",
-                "add the file, or mend its name",
+                "add the file, or correct its name",
             )
 
     def include(self, place: Place, *, what: str) -> str:

@@ -117,7 +117,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
         problems.append(Problem(source.file, line, message, fix))
     for meant, name in ((ANSWER_KEY, found.answer), (TOOLS_KEY, found.tools)):
         if name is not None and name != meant and meant in known:
-            message = f"the column {meant!r} stands beside {name!r}, which is named for the same"
+            message = f"the column {meant!r} is next to {name!r}, which is named for the same"
             problems.append(Problem(source.file, line, message, "name that one, or rename one of the two"))
     if problems:
         raise InputError(problems)

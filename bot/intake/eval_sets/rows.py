@@ -80,7 +80,7 @@ def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) ->
     if len(problems) < MOST_FAULTS:
         return False
     problems.append(
-        problem("too many queries cannot be read; from here on none was looked at", "mend the others first")
+        problem("too many queries cannot be read; from here on none was looked at", "correct the others first")
     )
     return True
 

@@ -216,7 +216,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         hint = f"; it may hold queries ({', '.join(query_keys(columns))}), and nothing says that it is an eval set"
         fix = f"say so: {declaring(source.file, source.path, kind_of(source))}; {_ELSEWHERE}"
     elif columns and not hint:
-        hint = f"; what the user says stands in none of its columns by a known name: {', '.join(columns[:20])}"
+        hint = f"; what the user says is in none of its columns by a known name: {', '.join(columns[:20])}"
         fix = f"name the column: {declaration(source, 'query', 'NAME')}; {_ELSEWHERE}"
     cells = " (tables whose cells are separated by commas, semicolons or tabs)" if source.is_table else ""
     message = f"no eval set is recognised in this file{hint}; looked for: {names_of(possible)}{cells}"

@@ -97,7 +97,7 @@ FAULTS: list[tuple[str, int | None, str, str]] = [
     (declared("a.csv: 7"), 3, "must be a mapping", "write `key: value` pairs"),
     ("formats: 2\nfiles: {}\n", 1, "formats: must be 1", "write 1"),
     ("files: {}\n", 1, "formats: the key is missing", "add `formats`"),
-    ("formats: 1\nfiles: [\n", 2, "not valid YAML", "mend the YAML"),
+    ("formats: 1\nfiles: [\n", 2, "not valid YAML", "correct the YAML"),
     ("formats: 1\nfiles: {a.csv: &a {format: x}, a.csv: *a}\n", 2, "given twice", "keep one"),
     ("", None, "must be a mapping", "write `key: value` pairs"),
 ]
@@ -120,7 +120,7 @@ def test_what_is_wrong_with_it_is_said_and_the_files_are_read(
     [
         ("{query: nix}", "no record has the column 'nix', which is named for the query"),
         ("{id: nix}", "which is named for the id"),
-        ("{answer: n}", "the column 'expected_response' stands beside 'n'"),
+        ("{answer: n}", "the column 'expected_response' is next to 'n'"),
     ],
 )
 def test_columns_that_are_not_there_are_faults_of_the_file(tmp_path: Path, columns: str, message: str) -> None:
