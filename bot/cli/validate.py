@@ -141,6 +141,6 @@ def _folders_of(paths: Iterable[str]) -> frozenset[str]:
 
 def _processors() -> int:
     """How many cores this process may use, where the system tells; else how many there are."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    if sys.platform != "linux":
+        return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
