@@ -380,14 +380,14 @@ def test_no_folder_of_somebody_else_is_overwritten(incumbent: Incumbent) -> None
 
 @pytest.mark.usefixtures("root")
 def test_an_output_that_comes_into_being_meanwhile_stays(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bot.triage import run
+    from bot.triage import run, shortlist
 
     def choose(*arguments: Any) -> Any:
         Path("out").mkdir()
         Path("out/notes.txt").write_text("mine", encoding="utf-8")
         return original(*arguments)
 
-    original = run.choose
+    original = shortlist.choose
     monkeypatch.setattr(run, "choose", choose)
     write_lines(Path("t.jsonl"), traffic(3))
     Path("out.part").mkdir()
@@ -410,3 +410,24 @@ def test_two_agents_of_one_name_are_refused(incumbent: Incumbent) -> None:
     outcome = incumbent(*given)
     assert outcome.code == 1
     assert "the customer x has two agents tracker: one/tracker and two/tracker" in outcome.err
+
+
+@pytest.mark.usefixtures("root")
+def test_a_query_that_a_language_model_cannot_classify_blocks_no_other(
+    incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.triage import run
+
+    monkeypatch.setattr(run, "missing", lambda *arguments: {"t1": "no valid sample"})
+    write_lines(Path("t.jsonl"), traffic(3))
+    arguments = ["triage", "t.jsonl", "--agent", AGENT, "--out", "out", "--processes", "1"]
+    outcome = incumbent(*arguments)
+    assert outcome.code == 3
+    assert "not classified: t1: no valid sample; run again" in outcome.err
+    assert not Path("out").exists()
+    # As if another backend had been asked.
+    monkeypatch.setattr(run, "EmbeddedBackend", type(None))
+    outcome = incumbent(*arguments)
+    assert outcome.code == 3
+    assert "with --force asks for these" in outcome.err
+    assert "| `t1` | `no valid sample` |" in Path("out/report.md").read_text(encoding="utf-8")
