@@ -176,12 +176,10 @@ def _similarities(unit: Sparse, others: Sparse) -> Floats:
 def _cohesion(matrix: Sparse) -> float:
     """The mean similarity of each row of ``matrix`` to the others; 1 of a single one."""
     size = matrix.shape[0]
-    if size < 2:
-        return 1.0
     unit = _unit(matrix)
     within = _similarities(unit, unit)
     np.fill_diagonal(within, 1.0)
-    return rounded(float((within.sum() - size) / (size * (size - 1))))
+    return rounded(float((within.sum() - size) / (size * (size - 1)))) if size > 1 else 1.0
 
 
 class _Weights:

@@ -123,8 +123,11 @@ def test_where_counts_were_edited_all_is_counted() -> None:
     more = Folder({"1.jsonl": appended(files["1.jsonl"], [withdrawn(judged[0])])})
     emptied = replace(first, tally=replace(first.tally, people=Counter(), answers=Counter()))
     many = replace(first.tally, questions=Counter(dict.fromkeys(first.tally.questions, 10**8)))
+    unwanted = Counter(item._replace(wanted=item.judged + 1) for item in first.tally.questions)
+    beyond = replace(first.tally, questions=unwanted)
     assert not many.is_possible
-    for edited in (emptied, replace(first, tally=many)):
+    assert not beyond.is_possible
+    for edited in (emptied, replace(first, tally=many), replace(first, tally=beyond)):
         assert more.count(edited) == more.count()
 
 
