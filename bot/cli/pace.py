@@ -36,7 +36,7 @@ class Pace:
 def words(label: str, done: int, total: int, begun: int, seconds: float) -> str:
     """A line such as ``rows read 5,000/20,000 (1,000/s, 15 s left)``.
 
-    ``total`` is 0 where nobody knows it.  ``begun`` were done before, ``seconds`` ago: they are no part of the rate,
+    ``total`` is 0 if unknown.  ``begun`` were done before, ``seconds`` ago: they are no part of the rate,
     which is left out while it would say little.
     """
     counted = f"{label} {done:,}/{total:,}" if total else f"{label} {done:,}"

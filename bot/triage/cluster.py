@@ -104,7 +104,7 @@ def classified_on(
     finally:
         ours.close()
         process.join(_CLOSING if what in (Said.FAILED, Said.ENDED) else 0)
-        # Ray lets nobody else end it in time; the cluster stops what a driver asked for that is gone.
+        # Only Ray can end it; the cluster stops what a driver asked for that is gone.
         process.kill()
         process.join()
 

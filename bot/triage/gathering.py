@@ -167,7 +167,7 @@ def _hasher(permutations: int) -> MinHash:
 def _checksums(text: str, size: int) -> Collection[int]:
     """The checksums (CRC-32) of all parts of ``text`` of ``size`` characters, or of a shorter text.
 
-    They need to be told apart, not protected: that is quicker than the SHA-1 of MinHash's default.
+    They need to differ, not to be protected: that is quicker than the SHA-1 of MinHash's default.
     """
     if not text.isascii() or len(text) < size:
         return {crc32(text[start : start + size].encode()) for start in range(max(1, len(text) - size + 1))}
