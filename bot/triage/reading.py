@@ -480,8 +480,8 @@ class _CsvLines:
 
 def _next(rows: Iterator[list[str]], longest: int) -> list[str]:
     """The next row; raises :class:`csv.Error` where a quote that nothing closes would take in the rest of a file."""
-    # All of a process share the limit.
-    others = csv.field_size_limit(longest)
+    # All of a process share the limit.  It is the lines that bound a row: by one line, at most, beyond the longest row.
+    others = csv.field_size_limit(2 * longest)
     try:
         return next(rows)
     finally:

@@ -587,7 +587,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "warning",
         "code owners",
         "Unknown owner",
-        "mend",
+        "correct",
     ),
     (
         "owner faults unread",

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 # A node that died is known after three seconds, and not after fifteen.
 os.environ |= {
@@ -26,8 +27,9 @@ NODES = 3
 
 def main() -> None:
     """Start the nodes, say where they are, and stop them at the end of the input."""
-    # Paths of sockets are short.
-    folder = tempfile.mkdtemp(prefix="ray-")
+    # Paths of sockets are short.  What Ray writes beside its nodes goes there too.
+    folder = os.environ["RAY_TMPDIR"] = tempfile.mkdtemp(prefix="ray-")
+    Path(folder, "ray").mkdir()
     cluster = Cluster()
     try:
         for _ in range(NODES):

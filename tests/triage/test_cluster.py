@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO, TypeVar
 
 import pytest
 
@@ -29,7 +30,9 @@ from tests.factories import REPOSITORY
 
 SWITCH = "INCUMBENT_RAY"
 AGENT = "examples/customers/northwind-tracker/tracker"
-ROWS = 300
+T = TypeVar("T")
+
+ROWS = 1_000
 SHARD = 10
 PATIENCE = 300
 
@@ -44,23 +47,32 @@ class Nodes:
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     """Three nodes, of which nothing is left afterwards."""
     if find_spec("ray") is None:
         if os.environ.get(SWITCH) == "required":
             pytest.fail(f"{SWITCH}=required, but ray is missing: run `make test-cluster`")
         pytest.skip(f"ray is missing: `make test-cluster` installs it ({SWITCH}=required makes this a failure)")
     command = [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:  # type: ignore[call-overload]
+    log = tmp_path_factory.mktemp("nodes") / "stderr"
+    with log.open("w") as errors, _started(command, errors) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            said = json.loads(process.stdout.readline())
+            line = process.stdout.readline()
+            assert line, log.read_text()
+            said = json.loads(line)
             yield Nodes(said["address"], said["gcs"], tuple(said["raylets"]))
             process.stdin.close()
             process.wait(30)
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def _started(command: list[str], errors: IO[str]) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True, start_new_session=True)
 
 
 @pytest.fixture
@@ -70,7 +82,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     configure(tmp_path, seconds=120)
     texts = [row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars if len(row.turns) == 1]
-    chosen = random.Random(7).sample([text for text in texts if len(text) > 60], ROWS)
+    pairs = zip(random.Random(7).sample(texts, ROWS), random.Random(8).sample(texts, ROWS), strict=True)
+    chosen = [f"{one} {other}" for one, other in pairs]
     rows = [json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen)]
     (tmp_path / "t.jsonl").write_text("\n".join(rows), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -109,11 +122,12 @@ def started(out: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
+def wait_until(condition: Callable[[], T], what: str) -> T:
     deadline = time.monotonic() + PATIENCE
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE} s"
         time.sleep(0.005)
+    return found
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -160,8 +174,8 @@ def test_a_killed_command_and_then_a_killed_node_change_no_byte_of_what_one_mach
     assert not Path("out").exists()
     with started("out", *arguments) as process:
         victims = nodes.raylets[1:]
-        wait_until(lambda: any(map(at_work, victims)), "work on a node besides the head's")
-        kill_node(next(raylet for raylet in victims if at_work(raylet)))
+        working = wait_until(lambda: [*filter(at_work, victims)], "work on a node besides the head's")
+        kill_node(working[0])
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     after = classified("out")
