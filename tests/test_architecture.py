@@ -20,7 +20,7 @@ ROWS = [
     {"label_tables"},
     {"yaml_writing"},
     {"snapshot", "validation", "git"},
-    {"documentation", "object_store", "setup_files", "whole_file"},
+    {"documentation", "folder_lock", "object_store", "setup_files", "whole_file"},
     {"user_cache"},
     {"defaults"},
     {"learning_settings"},

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bot.curator.journal import settle
-from bot.errors import OutsideError
+from bot.folder_lock import only_command_in
 
 
 @contextmanager
@@ -17,31 +15,11 @@ def sole_curator(root: Path, report: Callable[[str], None]) -> Iterator[None]:
     """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
 
     A change that was interrupted is finished first; ``report`` is given a sentence of it.
-    Raises :class:`OutsideError` while another command holds it.  No file is left behind: the folder itself is locked.
+    Raises :class:`OutsideError` while another command holds it.
     """
-    with _locked(root):
+    busy = f"another command is changing the regression set of {root}; run this again when it has ended"
+    with only_command_in(root, busy):
         said = settle(root)
         if said is not None:
             report(said)
         yield
-
-
-@contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    if sys.platform == "win32":
-        # There folders cannot be locked; people who share a working tree there take care themselves.
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(root, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutsideError(
-                f"another command is changing the regression set of {root}; run this again when it has ended"
-            ) from None
-        yield
-    finally:
-        os.close(descriptor)

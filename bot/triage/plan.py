@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from bot.digests import digest
 from bot.errors import OutsideError, UsageError
+from bot.folder_lock import only_command_in
 from bot.triage.tables import PART, SPILL
 
 _PLAN: Final = "plan.json"
@@ -62,7 +62,8 @@ def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Wo
     """
     plan, wanted = folder / _PLAN, f'{_MARK}{digest([*sorted(of.items())])}"}}'
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone_in(folder):
+    fix = "wait until it has ended, or name another folder with --work"
+    with only_command_in(folder, f"another command works in {folder}; {fix}"):
         found = _plan_in(folder)
         if found not in (None, wanted):
             if not anew:
@@ -113,26 +114,6 @@ def _remove_temporary(folder: Path) -> None:
     for name in _FOLDERS:
         for path in (folder / name).glob(f"*.parquet.*{PART}"):
             path.unlink()
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    if sys.platform == "win32":
-        # There folders cannot be locked.
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            fix = "wait until it has ended, or name another folder with --work"
-            raise OutsideError(f"another command works in {folder}; {fix}") from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
