@@ -51,7 +51,7 @@ from bot.rater.similarity import similarity_matrix
 from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise
 
 REPOSITORY = Path(__file__).parent.parent
 CAPABILITIES = 30

@@ -42,12 +42,12 @@ from bot.extension.observing import observe_all
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
 from bot.learning_settings import ExtensionSettings
-from bot.personal_data.detector import Detector
 from bot.snapshot import WorkingTree
 from bot.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy, Turns
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.personal_data.detector import Detector
 
 REPOSITORY: Final = Path(__file__).parent.parent
 HIDDEN_QUERIES: Final = 25

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.classifier.exemplars import Label, training_data
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
-from bot.text import normalise
+from bot.text.compare import normalise
 
 HELD_OUT: Final = 3
 """One exemplar in so many is held out."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bot.personal_data.detector import Detector
-from bot.personal_data.model import Found, Kind
 from bot.review.statistics import wilson
+from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.model import Found, Kind
 
 FOLDER: Final = Path(__file__).parent.parent / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8

@@ -23,7 +23,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel, JaroWinkler, LCSseq, Levenshtein
 
 from bot.rater.similarity import SCORER
-from bot.text import normalise
+from bot.text.compare import normalise
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[str, str], float]

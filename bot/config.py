@@ -28,11 +28,11 @@ from bot.learning_settings import (
 )
 from bot.limits import ReadingLimits
 from bot.snapshot import Snapshot
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 if TYPE_CHECKING:
-    from bot.personal_data.detector import Detector
+    from bot.text.personal_data.detector import Detector
 
 CONFIG_FILE = "config/curation.yaml"
 
@@ -286,7 +286,7 @@ class PersonalData(FileModel):
 
     def _detector(self, allowed: Iterable[str]) -> Detector:
         # Only here, since its imports take long, and most commands that read a config need none of them.
-        from bot.personal_data.detector import Detector
+        from bot.text.personal_data.detector import Detector
 
         return Detector(names=self.names, allowed=frozenset(allowed))
 

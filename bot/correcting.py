@@ -16,10 +16,10 @@ from bot.errors import InputError, Problem
 from bot.intake.query import Query
 from bot.pipeline import Classified, Platform, judge
 from bot.submission import Submission
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.did_you_mean import perhaps
 
 SIGNS = {"+": True, "-": False, "\u2212": False}
 

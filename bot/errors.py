@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
 
-from bot.invisible import is_shown
-from bot.masking import masked
+from bot.text.invisible import is_shown
+from bot.text.masking import masked
 
 _LONGEST: Final = 4_000
 """Characters of a message or a fix: enough for any of ours, and to recognise what it quotes."""

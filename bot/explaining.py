@@ -18,7 +18,7 @@ from bot.errors import InputError, Problem
 from bot.pipeline import Platform, Review
 from bot.renewal import query_of
 from bot.submission import Submission
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 
 @dataclass(frozen=True, kw_only=True)

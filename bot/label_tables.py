@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.limits import ReadingLimits
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 UNKNOWN: Final = "?"
 """Stands before a label of which nobody can tell whether it is true."""

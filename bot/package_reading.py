@@ -13,9 +13,9 @@ from typing import Final
 
 from bot.config import Curation
 from bot.errors import OutsideError, Problem
-from bot.masking import mask_by
 from bot.snapshot import WorkingTree
 from bot.submission import Package, collect, read_package
+from bot.text.masking import mask_by
 
 _WORTH_A_PROCESS: Final = 100
 """Packages that take about as long to read as a process takes to start."""

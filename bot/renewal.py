@@ -37,7 +37,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.affected import Affected, affected_along, everything
 from bot.taxonomy.migration import NOTHING, Migration, carried_questions, declared, migration_between
 from bot.taxonomy.model import Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
 
 UNCORRECTED: Final[Corrections] = MappingProxyType({})
 Former = Callable[[str], Sequence[Taxonomy]]

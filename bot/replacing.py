@@ -12,9 +12,9 @@ from typing import Final
 
 from bot.documents import Data
 from bot.intake.query import EvalSet
-from bot.personal_data.detector import Detector
-from bot.personal_data.plain_text import digits_of
-from bot.personal_data.stand_ins import Numbering, stand_in
+from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.plain_text import digits_of
+from bot.text.personal_data.stand_ins import Numbering, stand_in
 
 _LETTER: Final = "[0-9A-Za-z\u00c0-\u024f]"
 _NO_LETTER_BEFORE: Final = f"(?<!{_LETTER})"

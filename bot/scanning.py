@@ -16,15 +16,15 @@ from bot.documents import Document, parse_yaml
 from bot.errors import InputError
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import EvalSet, Query
-from bot.personal_data.counting import personal_in
-from bot.personal_data.detector import Detector
 from bot.pipeline import Platform
 from bot.renewal import query_of
 from bot.replacing import Replacement, not_replaced, replaced_contents
-from bot.secrets import holds_secret
 from bot.snapshot import Overlay, Snapshot, WorkingTree
 from bot.submission import EVAL_SETS, submission_folders
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.personal_data.counting import personal_in
+from bot.text.personal_data.detector import Detector
+from bot.text.secrets import holds_secret
 
 ANOTHER_REASON = "--replace changes no reasons: write another one"
 ANOTHER_NAME = "--replace changes no names: give its source another name, evict the entry, and admit the query again"

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.intake.expected_calls import stated_calls
 from bot.intake.query import Query
 from bot.submission import Submission
+from bot.text.digests import digest
 
 Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]
 """What a query asks: its turns, the names of what is attached to them, and the tools that are expected to be called

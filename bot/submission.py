@@ -14,9 +14,9 @@ from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import Specification
-from bot.personal_data.counting import personal_in_name
-from bot.secrets import holds_key
 from bot.snapshot import Rationed, Snapshot
+from bot.text.personal_data.counting import personal_in_name
+from bot.text.secrets import holds_key
 
 EVAL_SETS = "eval_sets"
 

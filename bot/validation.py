@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 from bot.documents import Document, Path
 from bot.errors import InputError, Problem
 from bot.limits import MOST_FAULTS
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 Model = TypeVar("Model", bound=BaseModel)
 Item = TypeVar("Item")

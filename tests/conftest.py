@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from bot.masking import mask_by
-from bot.personal_data.detector import Detector
+from bot.text.masking import mask_by
+from bot.text.personal_data.detector import Detector
 
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=40)

@@ -367,7 +367,7 @@ def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:
         "import sys\n"
         "from bot.config import PersonalData\n"
         "PersonalData()\n"
-        "print(sorted({'phonenumbers', 'stdnum', 'bot.personal_data.detector'} & set(sys.modules)))"
+        "print(sorted({'phonenumbers', 'stdnum', 'bot.text.personal_data.detector'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
@@ -379,7 +379,7 @@ def test_a_text_that_has_nothing_personal_loads_no_numbering_plans(text: str) ->
         "import sys\n"
         "from bot.config import PersonalData\n"
         f"assert not PersonalData().detector(None).find({text!r})\n"
-        "loaded = {'phonenumbers', 'stdnum', *(f'bot.personal_data.{it}' for it in ('addresses', 'mail', 'names'))}\n"
+        "loaded = {'phonenumbers', 'stdnum', *(f'bot.text.personal_data.{it}' for it in ('addresses', 'mail', 'names'))}\n"
         "print(sorted(loaded & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

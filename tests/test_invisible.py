@@ -6,8 +6,8 @@ import pytest
 
 from bot.errors import Problem
 from bot.intake.eval_sets.identity import fault_of_id
-from bot.invisible import is_invisible, is_shown
 from bot.report.escaping import code, printable, visible
+from bot.text.invisible import is_invisible, is_shown
 
 BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
 

@@ -17,7 +17,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
 from tests.classifier.factories import (
     ScriptedBackend,
     declared,

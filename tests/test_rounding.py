@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.rounding import DECIMALS, all_rounded, rounded
+from bot.text.compare import DECIMALS, all_rounded, rounded
 
 few_decimals = st.integers(0, 10**DECIMALS).map(lambda number: number / 10**DECIMALS)
 near_a_tie = st.integers(0, 10**DECIMALS).map(lambda number: (number + 0.5) / 10**DECIMALS)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from bot.documents import Data
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import texts_in
-from bot.personal_data.detector import Detector
 from bot.replacing import Replacement
 from bot.scanning import FolderScan, folders_of, scan_folder
 from bot.snapshot import WorkingTree
+from bot.text.personal_data.detector import Detector
 from tests.factories import SHIPPED
 
 CARD = "4539 1488 0343 6467"

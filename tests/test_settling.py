@@ -9,12 +9,12 @@ import pytest
 from bot import settling
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.documents import Data
 from bot.intake.query import Query, Setup
 from bot.intake.query_file import SetupFile
 from bot.settling import Settling, asked, content_key, settle
 from bot.submission import Submission
+from bot.text.digests import digest
 from tests.factories import make_entry
 
 AGENT = ("acme", "desk")

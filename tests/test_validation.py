@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 from bot.documents import parse_json, parse_yaml
 from bot.errors import InputError
 from bot.limits import ReadingLimits
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 from bot.validation import FileModel, Score, Text, Tuple, validate
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=20, nodes=1_000)

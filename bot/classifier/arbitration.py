@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from bot.classifier.model import BASES, CalledTools, Classification, Consensus, Contradiction, Judgement, Unfamiliar
 from bot.classifier.specification_path import Declared
-from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

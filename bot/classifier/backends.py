@@ -16,8 +16,8 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
+from bot.text.personal_data.detector import Detector
 from bot.user_cache import user_cache_folder
 
 if TYPE_CHECKING:

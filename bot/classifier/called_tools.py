@@ -10,10 +10,10 @@ from bot.classifier.model import EVEN, CalledTools, Consensus, Contradiction, Ju
 from bot.intake.expected_calls import expected_tools
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool
-from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.taxonomy.rule_facts import SUBJECTS
 from bot.taxonomy.rules import Rule, compile_rule, evaluate
+from bot.text.compare import rounded
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
 """``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bot.classifier.model import EVEN, RULED, Classification, Judgement
-from bot.rounding import rounded
 from bot.taxonomy.model import Capability, Taxonomy
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Correction:
 
 
 Corrections: TypeAlias = Mapping[str, Mapping[str, Correction]]
-"""Digest of a text (:func:`bot.text.text_key`) → capability → the correction that holds."""
+"""Digest of a text (:func:`bot.text.compare.text_key`) → capability → the correction that holds."""
 
 
 def values_of(corrections: Mapping[str, Correction]) -> dict[str, bool]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from bot.taxonomy.model import Exemplar, Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise
 
 
 class Label(IntEnum):

@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from bot.classifier.usage import Usage
 from bot.intake.specification import Tool
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 Path: TypeAlias = Literal[
     "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared", "corrected"

@@ -27,7 +27,6 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core
 from bot.extension.observing import observe_all, observe_entry
 from bot.extension.refused import RefusedCandidates
-from bot.masking import masked, masked_together
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
@@ -36,6 +35,7 @@ from bot.report.escaping import shortened, visible
 from bot.report.wording import counted
 from bot.snapshot import WorkingTree
 from bot.submission import read_package, submission_folders
+from bot.text.masking import masked, masked_together
 from bot.validation import validate
 
 SHOWN = 5

@@ -20,8 +20,8 @@ from bot.addresses import page_of_run, server_of
 from bot.cli.options import print_json, progress_bar, show_usage
 from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
-from bot.masking import masked_data
 from bot.opening import open_backend
+from bot.text.masking import masked_data
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend

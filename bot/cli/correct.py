@@ -34,7 +34,7 @@ from bot.report.output import CorrectOutput
 from bot.report.wording import codes
 from bot.snapshot import WorkingTree
 from bot.submission import collect
-from bot.text import text_key
+from bot.text.compare import text_key
 
 _MINUS: Final = "\u2212"
 

@@ -32,10 +32,10 @@ from bot.pipeline import Platform
 from bot.settling import content_of
 from bot.snapshot import WorkingTree
 from bot.submission import submission_folders
-from bot.suggest import perhaps
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.did_you_mean import perhaps
 from bot.validation import validate
 
 LABELS_FOLDER = "labels"

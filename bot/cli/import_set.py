@@ -44,8 +44,8 @@ from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
 from bot.snapshot import WorkingTree
-from bot.suggest import perhaps
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.did_you_mean import perhaps
 
 
 @click.command("import")

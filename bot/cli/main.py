@@ -84,7 +84,7 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from bot.suggest import perhaps
+            from bot.text.did_you_mean import perhaps
 
             raise click.UsageError(f"no such command {args[0]!r}{perhaps(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
@@ -222,7 +222,7 @@ def _show_problems(error: InputError) -> None:
 
 
 def _report_bug(arguments: Sequence[str] | None) -> int:
-    from bot.masking import masked
+    from bot.text.masking import masked
 
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", prefix="incumbent-bug-", suffix=".txt", delete=False

@@ -23,9 +23,9 @@ from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.git import read_conflicts, refuse_bare
-from bot.masking import masked, masked_json
 from bot.report.escaping import printable, visible
 from bot.stopping import is_stop
+from bot.text.masking import masked, masked_json
 
 if TYPE_CHECKING:
     from bot.curator.staging import Occasion
@@ -281,7 +281,7 @@ def show_problems(problems: tuple[Problem, ...]) -> None:
 def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumbent list` for the ids") -> None:
     """Raise :class:`InputError` unless ``id`` is among ``known``."""
     if id not in known:
-        from bot.suggest import perhaps
+        from bot.text.did_you_mean import perhaps
 
         raise InputError([Problem(id, None, f"there is no such {what}{perhaps(id, known)}", fix)])
 

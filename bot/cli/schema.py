@@ -7,7 +7,7 @@ import json
 import click
 
 from bot.errors import UsageError
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 
 @click.command("schema")

@@ -100,7 +100,7 @@ def command(
     folder = work or out.with_name(f"{out.name}.work")
     given = [path for path in (*inputs, agent_folder, agents_folder, repo) if path is not None]
     _refuse_nested(out, folder, given)
-    from bot.digests import digest
+    from bot.text.digests import digest
     from bot.triage.cluster import Cluster, reach
     from bot.triage.plan import open_work, writing_to
     from bot.triage.reading import Columns, stamp

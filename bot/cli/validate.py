@@ -19,13 +19,13 @@ from bot.documents import parse_yaml
 from bot.errors import InputError, Problem, UsageError
 from bot.git import read_changed, read_top
 from bot.impact.model import Appraisal
-from bot.masking import mask_by
 from bot.package_reading import PackageReader
 from bot.pipeline import refuse_other_folders
 from bot.report.output import ProblemOutput, ValidateOutput
 from bot.snapshot import WorkingTree
 from bot.submission import Package, collect, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
+from bot.text.masking import mask_by
 
 
 @click.command("validate")

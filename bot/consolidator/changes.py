@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from bot.config import Curation, Options, Overrides
 from bot.consolidator.verdict import Route, Ruling
 from bot.rater.model import ScoredQuery
-from bot.rounding import DECIMALS, rounded
+from bot.text.compare import DECIMALS, rounded
 
 STEP: Final = 10.0**-DECIMALS
 """The smallest difference that a comparison sees."""

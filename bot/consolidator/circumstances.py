@@ -13,7 +13,7 @@ from bot.consolidator.verdict import Ruling, Verdict
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from bot.rater.similarity import similarity_matrix
-from bot.text import normalise
+from bot.text.compare import normalise
 
 
 @dataclass(frozen=True, kw_only=True)

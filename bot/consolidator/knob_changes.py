@@ -13,7 +13,7 @@ from bot.config import Curation, Options
 from bot.consolidator.changes import STEP, KnobChange, Outcome, around, with_knob
 from bot.consolidator.circumstances import Bench
 from bot.consolidator.verdict_engine import honesty
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
 """The knobs that may differ for one capability."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.consolidator.verdict import Reason, Route, Ruling
 from bot.rater.model import RelationalFacts, ScoredQuery
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:

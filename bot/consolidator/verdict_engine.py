@@ -10,7 +10,7 @@ from typing import Final
 from bot.config import Knobs, Options
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from bot.rater.model import RelationalFacts
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
 """The ruling on what brings nothing, or nothing that those who wait do not offer."""

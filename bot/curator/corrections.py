@@ -14,9 +14,9 @@ from bot.curator.entry import Timestamp
 from bot.documents import Document, parse_yaml
 from bot.errors import InputError, Problem
 from bot.snapshot import Snapshot
-from bot.suggest import perhaps
 from bot.taxonomy.model import Identifier, Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.did_you_mean import perhaps
 from bot.validation import FileModel, Text, Tuple, validate
 
 FOLDER: Final = "config/corrections"

@@ -18,8 +18,8 @@ from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, re
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
 from bot.rater.model import Resident, ScoredQuery
-from bot.rounding import rounded
 from bot.taxonomy.model import Taxonomy
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from bot.documents import parse_yaml
 from bot.errors import InputError, Problem, foreign
 from bot.rater.model import Resident
 from bot.snapshot import Snapshot
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
+from bot.text.did_you_mean import perhaps
 from bot.user_cache import Remembered
 from bot.validation import validate
 

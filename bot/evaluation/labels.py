@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from bot.errors import InputError, Problem, foreign
 from bot.label_tables import Word
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.did_you_mean import perhaps
 
 LEFT_OUT = "-"
 """The meaning of a name that is left out: it labels nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.evaluation.cells import Booleans, Cells, Numbers
-from bot.rounding import DECIMALS
+from bot.text.compare import DECIMALS
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from bot.extension.model import Candidate
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, slug, unused_id
 from bot.json_strict import JsonFaultsError, check_shape, load
 from bot.limits import ReadingLimits
-from bot.masking import masked_with
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked_with
+from bot.text.personal_data.detector import Detector
 
 SHOWN_QUERIES: Final = 12
 SHOWN_CHARACTERS: Final = 400

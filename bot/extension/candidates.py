@@ -14,10 +14,10 @@ from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
 from bot.extension.traits import groups, pairs, text_traits, with_unexplained
 from bot.learning_settings import ExtensionSettings
-from bot.personal_data.detector import Detector
-from bot.secrets import holds_secret
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.personal_data.detector import Detector
+from bot.text.secrets import holds_secret
 
 
 def find_candidates(

@@ -21,7 +21,7 @@ from bot.extension.model import Cluster, Telling, Trait
 from bot.extension.reference import Reference
 from bot.extension.surprise import lift, surprise
 from bot.learning_settings import ExtensionSettings
-from bot.rounding import DECIMALS, rounded
+from bot.text.compare import DECIMALS, rounded
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from typing import Final
 from bot.extension.model import Trait
 from bot.extension.reference import Reference
 from bot.learning_settings import ExtensionSettings
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 _TEXTUAL: Final = ("word", "phrase", "structure")
 _MEDIAN_OF_SQUARES: Final = 0.4549364

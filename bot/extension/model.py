@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
-from bot.digests import digest
 from bot.extension.wording import spoken
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.digests import digest
 
 Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
 """No capability covers it; one covers it and is not recognised; known ones together are worth a name of their own."""

@@ -10,9 +10,9 @@ from bot.curator.entry import Entry
 from bot.extension.model import Belief, Observed
 from bot.intake.query import Query
 from bot.learning_settings import ExtensionSettings
-from bot.rounding import rounded
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
+from bot.text.compare import rounded
 
 EVEN: Final = 0.5
 """The confidence at which as much speaks for a capability as against it."""

@@ -11,8 +11,8 @@ from bot.classifier.exemplars import Label, training_data
 from bot.extension.model import Trait
 from bot.extension.surprise import lift
 from bot.extension.traits import pairs, text_traits, with_unexplained
-from bot.rounding import rounded
 from bot.taxonomy.model import Taxonomy
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True)

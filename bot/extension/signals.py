@@ -14,7 +14,7 @@ from bot.classifier.embedded.text import ReadText, read_text
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference
 from bot.learning_settings import ExtensionSettings
-from bot.rounding import DECIMALS
+from bot.text.compare import DECIMALS
 
 
 def probable(query: Observed, reference: Reference, settings: ExtensionSettings) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, exp, fsum, lgamma, log
 from typing import Final
 
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 _LN10: Final = log(10)
 _NEGLIGIBLE: Final = -40.0

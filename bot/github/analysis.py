@@ -27,11 +27,11 @@ from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.limits import ReadingLimits
-from bot.masking import masked
 from bot.pipeline import Classified
 from bot.settling import in_line, settle
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked
 from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.digests import digest
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
 from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
@@ -15,6 +14,7 @@ from bot.report.impact_markdown import impact_headline
 from bot.report.losses import departure_headline
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, headline, verdict_words, why
+from bot.text.digests import digest
 
 NAME = "Incumbent"
 """The check's one name on every pull request and merge group, so that it can be required."""

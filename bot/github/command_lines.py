@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from bot.github.prose import seen
-from bot.invisible import is_invisible
+from bot.text.invisible import is_invisible
 
 LONGEST_LINE: Final = 120
 """Characters of a misspelt line that are shown."""

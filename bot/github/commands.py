@@ -22,8 +22,8 @@ from bot.github.command_lines import (
     is_unseen,
     tokens_of,
 )
-from bot.masking import masked
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
+from bot.text.masking import masked
 
 MOST_COMMANDS: Final = 20
 """So many command lines of one comment are read."""

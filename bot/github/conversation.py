@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
-from bot.digests import digest
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
 from bot.github.corrections import Said
 from bot.github.judgement import NO_VERDICT, NOBODY, Judgement
@@ -18,12 +17,13 @@ from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, 
 from bot.github.values import IssueComment
 from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Release, comment_order
 from bot.ledger.model import Correction as StoredCorrection
-from bot.masking import masked
 from bot.report.escaping import code
 from bot.report.voices import quoted
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.digests import digest
+from bot.text.masking import masked
 
 _WITHOUT_A_PERSON = "it is admitted without a person."
 TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is merged, or on the dashboard issue."

@@ -12,7 +12,6 @@ from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
-from bot.digests import digest
 from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.authority import NO_PERMISSION, author_permission, may_write
 from bot.github.values import PullRequest
@@ -21,6 +20,7 @@ from bot.ledger.model import Decision, Shown
 from bot.pipeline import Classified, Platform, Review, judge, under_corrections
 from bot.report.wording import codes
 from bot.settling import settle
+from bot.text.digests import digest
 
 NO_VERDICT: Final = "none"
 """The codes of what is displayed without a verdict: what is settled, and what people rejected."""

@@ -15,8 +15,8 @@ from bot.report.corrections import corrected_lines
 from bot.report.escaping import code
 from bot.report.voices import MarkdownVoice, quoted
 from bot.report.wording import listed
-from bot.secrets import holds_secret
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.secrets import holds_secret
 
 SHOWN = 5
 """Decisions of one kind that are named; the rest is counted."""

@@ -20,10 +20,10 @@ from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from bot.addresses import page_of_run
-from bot.digests import digest
 from bot.errors import UsageError
 from bot.github.events import Event, Flow, read_event, with_repository
-from bot.invisible import is_invisible
+from bot.text.digests import digest
+from bot.text.invisible import is_invisible
 
 PLACES = ("config", "eval_sets", "regression_set", "taxonomy")
 WORKFLOW = ".github/workflows/incumbent.yml"

@@ -9,7 +9,6 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.digests import digest
 from bot.github.analysis import Analysis
 from bot.github.authority import UNTOLD
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
@@ -51,6 +50,7 @@ from bot.ledger.store import record_text
 from bot.pipeline import Platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
+from bot.text.digests import digest
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
 _REPLY = re.compile(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
-from bot.digests import digest
 from bot.github.conversation import Hearing
 from bot.github.corrections import Ended
 from bot.github.judgement import Judgement
@@ -19,7 +18,8 @@ from bot.ledger.model import Decision, Displayed, PullRequestRecord
 from bot.ledger.people import is_bot
 from bot.pipeline import Review
 from bot.report.wording import leaves_out
-from bot.rounding import rounded
+from bot.text.compare import rounded
+from bot.text.digests import digest
 
 
 def shown_events(judgement: Judgement, author: str, at: str, before: PullRequestRecord | None) -> tuple[Event, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
-from bot.digests import digest
 from bot.errors import IncumbentError
 from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
@@ -16,6 +15,7 @@ from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.renewal import Task, query_of, renew
 from bot.submission import find_specification
+from bot.text.digests import digest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ from functools import cache
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import learnt_by, recall
-from bot.digests import digest
 from bot.errors import InputError, OutsideError
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
@@ -47,7 +46,8 @@ from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
 from bot.taxonomy.history import History
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.digests import digest
 
 TRIES = 5
 """How often a plan is derived again after a lost race."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.classifier.corrections import Corrections
-from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
 from bot.github.values import IssueComment
 from bot.ledger.model import CommentKey, Decision, Displayed, Rejection, Release
-from bot.masking import may_be_masked_part
+from bot.text.digests import digest
+from bot.text.masking import may_be_masked_part
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 _VERBS = {action: verb for verb, action in ACTIONS.items()}

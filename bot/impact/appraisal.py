@@ -16,13 +16,12 @@ from bot.documents import Document
 from bot.errors import Problem
 from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
 from bot.learning_settings import AppraisalSettings
-from bot.masking import masked
 from bot.review.statistics import wilson
-from bot.rounding import rounded
 from bot.taxonomy.content import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Capability, Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise, rounded
+from bot.text.masking import masked
 
 HeldOuts: TypeAlias = Callable[[], Mapping[str, HeldOut] | None]
 """What a classifier measures, by capability; ``None``: it measures nothing.  Asked only where it matters."""

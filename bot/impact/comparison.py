@@ -9,8 +9,8 @@ from bot.consolidator.verdict import Verdict
 from bot.curator.suggestions import Suggestions, suggest
 from bot.impact.model import CapabilitySides, Effect, PinSides, Remark, RemarkSides, SuggestionSides, VerdictSides
 from bot.pipeline import Platform
-from bot.rounding import rounded
 from bot.taxonomy.migration import Migration
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
-from bot.rounding import rounded
 from bot.taxonomy.content import few_exemplars
 from bot.taxonomy.model import Identifier
+from bot.text.compare import rounded
 from bot.validation import FileModel, Score, Text, Tuple
 
 Remark = Literal["contradiction", "unfamiliar"]

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from bot.documents import Data
 from bot.errors import Problem
-from bot.personal_data.plain_text import digits_of
+from bot.text.personal_data.plain_text import digits_of
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
 

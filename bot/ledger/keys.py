@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
-from bot.digests import digest
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.digests import digest
 
 
 def content_key(turns: Sequence[str], specification: str, expected: Sequence[str] | None = None) -> str:

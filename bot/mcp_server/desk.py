@@ -19,8 +19,8 @@ from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
 from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
-from bot.suggest import perhaps
 from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.text.did_you_mean import perhaps
 from bot.user_cache import RememberedFiles, user_cache_folder
 
 _MOST_FOLDERS = 10

@@ -20,7 +20,7 @@ from bot.mcp_server.leaving import leavable_stdin
 from bot.mcp_server.unreadable import answer_unreadable
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _WRITING: Final = "; those that write are there only where a person started the server with --allow-writes"
 

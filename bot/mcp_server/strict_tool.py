@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from bot.mcp_server.slim_schemas import parts_of, slim, slim_arguments
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _MOST_FAULTS = 20
 _BUG = "It failed by a fault of the server's own, which its log tells: let the person know. To call again is no help."

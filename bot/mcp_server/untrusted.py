@@ -18,12 +18,12 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from bot.classifier.cleaning import clean
-from bot.digests import digest
 from bot.errors import InputError, Problem
-from bot.masking import masked, masked_number, masked_together
 from bot.report.escaping import visible
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
+from bot.text.did_you_mean import perhaps
+from bot.text.digests import digest
+from bot.text.masking import masked, masked_number, masked_together
 from bot.validation import Text
 
 OPENING: Final = "<untrusted>"

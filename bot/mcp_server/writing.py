@@ -17,7 +17,6 @@ from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.github.commands import Verb
-from bot.masking import masked
 from bot.mcp_server.answers import Unread, spent
 from bot.mcp_server.cuts import Ids, Unclassified
 from bot.mcp_server.desk import Desk
@@ -34,6 +33,7 @@ from bot.opening import entry_text, occasion
 from bot.pipeline import Platform
 from bot.report.output import Spent
 from bot.report.wording import counted
+from bot.text.masking import masked
 
 Reason: TypeAlias = Annotated[str, Field(min_length=1, max_length=500, description="in the person's own words")]
 Decision: TypeAlias = Annotated[

@@ -20,7 +20,7 @@ from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEA
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
 from bot.taxonomy.table_edits import NewRow, table_head, with_rows
-from bot.text import normalise
+from bot.text.compare import normalise
 
 MOVED_FILE = f"{EXEMPLARS_FOLDER}/exemplars.tsv"
 PREFIX = "x"

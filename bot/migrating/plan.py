@@ -33,7 +33,7 @@ from bot.taxonomy.migration import Migration, declared, migration_between, remov
 from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.taxonomy.succession import declaration_problems, succession_problems
 from bot.taxonomy.written_version import with_version
-from bot.text import normalise
+from bot.text.compare import normalise
 from bot.yaml_writing import edited
 
 CONFIG_FOLDER = "config"

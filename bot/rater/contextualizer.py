@@ -15,7 +15,7 @@ from bot.rater.combining import Carried, bits_of, counted, spelled_out
 from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
 from bot.rater.offers import Offers
 from bot.rater.profile import Capabilities, Profile, bits
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 Key = tuple[int, int, int, int, float]
 # One for all: a cycle of many queries has mostly such facts.

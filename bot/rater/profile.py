@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from bot.config import Curation
 from bot.rater.combining import Novelty, bits_of
-from bot.rounding import all_rounded, rounded
-from bot.text import normalise
+from bot.text.compare import all_rounded, normalise, rounded
 
 # Masks whose subsets are kept: they mean nothing beyond themselves, so that all sets share them.
 _REMEMBERED = 1 << 14

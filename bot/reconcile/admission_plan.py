@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
-from bot.digests import digest
 from bot.github.conversation import hear, read_by_now
 from bot.github.corrections import noted
 from bot.github.judgement import NOBODY, Judgement, author_of, judge_facts
@@ -47,6 +46,7 @@ from bot.reconcile.telling import Heard, farewell, tell
 from bot.reconcile.unchanged import new_index
 from bot.report.offer import Change
 from bot.report.wording import admitting_route, counted
+from bot.text.digests import digest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.digests import digest
 from bot.errors import InputError
 from bot.extension.draft import drafted
 from bot.extension.model import Candidate, holds_core
@@ -21,6 +20,7 @@ from bot.ledger.store import record_text
 from bot.object_store import blob_id
 from bot.reconcile.wishes import Branch
 from bot.report.candidate import candidate_title, render_candidate
+from bot.text.digests import digest
 
 PREFIX = "incumbent-candidates/"
 """Branches under it are made by us, and people's from then on: a ruleset for `incumbent/**` does not bind it."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts, classified_of
 from bot.github.judgement import judge_facts
 from bot.github.values import PullRequest
@@ -18,6 +17,7 @@ from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.settling import settle
+from bot.text.digests import digest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from bot.digests import digest
 from bot.ledger.counted import (
     AgreementRecord,
     CountedAnswers,
@@ -48,6 +47,7 @@ from bot.review.agreement import Answer, Question, Rested, Tally, Wording, tally
 from bot.review.derive import responses_of
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
+from bot.text.digests import digest
 
 _DIGITS: Final = 5
 AT_ONCE: Final = 5_000

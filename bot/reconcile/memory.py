@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
 from bot.object_store import is_id
@@ -13,6 +12,7 @@ from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
 from bot.settling import in_line, settle
+from bot.text.digests import digest
 
 
 def _moves(inventory: Inventory, platform: Platform) -> dict[str, tuple[str, ...]]:

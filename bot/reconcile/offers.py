@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.values import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
 from bot.report.offer import Change, Offered, render_offer
+from bot.text.digests import digest
 
 _DIGITS = 16
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator.store import RegressionSet, unknown_scores
-from bot.digests import digest
 from bot.github.authority import Person, refusal
 from bot.github.command_lines import command_lines, cut, first_word, things
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
@@ -21,8 +20,9 @@ from bot.ledger.store import record_text
 from bot.report.escaping import code
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
+from bot.text.did_you_mean import perhaps
+from bot.text.digests import digest
 
 _MANY = 100
 """So many comments that ask for nothing are read again before it is noted that they were read."""

@@ -50,7 +50,7 @@ from bot.reconcile.survey import Past, survey
 from bot.reconcile.tip import Carried, Stage, Tip
 from bot.snapshot import Overlay
 from bot.taxonomy.history import History
-from bot.text import text_key
+from bot.text.compare import text_key
 
 TRIES = 5
 """How often a stage is derived again after a lost race."""

@@ -9,7 +9,6 @@ from functools import cache, partial
 
 from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
-from bot.digests import digest
 from bot.errors import InputError
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
@@ -27,6 +26,7 @@ from bot.reconcile.tip import Staged, Tip
 from bot.reconcile.wishes import Branch, Scene, own, wish
 from bot.review.agreement import Agreement, Tally, agreement_in
 from bot.taxonomy.history import History
+from bot.text.digests import digest
 from bot.user_cache import digest_of_product
 
 

@@ -10,7 +10,6 @@ from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import conditions_of, halt
 from bot.classifier.usage import total
 from bot.curator.entry import Source
-from bot.digests import digest
 from bot.errors import InputError, Problem
 from bot.extension.model import Core
 from bot.github.analyse import classify_all, moved_from
@@ -43,6 +42,7 @@ from bot.submission import (
     submission_folders,
 )
 from bot.taxonomy.history import History
+from bot.text.digests import digest
 from bot.user_cache import digest_of_product
 
 

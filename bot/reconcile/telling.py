@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.check import result_of
 from bot.github.conversation import Hearing
 from bot.github.displayed import NOTHING
@@ -27,6 +26,7 @@ from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, marker, render_comment
 from bot.report.voices import quoted
 from bot.report.wording import agreeing, listed
+from bot.text.digests import digest
 
 SHOWN = 10
 """Entries that a notice names; the rest is counted."""

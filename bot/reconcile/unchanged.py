@@ -12,7 +12,6 @@ from typing import Final
 
 from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
 from bot.pipeline import Platform, unsettled
@@ -21,7 +20,8 @@ from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames
 from bot.settling import settle
 from bot.submission import EVAL_SETS
-from bot.text import text_key
+from bot.text.compare import text_key
+from bot.text.digests import digest
 
 _DEPTH: Final = 2
 """Slashes in an agent's folder."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from bot.masking import masked
 from bot.review.agreement import Agreement, Overridden, Row, Share
-from bot.rounding import rounded
+from bot.text.compare import rounded
+from bot.text.masking import masked
 
 
 class ShareOutput(BaseModel):

@@ -11,7 +11,7 @@ from bot.review.calibration import Estimate
 from bot.review.evidence import Evidence
 from bot.review.held_out import Agreement
 from bot.review.validation import Drops
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 
 class DropsOutput(BaseModel):

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.masking import masked
 from bot.pipeline import Platform
-from bot.report import set_sections
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.growth import growth_chart
@@ -18,6 +16,7 @@ from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
 from bot.review.agreement import Agreement
+from bot.text.masking import masked
 
 TITLE: Final = "Incumbent: the regression set"
 """The issue's title."""
@@ -144,8 +143,8 @@ class _Body:
         status = status_overview(platform)
         chart = growth_chart(platform.regression_set, platform.config.ceiling, dashboard.at)
         opening = (
-            f"### Regression set: {set_sections.size_words(status)}",
-            set_sections.summary(status, dashboard.refused),
+            f"### Regression set: {size_words(status)}",
+            summary(status, dashboard.refused),
             *([] if chart is None else [chart]),
         )
         notices = tuple(code(shortened(visible(masked(notice)), NOTICE_CHARACTERS)) for notice in dashboard.notices)
@@ -156,13 +155,13 @@ class _Body:
             _pending(dashboard.pending, voice),
             _open(dashboard, voice),
             _candidates(dashboard, voice),
-            set_sections.waiting(platform, voice),
-            set_sections.least_loss(losses, voice),
-            set_sections.lagging(platform, voice),
-            set_sections.coverage(status, voice),
-            set_sections.customers(platform, voice),
-            set_sections.pinned(platform, voice),
-            set_sections.not_ready(platform, voice),
+            waiting(platform, voice),
+            least_loss(losses, voice),
+            lagging(platform, voice),
+            coverage(status, voice),
+            customers(platform, voice),
+            pinned(platform, voice),
+            not_ready(platform, voice),
             *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, voice)),
             _runs(dashboard.runs, voice),
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bot.curator.entry import Admitted, Evicted
-from bot.masking import masked_together
 from bot.report.console import Printer
 from bot.report.entries_output import CoverageOutput, ListOutput, RolesOutput, ShowOutput, State
 from bot.report.escaping import visible
 from bot.report.voices import PlainVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked_together
 
 _STATES: dict[State, str] = {
     "in-set": "in the regression set",

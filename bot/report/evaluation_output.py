@@ -9,7 +9,7 @@ from bot.classifier.usage import Usage
 from bot.evaluation.bootstrap import LEVEL, Interval, Sampling
 from bot.evaluation.measures import CapabilityMeasures, Comparison, Difference, Evaluation
 from bot.report.output import Spent, UsageOutput
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 _PHI = Field(ge=-1, le=1, description="phi coefficient (MCC) of predicted and labelled values")
 _LOW = Field(description="lower bound of the bootstrap's 95 % percentile interval")

@@ -9,7 +9,7 @@ from bot.consolidator.verdict import Reason, Verdict
 from bot.pipeline import Review
 from bot.rater.contextualizer import LiveSet
 from bot.report.wording import Voice, why
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True)

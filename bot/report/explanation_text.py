@@ -11,7 +11,7 @@ from bot.explaining import Explained
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, counted, verdict_words, why_with_advice
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 SHOWN = 3
 """Of each kind of change; JSON has all."""

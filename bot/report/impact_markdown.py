@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 from bot.classifier.held_out import LeftOut
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
-from bot.masking import masked
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted
 from bot.report.wording import counted, listed
+from bot.text.masking import masked
 
 NAMED = 5
 """Capabilities of one row that are named; the rest is counted."""

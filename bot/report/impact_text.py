@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
-from bot.masking import masked
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import (
     exemplar_words,
@@ -16,6 +15,7 @@ from bot.report.impact_markdown import (
     shown_texts,
 )
 from bot.report.wording import counted
+from bot.text.masking import masked
 
 
 def impact_text(impact: Impact) -> str:

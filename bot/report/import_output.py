@@ -28,7 +28,7 @@ from bot.report.overview import prune_overview, status_overview
 from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import why
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 
 class ImportedAgentOutput(BaseModel):

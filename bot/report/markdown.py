@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
-from bot.masking import masked, masked_together
 from bot.pipeline import Review
 from bot.report import wording
 from bot.report.escaping import code, link, plain, shortened, visible
@@ -18,6 +17,7 @@ from bot.report.personal import personal_blocks
 from bot.report.remarks import remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
 from bot.report.voices import MarkdownVoice
+from bot.text.masking import masked, masked_together
 
 SHOWN_TURNS = 3
 

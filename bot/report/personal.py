@@ -6,14 +6,14 @@ import shlex
 from typing import Final
 
 from bot.intake.query import Query
-from bot.masking import masked_together
-from bot.personal_data.counting import kinds_in_words
 from bot.pipeline import Review
 from bot.replacing import Replacement
 from bot.report.escaping import code, code_block
 from bot.report.tables import Table, folded
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import Voice, counted, listed
+from bot.text.masking import masked_together
+from bot.text.personal_data.counting import kinds_in_words
 
 SHOWN_QUERIES: Final = 20
 """Queries whose replaced text is shown; the command replaces all."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pydantic import BaseModel, Field
 
 from bot.classifier.model import Classification, Contradiction, Unfamiliar
-from bot.masking import masked
 from bot.report.wording import Voice, contradicts, is_unfamiliar
+from bot.text.masking import masked
 
 
 class ContradictionOutput(BaseModel):

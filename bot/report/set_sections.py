@@ -9,7 +9,7 @@ from bot.report.output import LossOutput, StatusOutput
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import counted, listed
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 _FILES = "the files in `regression_set/`"
 _STATUS = "`incumbent status`"

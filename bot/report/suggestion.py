@@ -9,13 +9,13 @@ from functools import cached_property
 from bot.curator.entry import Entry
 from bot.curator.prune import EvictionKind, Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion
-from bot.digests import digest
-from bot.masking import masked_together
 from bot.pipeline import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import code
 from bot.report.voices import MarkdownVoice, quoted
 from bot.report.wording import listed
+from bot.text.digests import digest
+from bot.text.masking import masked_together
 
 MARKER = "<!-- incumbent:suggestion"
 CLOSED = "<!-- incumbent:closed -->"

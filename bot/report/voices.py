@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.masking import masked
 from bot.report.escaping import code, plain, shortened, visible
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked
 
 
 def quoted(text: str) -> str:

@@ -10,10 +10,10 @@ from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.consolidator.verdict_engine import honesty
 from bot.intake.specification import UNLISTED
-from bot.personal_data.counting import kinds_in_words
 from bot.pipeline import Platform, Review
-from bot.rounding import rounded
 from bot.submission import Submission
+from bot.text.compare import rounded
+from bot.text.personal_data.counting import kinds_in_words
 
 SHOWN_NAMES = 3
 """Lists of names are cut after this many; the rest is counted."""

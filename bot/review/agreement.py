@@ -11,7 +11,7 @@ from bot.consolidator.verdict import Decision, Reason, Route
 from bot.review.derive import EVICT, SUGGESTIONS
 from bot.review.responses import Response
 from bot.review.statistics import Interval, alpha, wilson
-from bot.text import normalise
+from bot.text.compare import normalise
 
 _ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
 """In which order rows come; what is not among these comes after them, by its name."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bot.config import Curation, Overrides
 from bot.learning_settings import CalibrationSettings, KnobFit
 from bot.review.evidence import Evidence, Knob
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 
 class Outcome(StrEnum):

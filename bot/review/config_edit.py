@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.digests import digest
 from bot.review.calibration import Estimate, in_unit
+from bot.text.digests import digest
 from bot.yaml_writing import amend
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from bot.consolidator.verdict import Decision, Route
-from bot.digests import digest
 from bot.ledger.events import (
     ADMISSION,
     Answered,
@@ -26,6 +25,7 @@ from bot.ledger.events import (
 from bot.ledger.model import CommentKey, comment_order
 from bot.ledger.people import is_person
 from bot.review.responses import Response
+from bot.text.digests import digest
 
 EVICT: Final = "EVICT"
 SWAP: Final = "SWAP"

@@ -10,7 +10,7 @@ from bot.consolidator.verdict import Reason, Route
 from bot.review.replay import Judged, Replayed
 from bot.review.responses import Response
 from bot.review.validation import Weighted
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 REDUNDANT = "redundant"
 """The kind of those suggestions that floors alone decide: nobody displaces the entry, others cover what it covers."""

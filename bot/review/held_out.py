@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.digests import digest
 from bot.ledger.events import Shown
 from bot.review.calibration import calibrate, with_proposals
 from bot.review.evidence import REDUNDANT, Evidence, judged_of
 from bot.review.replay import Judged, Reader, Replayed, replay
 from bot.review.responses import Response
 from bot.review.validation import Weighted, question_of, wants_change
+from bot.text.digests import digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from typing import TypeAlias
 from bot.config import Curation
 from bot.consolidator.judging import Moment
 from bot.consolidator.verdict import Reason, Route, Ruling
-from bot.digests import digest
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 from bot.rater.profile import Profile
-from bot.rounding import rounded
+from bot.text.compare import rounded
+from bot.text.digests import digest
 
 TRUST = (
     Reason.ATTEMPT,

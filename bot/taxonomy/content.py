@@ -13,7 +13,7 @@ from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts
 from bot.taxonomy.rule_facts import SUBJECTS
 from bot.taxonomy.rules import RuleError, compile_rule, probe
-from bot.text import normalise
+from bot.text.compare import normalise
 
 ExemplarKind: TypeAlias = Literal["positive", "negative"]
 

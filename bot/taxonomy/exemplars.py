@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from bot.errors import InputError, Problem
 from bot.label_tables import UNKNOWN, Table, read_labels, read_table
 from bot.limits import MOST_FAULTS, ReadingLimits
-from bot.suggest import perhaps
 from bot.taxonomy.model import Exemplar, Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.did_you_mean import perhaps
 
 EXEMPLARS_FOLDER: Final = "taxonomy/exemplars"
 TRANSLATIONS_FOLDER: Final = f"{EXEMPLARS_FOLDER}/translations"

@@ -18,9 +18,9 @@ from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from jmespath.functions import Functions
 
 from bot.errors import IncumbentError
-from bot.suggest import perhaps
 from bot.taxonomy.model import Source
 from bot.taxonomy.rule_facts import COMPARED, CONDITIONS, SUBJECTS, Kind, Shape, Subject
+from bot.text.did_you_mean import perhaps
 
 _SHOWN_CHARACTERS: Final = 200
 """How much of a rule or of its facts messages repeat."""

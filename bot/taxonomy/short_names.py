@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
-from bot.suggest import perhaps
 from bot.taxonomy.model import Taxonomy
+from bot.text.did_you_mean import perhaps
 
 _LONGEST_SHOWN: Final = 64
 

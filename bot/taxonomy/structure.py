@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from bot.documents import Document, as_list, as_mapping
 from bot.errors import Problem
-from bot.suggest import perhaps
 from bot.taxonomy.raw import RawPart, raw_parts
+from bot.text.did_you_mean import perhaps
 
 _EXACTLY_ONE = "exactly-one"
 _REQUIRE_NOTHING = {

@@ -13,7 +13,7 @@ from typing import Final
 from bot.config import REVIEWED_FILES
 from bot.label_tables import Table, listed, read_labels, read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANSLATION_HEADER, is_translation
-from bot.text import normalise
+from bot.text.compare import normalise
 
 _LINE: Final = 110
 """Characters of a line of names, if there are names that fit."""

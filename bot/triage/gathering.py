@@ -19,11 +19,11 @@ import numpy as np
 from bot.classifier.model import Progress
 from bot.errors import Problem
 from bot.learning_settings import TriageSettings
-from bot.masking import masked_with
-from bot.personal_data.counting import personal_in
-from bot.personal_data.detector import Detector
-from bot.secrets import redacted
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.masking import masked_with
+from bot.text.personal_data.counting import personal_in
+from bot.text.personal_data.detector import Detector
+from bot.text.secrets import redacted
 from bot.triage.processes import REPRESENTATIVES, shards
 from bot.triage.reading import Row
 from bot.triage.tables import name, rows_of, write_query, write_rows

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bot.digests import digest
 from bot.errors import OutsideError, UsageError
 from bot.folder_lock import only_command_in
+from bot.text.digests import digest
 from bot.triage.tables import PART, SPILL
 
 _PLAN: Final = "plan.json"

@@ -17,9 +17,9 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, foreign_list
 from bot.intake.eval_sets.identity import fault_of_id
-from bot.invisible import is_shown
-from bot.masking import masked
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
+from bot.text.invisible import is_shown
+from bot.text.masking import masked
 from bot.triage.tables import connected, identifier, name, quoted, row_count, rows_of
 
 if TYPE_CHECKING:

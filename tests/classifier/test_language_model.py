@@ -20,7 +20,7 @@ from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
 from bot.classifier.language_model.remembered import KeptAbilities, RememberedAbilities
 from bot.classifier.model import CalledTools, Finding, InferenceRequest
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
-from bot.personal_data.detector import Detector
+from bot.text.personal_data.detector import Detector
 from tests.classifier.factories import (
     NOTHING,
     answers,

@@ -20,7 +20,7 @@ from bot.classifier.embedded.tool_texts import name_words, stem, terms_of
 from bot.classifier.embedded.tool_weights import shipped_weights
 from bot.classifier.embedded.tools import ToolIndex
 from bot.intake.specification import UNLISTED, Effect, Parameter, Tool
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 SLACK = 1e-9
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.main import run
-from bot.secrets import STAND_IN
+from bot.text.secrets import STAND_IN
 from tests.extension.builders import KNOWN, OTHERS, THINGS
 from tests.factories import REPOSITORY
 

@@ -23,7 +23,7 @@ from bot.ledger.model import BRANCH, CORRECTIONS, Correction, CorrectionRecord
 from bot.ledger.store import record_text
 from bot.schemas import schema
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.text import text_key
+from bot.text.compare import text_key
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.attacks.prompt_parts import sent_data, sent_schema
 from tests.classifier.factories import openai_settings

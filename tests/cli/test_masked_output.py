@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import status
-from bot.secrets import STAND_IN
+from bot.text.secrets import STAND_IN
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import CARD_LINE
 

@@ -14,7 +14,7 @@ from bot.consolidator.verdict import Decision, Reason, Verdict
 from bot.curator.admission import plan_admissions
 from bot.rater.contextualizer import LiveSet, without_merit
 from bot.rater.model import Resident
-from bot.rounding import rounded
+from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
 from tests.oracle.strategies import Case, cases

@@ -17,7 +17,7 @@ from bot.consolidator.verdict import Reason
 from bot.rater.contextualizer import LiveSet, Similarity, without_merit
 from bot.rater.model import Doubt, ScoredQuery
 from bot.rater.profile import Capabilities, Profile
-from bot.rounding import rounded
+from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases

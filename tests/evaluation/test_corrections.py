@@ -6,7 +6,7 @@ from bot.evaluation.corrections import corrected
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import Correction, CorrectionRecord
 from bot.taxonomy.migration import Lineage
-from bot.text import text_key
+from bot.text.compare import text_key
 from tests.evaluation.factories import vocabulary
 
 SAID = "0" * 24

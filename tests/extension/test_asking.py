@@ -15,8 +15,8 @@ from bot.errors import UsageError
 from bot.extension.asking import messages, read_naming, renamed
 from bot.extension.language_model import named_by_model
 from bot.extension.model import Candidate, Member, Signal
-from bot.masking import mask_by
-from bot.personal_data.detector import Detector
+from bot.text.masking import mask_by
+from bot.text.personal_data.detector import Detector
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import ModelServer, Reply, completion, failure
 from tests.extension.builders import make_candidate, make_taxonomy

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bot.extension.candidates import find_candidates, why_none
 from bot.extension.model import Candidate, Observed, Signal
-from bot.masking import mask_by
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Exemplars, Taxonomy
+from bot.text.masking import mask_by
+from bot.text.personal_data.detector import Detector
 from tests.extension.builders import OTHERS, THINGS, ask, known_queries, make_settings, make_taxonomy, new_queries
 
 TAXONOMY = make_taxonomy()

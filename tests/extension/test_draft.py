@@ -15,7 +15,7 @@ from bot.extension.model import Candidate, Exemplar
 from bot.snapshot import NoFiles, Overlay, WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
-from bot.text import normalise
+from bot.text.compare import normalise
 from tests.extension.builders import make_candidate
 from tests.factories import REPOSITORY
 

@@ -19,7 +19,7 @@ from bot.ledger.model import CORRECTIONS, CorrectionRecord
 from bot.ledger.model import Correction as StoredCorrection
 from bot.pipeline import Platform
 from bot.taxonomy.model import Capability, Group, Taxonomy
-from bot.text import text_key
+from bot.text.compare import text_key
 from tests.factories import make_entry
 from tests.github.scenes import HEAD, QUERIES, Hub, make_analysis, make_platform, make_query
 

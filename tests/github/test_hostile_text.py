@@ -23,7 +23,6 @@ from pydantic import ValidationError
 
 from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.analysis import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.check import Label
 from bot.github.commands import Command, parse
@@ -34,6 +33,7 @@ from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import visible
 from bot.submission import Submission
+from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS
 from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query

@@ -14,12 +14,12 @@ from bot.classifier.language_model.remembered import KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
 from bot.github.authority import UNTOLD
 from bot.github.publish import Plan, find_sticky, plan_farewell
 from bot.github.values import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
+from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 

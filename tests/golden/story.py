@@ -32,9 +32,9 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.masking import masked_json
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
+from bot.text.masking import masked_json
 from tests.github.test_impact_flow import Desk
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import agent_files

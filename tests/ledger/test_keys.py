@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.classifier.model import Identity
-from bot.digests import digest
 from bot.ledger.keys import classification_key, content_key
+from bot.text.digests import digest
 
 IDENTITY = Identity(backend="embedded", model="m", prompt="p", samples=5)
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bot.intake.query import Query, Setup
-from bot.personal_data.counting import kinds_in_words, personal_in
-from bot.personal_data.detector import Detector
-from bot.personal_data.model import Kind
+from bot.text.personal_data.counting import kinds_in_words, personal_in
+from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.model import Kind
 
 CARD = "4539 1488 0343 6467"
 MAIL = "kim.lee@northwind.com"

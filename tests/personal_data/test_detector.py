@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from bot.personal_data import detector
-from bot.personal_data.detector import Detector
-from bot.personal_data.model import Kind
+from bot.text.personal_data import detector
+from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.model import Kind
 
 DETECTOR = Detector()
 

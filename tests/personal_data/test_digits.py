@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.personal_data.plain_text import digits_of
+from bot.text.personal_data.plain_text import digits_of
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.personal_data.detector import Detector
-from bot.personal_data.model import Kind
+from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.model import Kind
 from tests.personal_data.examples import NAMES, NOT_PERSONAL, PERSONAL, marked
 
 DETECTOR = Detector()

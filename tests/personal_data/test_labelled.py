@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.personal_data import labelled_files, measure
-from bot.personal_data.model import Kind
+from bot.text.personal_data.model import Kind
 
 FOUND_UNASKED = [kind for kind in Kind if kind is not Kind.NAME]
 

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.personal_data.national_checks import check_of
-from bot.personal_data.national_schemes import SCHEMES
+from bot.text.personal_data.national_ids import SCHEMES, check_of
 
 YEARS = 1995, 2026, 2101
 RULES = sorted({rule for scheme in SCHEMES for rule in (scheme.check, scheme.marked_check)} - {""})

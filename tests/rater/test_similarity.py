@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz.process import cdist
 
 from bot.rater.similarity import SCORER, similarity, similarity_matrix
-from bot.text import normalise
+from bot.text.compare import normalise
 
 RECOMMENDED_CUTOFF = 0.90  # docs/similarity.md
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.values import CreateComment, IssueComment, React, Remark, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.reconcile.requests import Plan, Scene, plan_requests
+from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
 

@@ -10,12 +10,12 @@ import yaml
 
 from bot.curator.entry import Entry
 from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
-from bot.digests import digest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import EVENTS, SET_EVENTS, Decided
 from bot.ledger.model import BRANCH, Decision
 from bot.ledger.replay import replay
 from bot.reconcile.proposals import LABEL
+from bot.text.digests import digest
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.people import AGENTS, CURATORS, Agent, Content, Memory, own_entry, record_of, told

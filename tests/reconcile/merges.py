@@ -10,13 +10,13 @@ import yaml
 
 from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.digests import digest
 from bot.github.analysis import IdentityFacts, QueryFacts, SubmissionFacts
 from bot.github.values import IssueComment, PullRequest
 from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline import Platform
 from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.text.digests import digest
 from tests.factories import make_entry
 
 TIP = "7" * 40

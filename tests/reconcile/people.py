@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.curator.entry import Entry, entry_id
-from bot.digests import digest
 from bot.github.publish import find_sticky
 from bot.ledger.model import BRANCH, PullRequestRecord, record_path
+from bot.text.digests import digest
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.runs import queries_of
 

@@ -9,7 +9,6 @@ import pytest
 from bot.classifier.language_model.abilities import BEST
 from bot.classifier.language_model.remembered import KeptAbilities
 from bot.curator.store import RegressionSet
-from bot.digests import digest
 from bot.github.corrections import Ended, Recorded
 from bot.github.values import PushCommits, React, WriteLedger
 from bot.ledger.endpoints import AbilityRecord
@@ -26,6 +25,7 @@ from bot.ledger.model import (
 )
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.cases import judged_again
+from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, Hub, make_platform, make_query
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, after, said

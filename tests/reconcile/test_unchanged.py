@@ -24,7 +24,7 @@ from bot.pipeline import Platform
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders
-from bot.text import text_key
+from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     commit,

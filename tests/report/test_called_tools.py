@@ -12,7 +12,6 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.analysis import classified_of, facts_of
 from bot.ledger.model import StoredClassification
-from bot.masking import masked_json
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids
 from bot.pipeline import Review, judge
@@ -23,6 +22,7 @@ from bot.report.review_output import ReviewOutput
 from bot.report.text import print_text
 from bot.report.voices import MarkdownVoice, PlainVoice
 from bot.report.wording import called, contradicts
+from bot.text.masking import masked_json
 from tests.classifier.factories import query
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_platform, make_query

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.extension.model import Exemplar
 from bot.report.candidate import render_candidate
 from bot.report.suggestion import SHOWN
-from bot.secrets import STAND_IN
+from bot.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.extension.model import Exemplar, Member, Signal, Telling, Trait
-from bot.masking import masked_json
 from bot.report.candidates_output import CandidatesOutput
-from bot.secrets import STAND_IN
+from bot.text.masking import masked_json
+from bot.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate
 
 SECRET = "admin:hunter2secret"

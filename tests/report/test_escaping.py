@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.invisible import is_invisible
 from bot.report.escaping import (
     LONGEST_ADDRESS,
     LONGEST_BACKTICKS,
@@ -25,6 +24,7 @@ from bot.report.escaping import (
     unlogged,
     visible,
 )
+from bot.text.invisible import is_invisible
 from tests.github.hostile import HALF_CHARACTER, HOSTILE
 from tests.github.test_hostile_text import dead
 

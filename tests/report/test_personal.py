@@ -8,7 +8,6 @@ import pytest
 
 from bot.classifier.backends import make_backend
 from bot.config import PersonalData
-from bot.personal_data.detector import Detector
 from bot.pipeline import Platform, Review, load_platform, review
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
@@ -16,6 +15,7 @@ from bot.report.tables import Detail
 from bot.scanning import scan_folder
 from bot.snapshot import WorkingTree
 from bot.submission import read_package
+from bot.text.personal_data.detector import Detector
 from tests.factories import REPOSITORY, SHIPPED
 
 CARD = "4539 1488 0343 6467"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.digests import digest
 from bot.ledger.events import (
     Answered,
     ChangedByHand,
@@ -19,6 +18,7 @@ from bot.ledger.events import (
     Withdrawn,
 )
 from bot.review.responses import Response
+from bot.text.digests import digest
 
 COMMIT = "c" * 40
 ADMIT = "INCLUDE direct NEW_COVERAGE"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from bot.classifier.consistency import agree
 from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
-from bot.digests import digest
 from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
+from bot.text.digests import digest
 from tests.classifier.factories import specification, tool
 
 GROUPS = ("g0", "g1", "g2")

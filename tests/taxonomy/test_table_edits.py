@@ -12,7 +12,7 @@ from bot.config import REVIEWED_FILES
 from bot.label_tables import read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
 from bot.taxonomy.table_edits import NewRow, merged, short_names, table_head, with_rows
-from bot.text import normalise
+from bot.text.compare import normalise
 
 HAND, NEW = "taxonomy/exemplars/hand.tsv", "taxonomy/exemplars/new.tsv"
 GERMAN = "taxonomy/exemplars/translations/de.tsv"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import Booleans, Floats
 from bot.classifier.held_out import HeldOut
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 _STEPS: Final = 100
 """Probabilities are counted in hundredths."""

@@ -84,7 +84,7 @@ def structure(read: ReadText) -> list[float]:
         scan.begins_with_question,
         scan.references_after,
         *(scan.lexical[name] for name in LEXICA),
-        *clauses.clause_features(read),
+        *clause_features(read),
     ]
     return [log1p(max(0.0, count)) for count in counts]
 

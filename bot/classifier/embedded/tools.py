@@ -23,7 +23,7 @@ from bot.classifier.embedded.tool_texts import name_words
 from bot.classifier.embedded.tool_weights import Weights, WeightSet, shipped_weights
 from bot.classifier.model import CalledTools
 from bot.intake.specification import UNLISTED, Tool
-from bot.rounding import rounded
+from bot.text.compare import rounded
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
+from bot.text.personal_data.detector import Detector
 
 
 class LanguageModelBackend:

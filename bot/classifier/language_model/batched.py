@@ -26,10 +26,10 @@ from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
-from bot.digests import digest
 from bot.errors import IncompleteError, IncumbentError, OutsideError
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
+from bot.text.digests import digest
+from bot.text.personal_data.detector import Detector
 
 _WAITING: Final = Finding(shortfall="it waits for the answers of a batch")
 _HOUR: Final = 3_600

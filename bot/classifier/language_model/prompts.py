@@ -10,9 +10,9 @@ from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.prompt import PROMPT, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.config import OpenAISettings
-from bot.masking import masked_with
-from bot.personal_data.detector import Detector
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked_with
+from bot.text.personal_data.detector import Detector
 
 NAMELESS: Final = Detector()
 """Finds personal data, names apart.  No value is allowed: what a config allows may change, and the prompt may not."""

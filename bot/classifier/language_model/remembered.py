@@ -15,7 +15,7 @@ from pydantic import Field
 from bot.classifier.language_model.abilities import PROBING, Abilities
 from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
 from bot.config import OpenAISettings
-from bot.digests import digest
+from bot.text.digests import digest
 from bot.validation import FileModel
 from bot.whole_file import read_model, remove_whole, write_whole
 

@@ -19,7 +19,7 @@ from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed
 from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
 from bot.snapshot import Snapshot, path_beside
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 from bot.validation import validate
 
 _NAMES: Final = ("agent.yaml", "agent.yml")

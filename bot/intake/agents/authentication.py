@@ -14,7 +14,7 @@ from typing import Final
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
 from bot.intake.specification import AuthMode
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _PUBLISHED_TYPES: Final[dict[str, AuthMode]] = {
     "None": "none",

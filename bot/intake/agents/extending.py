@@ -14,7 +14,7 @@ from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.snapshot import Snapshot, path_beside
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 Item = TypeVar("Item")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "WebSearch": ("web-search", "v1.0"),

@@ -11,7 +11,7 @@ from bot.errors import InputError, Problem
 from bot.intake.agents.agent_file import AgentFile, AgentTool
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.specification import AuthDeclaration, Specification, Tool
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _SAYS: Final = "declared in agent.yaml"
 

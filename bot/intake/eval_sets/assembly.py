@@ -17,7 +17,7 @@ from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.intake.expected.carried import carried_id
 from bot.intake.query import EvalSet, Query
-from bot.secrets import holds_key
+from bot.text.secrets import holds_key
 
 _ANOTHER_ID: Final = "write a short id in one line that names nobody, or none: ids become names of files"
 _MADE_UP: Final = "revoke it if it is real, since others have seen it, and write one that nobody takes for a key"

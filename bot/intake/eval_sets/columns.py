@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bot.documents import Document
 from bot.errors import InputError, Problem, foreign
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 from bot.validation import FileModel, Text, validate
 
 _HINTS: Final = 10

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bot.invisible import is_shown
-from bot.personal_data.counting import personal_in_name
-from bot.secrets import holds_key
-from bot.text import normalise
+from bot.text.compare import normalise
+from bot.text.invisible import is_shown
+from bot.text.personal_data.counting import personal_in_name
+from bot.text.secrets import holds_key
 
 ID_CHARACTERS: Final = 200
 """Most characters of a query id, as the format of ids has it."""

@@ -25,7 +25,7 @@ from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.limits import ReadingLimits
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
 _LOOKED_AT: Final = 50

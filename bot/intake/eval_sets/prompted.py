@@ -9,7 +9,7 @@ from bot.errors import Problem
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.rows import rest_of
 from bot.intake.place import Place
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _FIX: Final = "write what the user says, in quotes"
 

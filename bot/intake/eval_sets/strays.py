@@ -24,7 +24,7 @@ from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.snapshot import Snapshot
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 AGENT_FILE: Final = re.compile(
     r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml|agent[-_]card\.json", re.IGNORECASE

@@ -21,7 +21,7 @@ from bot.intake.eval_sets.references import column_of, path_of
 from bot.intake.eval_sets.rows import Reading, Row, bundled, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _QUERY: Final = "query"
 _MAPPING: Final = "data_mapping"

@@ -20,7 +20,7 @@ from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_
 from bot.intake.place import Place
 from bot.intake.query import Setup
 from bot.limits import ReadingLimits
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _SPOKEN: Final = ("messages", "conversation", "query")
 """Where what the user says may stand; the SDK asks in this order."""

@@ -19,7 +19,7 @@ from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import InputError, Problem
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
 _ITEM_KEYS: Final = ("prompt", "turns", "expected_response")

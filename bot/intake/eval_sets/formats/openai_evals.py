@@ -24,7 +24,7 @@ from bot.intake.eval_sets.records import beside_places, located
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _TELLING: Final = ("ideal", "choice_strings", "completion", "criteria")
 """What a sample has beside its input, for the evals of the registry."""

@@ -24,7 +24,7 @@ from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 _OF_GOLDENS: Final = frozenset(
     {

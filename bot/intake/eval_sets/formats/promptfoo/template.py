@@ -18,7 +18,7 @@ from bot.documents import Data, as_list, as_mapping
 from bot.errors import foreign
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
-from bot.suggest import perhaps
+from bot.text.did_you_mean import perhaps
 
 CONVERSATION: Final = "_conversation"
 

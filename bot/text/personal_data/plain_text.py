@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.invisible import BLANK
+from bot.text.invisible import BLANK
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """What ASCII has of characters that show nothing, beside tab and line break."""

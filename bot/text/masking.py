@@ -16,11 +16,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bot.invisible import is_shown
-from bot.secrets import STAND_IN, redacted
+from bot.text.invisible import is_shown
+from bot.text.secrets import STAND_IN, redacted
 
 if TYPE_CHECKING:
-    from bot.personal_data.detector import Detector
+    from bot.text.personal_data.detector import Detector
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -58,7 +58,7 @@ def masked_together(texts: Iterable[str]) -> list[str]:
 def _current() -> Detector:
     if not _detector:
         # Only here, since `incumbent --help` masks nothing.
-        from bot.personal_data.detector import Detector
+        from bot.text.personal_data.detector import Detector
 
         _detector.append(Detector())
     return _detector[0]
@@ -76,7 +76,7 @@ def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
 
 def may_be_masked_part(shown: str, text: str) -> bool:
     """Whether ``shown`` may be a part of ``text`` that was masked."""
-    from bot.personal_data.stand_ins import PLACEHOLDER
+    from bot.text.personal_data.stand_ins import PLACEHOLDER
 
     place = 0
     for part in re.split(f"{PLACEHOLDER.pattern}|{re.escape(STAND_IN)}", shown):
@@ -113,7 +113,7 @@ def masked_data(data: Json) -> Json:
 
 def masked_number(data: int | float | None) -> Json:
     """``data``, or what stands for it if it would be masked as a text."""
-    from bot.personal_data.plain_text import digits_of
+    from bot.text.personal_data.plain_text import digits_of
 
     digits = digits_of(data)
     shown = digits and masked(digits)

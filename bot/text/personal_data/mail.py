@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.near import words
+from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.near import words
 
 # Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
 _LETTER: Final = r"a-z0-9\u00df-\u02af\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f"

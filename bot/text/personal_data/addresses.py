@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.plain_text import plain
+from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.plain_text import plain
 
 _REACH: Final = 90
 """So far before the number of a house its street begins at most."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from bot.personal_data.model import Kind
-from bot.personal_data.plain_text import plain
+from bot.text.personal_data.model import Kind
+from bot.text.personal_data.plain_text import plain
 
 CARD_STAND_INS: Final = (
     "4242 4242 4242 4242",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.model import Candidate, Kind, Sureness
 
 _CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-яα-ω\W\d_][^\W\d_'’]{0,25}(?:['’-][^\W\d_]{1,25}){0,2}"
 _PART: Final = (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.personal_data.model import Candidate, Found, Kind
-from bot.personal_data.plain_text import PlainText
-from bot.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
+from bot.text.personal_data.model import Candidate, Found, Kind
+from bot.text.personal_data.plain_text import PlainText
+from bot.text.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
 
 # Most texts have nothing of what every kind needs, and are done with at once.
 _MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot |%(?:25)?40|&(?:#x?0{0,5}[46]|commat)|\\u0040")
@@ -93,24 +93,24 @@ class Detector:
         # The patterns of a kind take long to load, and most texts have nothing of it.
         text, lower = given.text, given.lower
         if self.names:
-            from bot.personal_data.names import names
+            from bot.text.personal_data.names import names
 
             yield from names(text)
         if "@" in lower or _MAIL.search(lower):
-            from bot.personal_data.mail import mails
+            from bot.text.personal_data.mail import mails
 
             yield from mails(lower)
         if not _DIGIT.search(lower):
             return
         # A placeholder stays what it is, whatever is beside it.
         text, lower = (PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), it) for it in (text, lower))
-        from bot.personal_data.addresses import addresses
+        from bot.text.personal_data.addresses import addresses
 
         yield from addresses(text)
         if _NUMBER.search(lower):
-            from bot.personal_data.bank_data import accounts, cards
-            from bot.personal_data.national_ids import national_ids
-            from bot.personal_data.phones import phones
+            from bot.text.personal_data.bank_data import accounts, cards
+            from bot.text.personal_data.national_ids import national_ids
+            from bot.text.personal_data.phones import phones
 
             yield from national_ids(lower)
             yield from phones(lower)

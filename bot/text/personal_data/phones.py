@@ -11,8 +11,8 @@ from typing import Final, cast
 import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberDesc, PhoneNumberFormat
 
-from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
+from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
 
 
 def _split(names: str) -> tuple[str, ...]:

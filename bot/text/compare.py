@@ -1,11 +1,12 @@
-"""Text as it is compared: spelling differences that nobody means are gone."""
+"""Comparison: texts without spelling differences that no one means, and scores rounded alike."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from bot.digests import digest
+from bot.text.digests import digest
 
 
 def normalise(turns: Sequence[str]) -> str:
@@ -30,3 +31,21 @@ def _normalise_turn(turn: str) -> str:
     while (folded := unicodedata.normalize("NFKC", text.casefold())) != text:
         text = folded
     return " ".join(text.split())
+
+
+DECIMALS: Final = 9
+"""Comparisons of scores are made on values rounded to this many decimals (semantics, section 4)."""
+
+
+_SCALE: Final = 10.0**DECIMALS
+
+
+def rounded(value: float) -> float:
+    """``value`` as it takes part in comparisons."""
+    return round(value, DECIMALS)
+
+
+def all_rounded(values: Iterable[float]) -> tuple[float, ...]:
+    """:func:`rounded` of each."""
+    # Most have so few decimals already: a quotient that is the value itself shows it, sooner than rounding does.
+    return tuple([value if round(value * _SCALE) / _SCALE == value else round(value, DECIMALS) for value in values])

@@ -11,9 +11,9 @@ from typing import Final
 
 from stdnum import iban, luhn, numdb
 
-from bot.personal_data.model import Candidate, Kind, Sureness
-from bot.personal_data.near import folded, said_to_be_other, windows
-from bot.personal_data.stand_ins import CARD_STAND_INS
+from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.near import folded, said_to_be_other, windows
+from bot.text.personal_data.stand_ins import CARD_STAND_INS
 
 _PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_STAND_INS) | {
     "4222222222222",

@@ -8,11 +8,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bot.personal_data.model import Kind
-from bot.personal_data.stand_ins import comparable
+from bot.text.personal_data.model import Kind
+from bot.text.personal_data.stand_ins import comparable
 
 if TYPE_CHECKING:
-    from bot.personal_data.detector import Detector
+    from bot.text.personal_data.detector import Detector
 
 _WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.CARD: ("a payment card number", "payment card numbers"),
@@ -38,7 +38,7 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
 def personal_in_name(name: str) -> str:
     """Kinds of personal data in ``name``, which is to be part of a path, in words; nothing is allowed there."""
     # Its patterns take long to load, and most commands read no eval set.
-    from bot.personal_data.detector import Detector
+    from bot.text.personal_data.detector import Detector
 
     return kinds_in_words(personal_in((name,), Detector()))
 

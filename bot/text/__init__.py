@@ -1,0 +1,1 @@
+"""Strings in, strings out: comparison, digests, secrets and personal data hidden, “did you mean”."""
