@@ -46,9 +46,9 @@ from bot.consolidator.verdict import Reason
 from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path
+from bot.files.snapshot import WorkingTree
 from bot.rater.model import Resident, ScoredQuery
 from bot.rater.similarity import similarity_matrix
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
@@ -62,9 +62,9 @@ QUICK_EXCESS = 1.5
 LOADED = """
 import os
 from bot.curator.store import load_regression_set
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
-from bot.user_cache import RememberedFiles, user_cache_folder
+from bot.files.user_cache import RememberedFiles, user_cache_folder
 remembered = RememberedFiles(user_cache_folder(os.environ), root)
 taxonomy = load_taxonomy(WorkingTree(Path.cwd()))
 begun = time.perf_counter()

@@ -27,7 +27,7 @@ from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, ClassifierSettings, load_config
 from bot.errors import IncumbentError, UsageError
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks, load_controls

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
 from bot.classifier.embedded.wording import conditional, courteous, felt, hands_over, in_context, plain, sentences
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 FILE: Final = Path("bot/classifier/embedded/background.json")

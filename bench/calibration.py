@@ -24,6 +24,7 @@ from typing import Final
 from bot.config import Curation, load_config
 from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
+from bot.files.snapshot import WorkingTree
 from bot.github.recording import merge_events
 from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Displayed, Merged, PullRequestRecord
@@ -35,7 +36,6 @@ from bot.review.derive import responses_of
 from bot.review.evidence import Knob, evidence_of
 from bot.review.replay import Judged, Replayed, Standing, replay
 from bot.review.validation import validate_responses
-from bot.snapshot import WorkingTree
 
 REPOSITORY: Final = Path(__file__).parent.parent
 CAPABILITIES: Final = 10

@@ -33,8 +33,8 @@ from bot.classifier.embedded.operations import OPERATIONS
 from bot.classifier.embedded.step_features import LEADS, read_step, step_features
 from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
 from bot.classifier.embedded.tools import Reading, ToolIndex, text_odds
+from bot.files.snapshot import WorkingTree
 from bot.intake.specification import Parameter, Tool
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 Array = NDArray[np.float64]

@@ -30,9 +30,9 @@ from bot.config import Curation, load_config
 from bot.errors import InputError
 from bot.evaluation.label_tsv import read_tsv
 from bot.evaluation.labels import LabelledQuery, Vocabulary, resolve
+from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 

@@ -30,8 +30,8 @@ from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend, InferenceRequest
 from bot.config import OpenAISettings, load_config
 from bot.errors import IncumbentError, UsageError
+from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.attacks.obedient_model import instance

@@ -32,6 +32,7 @@ from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path
+from bot.files.snapshot import WorkingTree
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
 from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
@@ -43,7 +44,6 @@ from bot.ledger.store import load_folder, load_index, load_reconciled, record_te
 from bot.object_store import ObjectStore
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.text.digests import digest
 

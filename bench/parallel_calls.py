@@ -24,7 +24,7 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.model import InferenceRequest
 from bot.config import load_config
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 CAPABILITY: Final = "execution.orchestration.parallel-calls"

@@ -14,7 +14,7 @@ import numpy as np
 
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import read_text
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 FILE: Final = Path("bot/classifier/embedded/structure_scale.json")

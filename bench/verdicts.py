@@ -34,16 +34,16 @@ from bot.consolidator.changes import Outcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
 from bot.curator.answers import resident
+from bot.files.label_tables import read_labels, read_table
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.label_tables import read_labels, read_table
 from bot.pipeline import Platform, load_platform
 from bot.rater.adapter import rate
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import SHOWN_NAMES, questions, strongest_first
 from bot.review.statistics import wilson
-from bot.snapshot import WorkingTree
 from bot.taxonomy.model import Capability, Taxonomy
 
 Labels: TypeAlias = Mapping[str, bool | None]

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
 from bot.defaults import default
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import parse_yaml
+from bot.files.limits import ReadingLimits
+from bot.files.snapshot import Snapshot
+from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
 from bot.learning_settings import (
     AppraisalSettings,
     CalibrationSettings,
@@ -26,10 +29,7 @@ from bot.learning_settings import (
     Share,
     TriageSettings,
 )
-from bot.limits import ReadingLimits
-from bot.snapshot import Snapshot
 from bot.text.did_you_mean import perhaps
-from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 if TYPE_CHECKING:
     from bot.text.personal_data.detector import Detector

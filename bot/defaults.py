@@ -6,8 +6,8 @@ from functools import reduce
 from importlib.resources import files
 from typing import Any, Final
 
-from bot.documents import parse_yaml
-from bot.limits import ReadingLimits
+from bot.files.documents import parse_yaml
+from bot.files.limits import ReadingLimits
 
 _FILE: Final = "defaults.yaml"
 _DEFAULTS: Final[Any] = parse_yaml(

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.defaults import default
-from bot.validation import FileModel, Tuple
+from bot.files.validation import FileModel, Tuple
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]

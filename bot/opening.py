@@ -9,11 +9,11 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
+from bot.files.snapshot import WorkingTree
+from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.pipeline import Platform, load_platform
-from bot.snapshot import WorkingTree
 from bot.submission import Package, read_package, refuse_shared_ids
 from bot.text.masking import mask_by
-from bot.user_cache import RememberedFiles, user_cache_folder
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:

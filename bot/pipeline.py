@@ -25,18 +25,18 @@ from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import IncumbentError, InputError, Problem
+from bot.files.snapshot import Snapshot
+from bot.files.user_cache import Remembered
 from bot.intake.query import Query
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery
 from bot.settling import in_line, settle
-from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.personal_data.counting import personal_in
-from bot.user_cache import Remembered
 
 
 @dataclass(frozen=True, kw_only=True)

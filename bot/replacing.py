@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.query import EvalSet
 from bot.text.personal_data.detector import Detector
 from bot.text.personal_data.plain_text import digits_of

@@ -12,14 +12,14 @@ from bot.curator.changes import FileChange, admit, edit, let_wait
 from bot.curator.corrections import CorrectedText, by_hand, load_corrections, written
 from bot.curator.entry import Entry, Tombstone
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.documents import Document, parse_yaml
 from bot.errors import InputError
+from bot.files.documents import Document, parse_yaml
+from bot.files.snapshot import Overlay, Snapshot, WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import EvalSet, Query
 from bot.pipeline import Platform
 from bot.renewal import query_of
 from bot.replacing import Replacement, not_replaced, replaced_contents
-from bot.snapshot import Overlay, Snapshot, WorkingTree
 from bot.submission import EVAL_SETS, submission_folders
 from bot.text.compare import text_key
 from bot.text.personal_data.counting import personal_in

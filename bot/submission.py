@@ -10,11 +10,11 @@ from bot.config import Limits
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
+from bot.files.snapshot import Rationed, Snapshot
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import Specification
-from bot.snapshot import Rationed, Snapshot
 from bot.text.personal_data.counting import personal_in_name
 from bot.text.secrets import holds_key
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from bot.config import Curation, load_config
 from bot.curator.entry import Admitted, Classified, Entry
+from bot.files.snapshot import WorkingTree
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
-from bot.snapshot import WorkingTree
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 REPOSITORY = Path(__file__).parent.parent

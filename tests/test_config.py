@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.errors import InputError, Problem
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 
 CAPABILITIES = frozenset({"request.auth.oauth", "response.format.table"})

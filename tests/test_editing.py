@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.config import REVIEWED_FILES
-from bot.editing import insert_key, rename_keys
 from bot.errors import InputError
-from bot.yaml_writing import edited
+from bot.files.mapping_edits import insert_key, rename_keys
+from bot.files.yaml_writer import edited
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
-from bot.limits import ReadingLimits
+from bot.files.limits import ReadingLimits
+from bot.files.snapshot import Snapshot, WorkingTree
 from bot.object_store import Change, CommitSnapshot, ObjectStore
 from bot.object_store.process import is_ref_name
-from bot.snapshot import Snapshot, WorkingTree
 from tests.origin import ENVIRONMENT, Origin
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import InputError, Problem
-from bot.limits import ReadingLimits
-from bot.parsed_once import parsed_once
+from bot.files.documents import parsed_once
+from bot.files.limits import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=10)
 

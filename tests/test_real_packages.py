@@ -11,12 +11,12 @@ import pytest
 from bot.classifier.backends import make_backend
 from bot.classifier.model import Backend
 from bot.errors import InputError
+from bot.files.limits import ReadingLimits
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
-from bot.limits import ReadingLimits
 from bot.pipeline import Platform, load_platform, review
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
-from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from tests.factories import REPOSITORY, SHIPPED
 

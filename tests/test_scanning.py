@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.documents import Data
+from bot.files.documents import Data
+from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import texts_in
 from bot.replacing import Replacement
 from bot.scanning import FolderScan, folders_of, scan_folder
-from bot.snapshot import WorkingTree
 from bot.text.personal_data.detector import Detector
 from tests.factories import SHIPPED
 

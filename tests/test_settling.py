@@ -9,7 +9,7 @@ import pytest
 from bot import settling
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.query import Query, Setup
 from bot.intake.query_file import SetupFile
 from bot.settling import Settling, asked, content_key, settle

@@ -9,9 +9,9 @@ import pytest
 from bot.curator.entry import Source, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
+from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.snapshot import WorkingTree
 from bot.submission import Package, Submission, read_package, refuse_shared_ids
 from tests.factories import SHIPPED, make_entry
 

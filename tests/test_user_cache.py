@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.user_cache import KEPT_MARKS, KEPT_PACKS, LARGEST_PACK, RememberedFiles, user_cache_folder
+from bot.files.user_cache import KEPT_MARKS, KEPT_PACKS, LARGEST_PACK, RememberedFiles, user_cache_folder
 
 
 @pytest.mark.parametrize(

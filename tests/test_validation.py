@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, JsonValue
 
-from bot.documents import parse_json, parse_yaml
 from bot.errors import InputError
-from bot.limits import ReadingLimits
+from bot.files.documents import parse_json, parse_yaml
+from bot.files.limits import ReadingLimits
+from bot.files.validation import FileModel, Score, Text, Tuple, validate
 from bot.text.did_you_mean import perhaps
-from bot.validation import FileModel, Score, Text, Tuple, validate
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=20, nodes=1_000)
 

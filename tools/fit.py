@@ -14,7 +14,7 @@ from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
 from bot.config import load_config
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 

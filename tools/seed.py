@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from bot.cli.main import run
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.submission import submission_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -16,9 +16,9 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
+from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
-from bot.user_cache import user_cache_folder
 
 if TYPE_CHECKING:
     from bot.classifier.language_model.remembered import RememberedAbilities

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.classifier.findings import Findings
-from bot.whole_file import read_model, write_whole
+from bot.files.atomic_write import read_model, write_whole
 
 _LARGEST: Final = 5_000_000
 

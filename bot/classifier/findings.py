@@ -12,10 +12,10 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field, field_validator
 
 from bot.classifier.model import Basis, CalledTools, Consensus, Finding, Identity, InferenceRequest
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 from bot.text.digests import digest
-from bot.validation import FileModel, Score, Text, Tuple
 
 FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 """A digest of the turns, the classifier identity and its conditions."""

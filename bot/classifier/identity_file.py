@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from bot.classifier.model import Identity
-from bot.validation import FileModel, Text
+from bot.files.validation import FileModel, Text
 
 
 class IdentityFile(FileModel):

@@ -20,23 +20,23 @@ from bot.cli.options import (
 )
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
 from bot.extension.candidates import find_candidates, why_none
 from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core
 from bot.extension.observing import observe_all, observe_entry
 from bot.extension.refused import RefusedCandidates
+from bot.files.documents import parse_yaml
+from bot.files.snapshot import WorkingTree
+from bot.files.validation import validate
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.report.wording import counted
-from bot.snapshot import WorkingTree
 from bot.submission import read_package, submission_folders
 from bot.text.masking import masked, masked_together
-from bot.validation import validate
 
 SHOWN = 5
 """Queries of a candidate that the text shows; the JSON has all."""

@@ -222,11 +222,11 @@ def _wait(attempt: int) -> None:
 
 def _read(document: Path) -> Analysis | Inventory | Quiet | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
-    from bot.documents import parse_json
+    from bot.files.documents import parse_json
+    from bot.files.validation import validate
     from bot.github.analysis import DOCUMENT_LIMITS, Analysis, Quiet
     from bot.github.preflight import QUIET
     from bot.reconcile.inventory import Inventory
-    from bot.validation import validate
 
     if not document.is_file():
         return None

@@ -9,8 +9,8 @@ import click
 
 from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
 from bot.consolidating import consolidate
-from bot.documents import parse
 from bot.errors import InputError, Problem
+from bot.files.documents import parse
 from bot.opening import open_platform
 from bot.rater.scores import read_scores
 from bot.report.output import ConsolidateOutput, VerdictOutput

@@ -28,11 +28,11 @@ from bot.correcting import plan_correction, query_called, values_said
 from bot.curator.changes import apply
 from bot.curator.corrections import load_corrections
 from bot.errors import InputError, Problem
+from bot.files.snapshot import WorkingTree
 from bot.opening import open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete
 from bot.report.output import CorrectOutput
 from bot.report.wording import codes
-from bot.snapshot import WorkingTree
 from bot.submission import collect
 from bot.text.compare import text_key
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bot.doctor.findings import Finding
     from bot.doctor.output import DoctorOutput
-    from bot.snapshot import Snapshot
+    from bot.files.snapshot import Snapshot
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _COLOURS = {"error": "red", "warning": "yellow", "ok": "green"}

@@ -130,7 +130,7 @@ def command(
     from bot.config import load_config
     from bot.evaluation.bootstrap import Sampling
     from bot.evaluation.labels import Vocabulary
-    from bot.snapshot import WorkingTree
+    from bot.files.snapshot import WorkingTree
 
     if more and not labels:
         raise UsageError(f"say what {more[0]} is: `--labels {more[0]}`")

@@ -14,12 +14,14 @@ from bot.classifier.usage import Usage
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.curator.corrections import by_hand, load_corrections
-from bot.documents import parse_json
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
 from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
 from bot.evaluation.predictions import Predictions, predict
 from bot.evaluation.reading import DOCUMENTS, read_labels
+from bot.files.documents import parse_json
+from bot.files.snapshot import WorkingTree
+from bot.files.validation import validate
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
@@ -30,13 +32,11 @@ from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections as load_recorded
 from bot.pipeline import Platform
 from bot.settling import content_of
-from bot.snapshot import WorkingTree
 from bot.submission import submission_folders
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps
-from bot.validation import validate
 
 LABELS_FOLDER = "labels"
 

@@ -33,6 +33,7 @@ from bot.cli.options import (
 from bot.config import Limits
 from bot.curator.changes import apply
 from bot.errors import IncumbentError, Problem, UsageError
+from bot.files.snapshot import WorkingTree
 from bot.importing.appraisal import appraise
 from bot.importing.plan import Item, compare, gone, plan_import
 from bot.importing.reading import Part, Spoken, read_agent, read_bundles
@@ -43,7 +44,6 @@ from bot.opening import entry_text, open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete, refuse_lag
 from bot.report.import_output import import_overview
-from bot.snapshot import WorkingTree
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps
 

@@ -18,7 +18,7 @@ from typing import TextIO
 import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
-from bot.stopping import is_stop, orderly_stops
+from bot.files.interrupts import is_stop, orderly_stops
 
 # name: (one line for --help). The module is bot.cli.<name> unless _MODULES says otherwise, the command in it is called
 # `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.

@@ -14,10 +14,10 @@ from bot.curator.changes import apply
 from bot.curator.journal import refuse_half_written
 from bot.errors import UsageError
 from bot.evaluation.reading import DOCUMENTS
+from bot.files.snapshot import WorkingTree
 from bot.migrating.plan import MigrationPlan, plan_migration
 from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput
 from bot.report.output import LagOutput
-from bot.snapshot import WorkingTree
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

@@ -22,9 +22,9 @@ from bot.curator.entry import Lag, utc
 from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
+from bot.files.interrupts import is_stop
 from bot.git import read_conflicts, refuse_bare
 from bot.report.escaping import printable, visible
-from bot.stopping import is_stop
 from bot.text.masking import masked, masked_json
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from bot.cli.options import (
     tell_of_batches,
 )
 from bot.curator.changes import admit, apply, let_wait
+from bot.files.snapshot import WorkingTree
 from bot.opening import entry_text, open_backend, open_platform
 from bot.refusals import refuse_incomplete
 from bot.renewal import Renewal, all_tasks, renew
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
-from bot.snapshot import WorkingTree
 from bot.submission import find_specification
 
 

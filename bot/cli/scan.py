@@ -22,6 +22,7 @@ from bot.cli.options import (
 from bot.curator.changes import apply
 from bot.curator.entry import Entry
 from bot.errors import InputError, Problem
+from bot.files.snapshot import WorkingTree
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
 from bot.refusals import refuse_incomplete
@@ -31,7 +32,6 @@ from bot.report.output import ProblemOutput, UsageOutput
 from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
 from bot.report.voices import PlainVoice
 from bot.scanning import FolderScan, folders_of, replace_in_set, scan_folder, scan_set
-from bot.snapshot import WorkingTree
 from bot.submission import faults_of_names, find_specification
 
 

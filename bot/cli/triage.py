@@ -23,9 +23,9 @@ from bot.cli.options import (
     warn_of_lag,
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.files.snapshot import WorkingTree
 from bot.opening import open_backend, open_platform
 from bot.pipeline import Platform
-from bot.snapshot import WorkingTree
 from bot.submission import Package, Submission, faults_of_names
 
 

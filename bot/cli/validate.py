@@ -15,14 +15,14 @@ from bot.config import REVIEWED_FILES, load_config
 from bot.curator.corrections import load_corrections
 from bot.curator.journal import refuse_half_written
 from bot.curator.store import load_regression_set
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem, UsageError
+from bot.files.documents import parse_yaml
+from bot.files.snapshot import WorkingTree
 from bot.git import read_changed, read_top
 from bot.impact.model import Appraisal
 from bot.package_reading import PackageReader
 from bot.pipeline import refuse_other_folders
 from bot.report.output import ProblemOutput, ValidateOutput
-from bot.snapshot import WorkingTree
 from bot.submission import Package, collect, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.text.masking import mask_by

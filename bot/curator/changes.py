@@ -16,7 +16,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScala
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.journal import State, write_all
 from bot.curator.store import FOLDER, entry_path, read_back, tombstone_path, waiting_path
-from bot.yaml_writing import dumped, round_trip
+from bot.files.yaml_writer import dumped, round_trip
 
 # Mappings and lists this short are written on one line, as people write them.
 _LINE_WIDTH = 110

@@ -11,13 +11,13 @@ from bot.classifier.corrections import Correction, Corrections
 from bot.config import REVIEWED_FILES
 from bot.curator.changes import FileChange, edit, render
 from bot.curator.entry import Timestamp
-from bot.documents import Document, parse_yaml
 from bot.errors import InputError, Problem
-from bot.snapshot import Snapshot
+from bot.files.documents import Document, parse_yaml
+from bot.files.snapshot import Snapshot
+from bot.files.validation import FileModel, Text, Tuple, validate
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps
-from bot.validation import FileModel, Text, Tuple, validate
 
 FOLDER: Final = "config/corrections"
 

@@ -13,10 +13,10 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.intake.query_file import SetupFile
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
-from bot.validation import FileModel, Score, Text, Tuple
 
 EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=150)]
 """An entry's id; it is also the name of its file."""

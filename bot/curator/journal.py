@@ -23,8 +23,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import InputError, OutsideError, Problem
-from bot.stopping import uninterrupted
-from bot.whole_file import read_model
+from bot.files.atomic_write import read_model
+from bot.files.interrupts import uninterrupted
 
 _NAME: Final = "incumbent"
 _PLAN: Final = "plan.json"

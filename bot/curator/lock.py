@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.curator.journal import settle
-from bot.folder_lock import only_command_in
+from bot.files.folder_lock import only_command_in
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from bot.curator.entry import Entry, Tombstone
-from bot.editing import rename_keys
+from bot.files.mapping_edits import rename_keys
 from bot.taxonomy.migration import NOTHING, Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Taxonomy
 

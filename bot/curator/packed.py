@@ -16,8 +16,8 @@ import pydantic
 import yaml
 
 from bot.curator.entry import Entry, Tombstone
-from bot.user_cache import Remembered, digest_of_code
-from bot.validation import FileModel
+from bot.files.user_cache import Remembered, digest_of_code
+from bot.files.validation import FileModel
 
 Kind = TypeVar("Kind", Entry, Tombstone)
 

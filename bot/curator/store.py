@@ -13,14 +13,14 @@ from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
 from bot.curator.packed import PackedSet
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem, foreign
+from bot.files.documents import parse_yaml
+from bot.files.snapshot import Snapshot
+from bot.files.user_cache import Remembered
+from bot.files.validation import validate
 from bot.rater.model import Resident
-from bot.snapshot import Snapshot
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import perhaps
-from bot.user_cache import Remembered
-from bot.validation import validate
 
 FOLDER = "regression_set"
 WAITING = f"{FOLDER}/waiting"

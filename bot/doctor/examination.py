@@ -29,9 +29,9 @@ from bot.doctor.settings import (
     Unread,
 )
 from bot.errors import OutsideError
+from bot.files.snapshot import Snapshot
 from bot.github.branch_names import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
-from bot.snapshot import Snapshot
 
 ADMINISTRATION = "Administration: read"
 CONTENTS = "Contents: read"

@@ -6,11 +6,11 @@ from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.code_owners import PLACES, owners
 from bot.doctor.settings import ConfigFacts, Files
 from bot.doctor.workflow import Workflow, read_workflow
-from bot.documents import decode, parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import decode, parse_yaml
+from bot.files.snapshot import Snapshot
 from bot.pipeline import load_platform
 from bot.setup_files import setup_file
-from bot.snapshot import Snapshot
 
 WORKFLOWS = ".github/workflows"
 WORKFLOW = f"{WORKFLOWS}/incumbent.yml"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Document, Path, as_list, as_mapping
+from bot.files.documents import Document, Path, as_list, as_mapping
 
 STEPS: Final = ("analyse", "publish")
 """The Action's two steps, each in a job of its own."""

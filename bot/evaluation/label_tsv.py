@@ -12,7 +12,7 @@ from typing import Final
 from bot.config import REVIEWED_FILES, Limits
 from bot.errors import Problem
 from bot.evaluation.labels import LabelFile, LabelRow
-from bot.label_tables import read_labels, read_table
+from bot.files.label_tables import read_labels, read_table
 
 HEADERS: Final[Mapping[tuple[str, ...], bool]] = {("labels", "query"): False, ("labels", "turns"): True}
 """The header's cells, and whether the cells behind the labels are turns of one query."""

@@ -7,13 +7,13 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from bot.config import Limits
-from bot.documents import Data, Document, as_mapping
 from bot.errors import InputError, Problem
 from bot.evaluation.label_tsv import turn_problems
 from bot.evaluation.labels import LabelFile, LabelRow
+from bot.files.documents import Data, Document, as_mapping
+from bot.files.label_tables import Word
+from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
 from bot.intake.query_file import SpokenFile
-from bot.label_tables import Word
-from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
 

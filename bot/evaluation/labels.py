@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.errors import InputError, Problem, foreign
-from bot.label_tables import Word
+from bot.files.label_tables import Word
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.editing import insert_key
 from bot.errors import Problem, foreign
 from bot.evaluation.labels import LabelFile
-from bot.label_tables import UNKNOWN, Word
+from bot.files.label_tables import UNKNOWN, Word
+from bot.files.mapping_edits import insert_key
 from bot.taxonomy.migration import Migration
 
 
@@ -113,7 +113,7 @@ class _Words:
 
 
 def _comment(line: str, words: _Words) -> str:
-    """A line before the header: two kinds of comments speak (:mod:`bot.label_tables`)."""
+    """A line before the header: two kinds of comments speak (:mod:`bot.files.label_tables`)."""
     head, colon, rest = line.partition(":")
     name = head.lstrip("# ").strip().lower()
     if name == "capabilities":

@@ -11,8 +11,8 @@ from pydantic import Field
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Classification
 from bot.evaluation.labels import LabelledQuery
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.ledger.model import Digest
-from bot.validation import FileModel, Score, Text, Tuple
 
 
 class Prediction(FileModel):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.config import REVIEWED_FILES, Limits
-from bot.documents import decode, parse
 from bot.errors import InputError, Problem
 from bot.evaluation.label_tsv import read_tsv
 from bot.evaluation.label_yaml import read_yaml
 from bot.evaluation.labels import LabelFile, LabelledQuery, Vocabulary, join, resolve
+from bot.files.documents import decode, parse
 
 TABLES = (".tsv", ".tab", ".txt")
 DOCUMENTS = (".yaml", ".yml", ".json")

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.export.history import history
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.native import Fields, is_text, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
+from bot.files.documents import Data, as_mapping
 from bot.intake.expected.carried import CARRIED
 
 _FIELDS: Final[Fields] = {

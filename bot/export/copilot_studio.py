@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 
 MOST_CASES: Final = 100

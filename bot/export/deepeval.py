@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.export.flat_values import is_flat_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.native import Fields, is_text, is_texts, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
+from bot.files.documents import Data, as_mapping
 from bot.intake.expected.carried import CARRIED
 
 _BOTH: Final[Fields] = {

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.expected.carried import SEALED
 from bot.intake.templates import LOADED, MARKS
 

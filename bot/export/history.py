@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.export.item import Item
+from bot.files.documents import Data, as_list, as_mapping
 
 _ROLES: Final = frozenset({"system", "user", "assistant"})
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.curator.entry import Entry
-from bot.documents import Data
 from bot.export.flat_values import carried_as
+from bot.files.documents import Data
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import bare, carried, without_carried
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.documents import Data
 from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.tools import wanted_calls
+from bot.files.documents import Data
 from bot.intake.expected.carried import CARRIED
 
 _ANSWER: Final = "expected_response"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from bot.documents import Data
+from bot.files.documents import Data
 
 # JSON lets these stand, but YAML does not, or they end a line for many readers, or command a terminal.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")

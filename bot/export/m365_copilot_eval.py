@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.export.flat_values import is_flat_mapping
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators
 from bot.export.native import Fields, is_text, own_fields, structured, with_answer
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expected.carried import CARRIED
 
 SCHEMA_VERSION: Final = "1.2.0"

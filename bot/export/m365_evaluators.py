@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bot.documents import Data
 from bot.export.flat_values import is_flat_mapping
+from bot.files.documents import Data
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 

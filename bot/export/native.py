@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from bot.documents import Data, as_mapping
 from bot.export.flat_values import NOT_FLAT
 from bot.export.item import Item, Remark
+from bot.files.documents import Data, as_mapping
 from bot.intake.expectation import understand
 
 Fields = Mapping[str, Callable[[Data], bool]]

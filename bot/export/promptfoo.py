@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.export.flat_values import is_flat, is_plain_text, sealed
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.linear_patterns import pattern_fault
 from bot.export.yamls import document
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expected.carried import CARRIED
 from bot.intake.templates import as_template
 

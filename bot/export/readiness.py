@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.documents import Data
 from bot.export.item import Item, Writer
+from bot.files.documents import Data
 
 _TICKS: Final = re.compile("`+")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")

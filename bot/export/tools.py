@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.expectation import ToolCall
 
 

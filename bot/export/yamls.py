@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.documents import Data, as_list
 from bot.export.jsons import value
+from bot.files.documents import Data, as_list
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[a-z][a-z_]*")
 

@@ -17,8 +17,8 @@ from bot.classifier.language_model.answers import Answer
 from bot.errors import InputError
 from bot.extension.model import Candidate
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, slug, unused_id
-from bot.json_strict import JsonFaultsError, check_shape, load
-from bot.limits import ReadingLimits
+from bot.files.json_reader import JsonFaultsError, check_shape, load
+from bot.files.limits import ReadingLimits
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_with
 from bot.text.personal_data.detector import Detector

@@ -13,14 +13,14 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from bot.config import REVIEWED_FILES
-from bot.documents import as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.extension.model import Candidate, Exemplar
+from bot.files.documents import as_list, as_mapping, parse_yaml
+from bot.files.yaml_writer import edited
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.table_edits import NewRow, table_head, with_rows
 from bot.text.digests import digest
-from bot.yaml_writing import edited
 
 _DIGITS = 8
 

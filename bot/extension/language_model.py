@@ -13,9 +13,9 @@ from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError
 from bot.extension.asking import SCHEMA, messages, read_naming, renamed
 from bot.extension.model import Candidate
+from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
-from bot.user_cache import user_cache_folder
 
 
 def named(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.validation import FileModel, Tuple
+from bot.files.validation import FileModel, Tuple
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 

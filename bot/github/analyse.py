@@ -13,8 +13,9 @@ from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone
 from bot.curator.store import EVICTED, is_part
-from bot.documents import parse_yaml
 from bot.errors import IncumbentError, InputError, Problem
+from bot.files.documents import parse_yaml
+from bot.files.validation import validate
 from bot.github.analysis import (
     Analysis,
     EvictionFacts,
@@ -37,7 +38,6 @@ from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
 from bot.settling import in_line, settle
 from bot.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
-from bot.validation import validate
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")

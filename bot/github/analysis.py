@@ -20,19 +20,19 @@ from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
+from bot.files.limits import ReadingLimits
+from bot.files.validation import DemandError, FileModel, Text, Tuple
 from bot.impact.model import Impact
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
-from bot.limits import ReadingLimits
 from bot.pipeline import Classified
 from bot.settling import in_line, settle
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked
-from bot.validation import DemandError, FileModel, Text, Tuple
 
 LONGEST = 4096
 Path = Annotated[str, Field(max_length=LONGEST)]

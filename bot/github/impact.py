@@ -14,6 +14,7 @@ from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
 from bot.errors import InputError, Problem
+from bot.files.snapshot import Overlay
 from bot.github.known import under, with_findings
 from bot.impact.appraisal import appraise, trial_problems
 from bot.impact.measure import Change, measure, read_agents
@@ -24,7 +25,6 @@ from bot.migrating.plan import plan_migration
 from bot.object_store import ObjectStore, blob_id
 from bot.pipeline import Platform, unsettled
 from bot.renewal import query_of
-from bot.snapshot import Overlay
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import carried_questions

@@ -10,12 +10,12 @@ from bot.classifier.corrections import Corrections
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry, EntryId
+from bot.files.validation import FileModel, Text, Tuple
 from bot.ledger.model import Digest, StoredClassification
 from bot.renewal import UNCORRECTED, Renewal, rescored
 from bot.settling import content_of
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.digests import digest
-from bot.validation import FileModel, Text, Tuple
 
 
 class RenewalFacts(FileModel):

@@ -16,8 +16,9 @@ from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
-from bot.documents import Document
 from bot.errors import IncumbentError, InputError
+from bot.files.documents import Document
+from bot.files.snapshot import Snapshot
 from bot.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
 from bot.impact.comparison import Judged, Side, compare
 from bot.impact.config_changes import config_changes
@@ -27,7 +28,6 @@ from bot.ledger.keys import content_key
 from bot.pipeline import Classified, Platform, Review, classify_package, judge, unsettled
 from bot.renewal import Former, Renewal, Task, renew, tasks_of
 from bot.settling import settle
-from bot.snapshot import Snapshot
 from bot.submission import (
     Package,
     called_by_agent,

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.taxonomy.content import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.text.compare import rounded
-from bot.validation import FileModel, Score, Text, Tuple
 
 Remark = Literal["contradiction", "unfamiliar"]
 _Count = Annotated[int, Field(ge=0)]

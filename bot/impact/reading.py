@@ -7,13 +7,13 @@ from functools import partial
 
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, REVIEWED_FILES
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import parse_yaml
+from bot.files.snapshot import Overlay
 from bot.impact.measure import Change
 from bot.object_store import Change as FileChange
 from bot.object_store import ObjectStore
 from bot.pipeline import Platform, load_platform
-from bot.snapshot import Overlay
 from bot.submission import collect
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
 from bot.taxonomy.history import History

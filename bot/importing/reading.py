@@ -9,12 +9,12 @@ from bot.config import Limits
 from bot.curator.entry import Imported
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
+from bot.files.snapshot import Snapshot
 from bot.intake.agents import read_specification
 from bot.intake.agents.reading import find_specifications
 from bot.intake.eval_sets import Named, read_files
 from bot.intake.query import EvalSet
 from bot.intake.specification import UNDECLARED, Specification
-from bot.snapshot import Snapshot
 from bot.submission import Package, Submission, faults_of_names, refuse_shared_ids
 
 NOT_DECLARED = Imported(declared=False)

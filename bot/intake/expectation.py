@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.references import path_of
 from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
 from bot.intake.expected.carried import carried

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.expectation import understand
 from bot.intake.specification import UNLISTED, Tool
 

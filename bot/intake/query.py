@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from bot.documents import Data
 from bot.errors import Problem
+from bot.files.documents import Data
 from bot.text.personal_data.plain_text import digits_of
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]

@@ -6,8 +6,8 @@ from typing import Annotated, Self, cast
 
 from pydantic import Field, model_validator
 
+from bot.files.validation import DemandError, FileModel, Text, Tuple
 from bot.intake.query import Setup
-from bot.validation import DemandError, FileModel, Text, Tuple
 
 
 class SpokenFile(FileModel):

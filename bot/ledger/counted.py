@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.curator.entry import Timestamp
+from bot.files.validation import FileModel, Text, Tuple
 from bot.ledger.model import COUNTED_FILES, CommitId, Digest
-from bot.validation import FileModel, Text, Tuple
 
 Count = Annotated[int, Field(ge=1)]
 

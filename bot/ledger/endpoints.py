@@ -8,8 +8,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from bot.classifier.language_model.remembered import KeptAbilities
+from bot.files.validation import FileModel
 from bot.ledger.model import Digest
-from bot.validation import FileModel
 
 MOST_ENDPOINTS = 20
 """Of so many endpoints and models it is kept what they can do; those that were looked at longest ago go first."""

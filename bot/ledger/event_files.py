@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from bot.config import REVIEWED_FILES
-from bot.documents import as_mapping, decode, parse_json_text
 from bot.errors import InputError, Problem
+from bot.files.documents import as_mapping, decode, parse_json_text
+from bot.files.limits import MOST_FAULTS
+from bot.files.snapshot import Snapshot
+from bot.files.validation import validate
 from bot.ledger.events import EVENTS, Event
-from bot.limits import MOST_FAULTS
-from bot.snapshot import Snapshot
-from bot.validation import validate
 
 _KINDS: Final[dict[str, type[Event]]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Event)[0])

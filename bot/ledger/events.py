@@ -11,10 +11,10 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, TypeAdapter, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
+from bot.files.validation import DemandError, FileModel, Score, Text, Tuple
 from bot.ledger.model import CommentKey, CommitId, Digest, Login
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
-from bot.validation import DemandError, FileModel, Score, Text, Tuple
 
 EVENTS = "events"
 SET_EVENTS = f"{EVENTS}/regression_set.jsonl"

@@ -15,9 +15,9 @@ from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidatorFunctio
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
 from bot.curator.entry import EntryId, Timestamp
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
-from bot.validation import FileModel, Score, Text, Tuple
 
 BRANCH = "incumbent/ledger"
 FOLDER = "pull_requests"

@@ -6,8 +6,10 @@ import json
 from typing import TypeVar
 
 from bot.config import REVIEWED_FILES
-from bot.documents import parse_json
 from bot.errors import InputError, Problem
+from bot.files.documents import parse_json
+from bot.files.snapshot import Snapshot
+from bot.files.validation import validate
 from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
@@ -32,8 +34,6 @@ from bot.ledger.model import (
     folder_path,
     record_path,
 )
-from bot.snapshot import Snapshot
-from bot.validation import validate
 
 Kind = TypeVar(
     "Kind",

@@ -11,17 +11,17 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.curator.journal import refuse_half_written
 from bot.errors import InputError, Problem
+from bot.files.snapshot import WorkingTree
+from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.opening import open_backend, open_package, with_masks
 from bot.pipeline import Platform, Review, load_platform
 from bot.report.wording import listed
-from bot.snapshot import WorkingTree
 from bot.submission import Package, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import perhaps
-from bot.user_cache import RememberedFiles, user_cache_folder
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4

@@ -11,16 +11,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from bot.classifier.identity_file import IdentityFile
 from bot.config import Limits
-from bot.documents import parse_json
 from bot.errors import InputError, Problem, UsageError
+from bot.files.documents import parse_json
+from bot.files.snapshot import NoFiles, Overlay
+from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.intake.agents.agent_file import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
 from bot.pipeline import Platform
 from bot.rater.scores import KeptScores, read_scores
-from bot.snapshot import NoFiles, Overlay
 from bot.submission import Package, read_package, refuse_shared_ids
-from bot.validation import FileModel, Score, Text, Tuple
 
 Read = TypeVar("Read")
 

@@ -19,12 +19,12 @@ from pydantic import BeforeValidator, Field
 
 from bot.classifier.cleaning import clean
 from bot.errors import InputError, Problem
+from bot.files.validation import Text
 from bot.report.escaping import visible
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import perhaps
 from bot.text.digests import digest
 from bot.text.masking import masked, masked_number, masked_together
-from bot.validation import Text
 
 OPENING: Final = "<untrusted>"
 CLOSING: Final = "</untrusted>"

@@ -12,10 +12,10 @@ from typing import Any
 import yaml
 
 from bot.config import REVIEWED_FILES
-from bot.documents import Document, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes_of, migrated_rows
-from bot.label_tables import UNKNOWN, read_labels, read_table
+from bot.files.documents import Document, as_list, as_mapping, parse_yaml
+from bot.files.label_tables import UNKNOWN, read_labels, read_table
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration

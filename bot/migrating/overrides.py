@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from bot.editing import insert_key, rename_keys
+from bot.files.mapping_edits import insert_key, rename_keys
 from bot.taxonomy.migration import Migration
 
 

@@ -19,14 +19,15 @@ from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, Lag, resident_of
 from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
-from bot.documents import as_mapping, decode, parse, parse_yaml
-from bot.editing import rename_keys
 from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
 from bot.evaluation.reading import TABLES, read_file
+from bot.files.documents import as_mapping, decode, parse, parse_yaml
+from bot.files.mapping_edits import rename_keys
+from bot.files.snapshot import Overlay, Snapshot
+from bot.files.yaml_writer import edited
 from bot.migrating.exemplars import carried_tables, moved_exemplars
 from bot.migrating.overrides import migrate_overrides
-from bot.snapshot import Overlay, Snapshot
 from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
@@ -34,7 +35,6 @@ from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.taxonomy.succession import declaration_problems, succession_problems
 from bot.taxonomy.written_version import with_version
 from bot.text.compare import normalise
-from bot.yaml_writing import edited
 
 CONFIG_FOLDER = "config"
 

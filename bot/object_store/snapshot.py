@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.errors import InputError, Problem
-from bot.limits import ReadingLimits
+from bot.files.limits import ReadingLimits
+from bot.files.snapshot import normal_path
 from bot.object_store.process import damaged
-from bot.snapshot import normal_path
 
 _LINKS = {
     "120000": ("the path is a symbolic link", "commit the file itself in its place"),
@@ -106,7 +106,7 @@ def _items(output: bytes) -> dict[str, Item]:
 
 
 class CommitSnapshot:
-    """A :class:`bot.snapshot.Snapshot` of a commit, or of a folder of it; ``content`` reads an object by its id.
+    """A :class:`bot.files.snapshot.Snapshot` of a commit, or of a folder of it; ``content`` reads an object by its id.
 
     A file is read by the id that was listed, so it is what it was said to be.
     """

@@ -10,14 +10,14 @@ from pydantic import Field, Strict
 
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import EVEN, Identity
-from bot.documents import Document
 from bot.errors import InputError, Problem
+from bot.files.documents import Document
+from bot.files.validation import FileModel, Score, Text, Tuple, validate
 from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import perhaps
 from bot.text.personal_data.model import Kind
-from bot.validation import FileModel, Score, Text, Tuple, validate
 
 
 class ScoredQueryFile(FileModel):

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.extension.model import Candidate, Exemplar, Member, Signal, Telling, Trait
+from bot.files.validation import FileModel, Text, Tuple
 from bot.ledger.model import Digest
 from bot.taxonomy.model import Identifier
-from bot.validation import FileModel, Text, Tuple
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
+from bot.files.validation import FileModel, Text, Tuple
 from bot.github.analysis import (
     IdentityFacts,
     ProblemFacts,
@@ -28,7 +29,6 @@ from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.settling import settle
 from bot.taxonomy.model import Taxonomy
-from bot.validation import FileModel, Text, Tuple
 
 
 class MergeFacts(FileModel):

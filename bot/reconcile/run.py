@@ -14,6 +14,7 @@ from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import learnt_by, recall
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
+from bot.files.snapshot import Overlay
 from bot.github.analysis import StoppedFacts
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
@@ -48,7 +49,6 @@ from bot.reconcile.stages import (
 from bot.reconcile.suggesting import suggest_changes
 from bot.reconcile.survey import Past, survey
 from bot.reconcile.tip import Carried, Stage, Tip
-from bot.snapshot import Overlay
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 

@@ -10,6 +10,7 @@ from functools import cache, partial
 from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
 from bot.errors import InputError
+from bot.files.user_cache import digest_of_product
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
@@ -27,7 +28,6 @@ from bot.reconcile.wishes import Branch, Scene, own, wish
 from bot.review.agreement import Agreement, Tally, agreement_in
 from bot.taxonomy.history import History
 from bot.text.digests import digest
-from bot.user_cache import digest_of_product
 
 
 def suggest_changes(tip: Tip) -> Staged:

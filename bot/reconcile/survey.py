@@ -12,6 +12,7 @@ from bot.classifier.usage import total
 from bot.curator.entry import Source
 from bot.errors import InputError, Problem
 from bot.extension.model import Core
+from bot.files.user_cache import digest_of_product
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.known import under
@@ -43,7 +44,6 @@ from bot.submission import (
 )
 from bot.taxonomy.history import History
 from bot.text.digests import digest
-from bot.user_cache import digest_of_product
 
 
 @dataclass(frozen=True, kw_only=True)

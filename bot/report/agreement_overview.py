@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bot.errors import InputError, Problem
+from bot.files.snapshot import WorkingTree
 from bot.ledger.event_files import Recorded, load_events
 from bot.ledger.events import Event
 from bot.ledger.local import LocalLedger, open_ledger
@@ -14,7 +15,6 @@ from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.report.agreement_output import AgreementOutput
 from bot.review.agreement import agreement_of
 from bot.review.derive import responses_of
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import lineage
 

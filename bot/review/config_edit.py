@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.files.yaml_writer import amend
 from bot.review.calibration import Estimate, in_unit
 from bot.text.digests import digest
-from bot.yaml_writing import amend
 
 
 @dataclass(frozen=True, slots=True)

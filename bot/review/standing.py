@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
 from bot.curator.store import load_regression_set
-from bot.documents import as_mapping, parse_yaml
 from bot.errors import IncumbentError
+from bot.files.documents import as_mapping, parse_yaml
+from bot.files.snapshot import Snapshot
+from bot.files.validation import validate
 from bot.review.replay import Reader, Standing
-from bot.snapshot import Snapshot
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import Lineage
-from bot.validation import validate
 
 
 def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, path: str, lineage: Lineage) -> Reader:

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.errors import InputError, Problem
-from bot.label_tables import UNKNOWN, Table, read_labels, read_table
-from bot.limits import MOST_FAULTS, ReadingLimits
+from bot.files.label_tables import UNKNOWN, Table, read_labels, read_table
+from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.taxonomy.model import Exemplar, Taxonomy
 from bot.text.compare import normalise
 from bot.text.did_you_mean import perhaps

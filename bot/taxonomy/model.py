@@ -12,8 +12,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, JsonValue, PrivateAttr, SkipValidation
 from pydantic.json_schema import SkipJsonSchema
 
+from bot.files.validation import FileModel, Text, Tuple
 from bot.text.digests import digest
-from bot.validation import FileModel, Text, Tuple
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$", max_length=100)]
 """A stable id such as ``request.auth.oauth``; never reused."""

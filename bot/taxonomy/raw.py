@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Data, Document, Path, as_list, as_mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.documents import Document, as_list, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Document, as_list, as_mapping
 from bot.taxonomy.raw import RawPart, raw_parts
 from bot.text.did_you_mean import perhaps
 

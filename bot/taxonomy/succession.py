@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from bot.documents import Document
 from bot.errors import Problem
+from bot.files.documents import Document
 from bot.taxonomy.changes import changes_between, heaviest, required_version
 from bot.taxonomy.model import Taxonomy
 

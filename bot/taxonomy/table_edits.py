@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.config import REVIEWED_FILES
-from bot.label_tables import Table, listed, read_labels, read_table
+from bot.files.label_tables import Table, listed, read_labels, read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANSLATION_HEADER, is_translation
 from bot.text.compare import normalise
 

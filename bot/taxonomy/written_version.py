@@ -8,8 +8,8 @@ from typing import Any, Final
 import yaml
 
 from bot.config import REVIEWED_FILES
-from bot.documents import as_mapping, parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import as_mapping, parse_yaml
 
 _KEY: Final = "version"
 _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from bot.files.yaml_writer import dumped
 from bot.report.escaping import visible
 from bot.triage.shortlist import Chosen
-from bot.yaml_writing import dumped
 
 
 def render_eval_set(chosen: Sequence[Chosen]) -> str:

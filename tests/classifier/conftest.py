@@ -10,7 +10,7 @@ from bot.classifier.backends import make_backend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.model import Backend
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, exemplary_taxonomy

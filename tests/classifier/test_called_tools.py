@@ -24,7 +24,7 @@ from bot.classifier.called_tools import (
     unlisted_values,
 )
 from bot.classifier.model import CalledTools, Consensus, Contradiction, Judgement
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.specification import Specification, Tool
 from bot.taxonomy.model import Capability, Exemplars
 from tests.classifier.factories import (

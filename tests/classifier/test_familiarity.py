@@ -16,7 +16,7 @@ from bot.classifier.embedded import familiarity
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.language_table import load_tables, sequence_key
 from bot.classifier.exemplars import training_data
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 

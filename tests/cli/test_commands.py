@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from bot.cli.main import COMMANDS
 from bot.curator.store import load_regression_set
+from bot.files.snapshot import WorkingTree
 from bot.schemas import SCHEMAS, schema
-from bot.snapshot import WorkingTree
 from tests.cli.conftest import Incumbent
 from tests.factories import REPOSITORY
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from bot.files.snapshot import WorkingTree
 from bot.schemas import schema
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree

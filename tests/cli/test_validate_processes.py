@@ -15,8 +15,8 @@ import pytest
 
 from bot.config import load_config
 from bot.errors import InputError, OutsideError
+from bot.files.snapshot import WorkingTree
 from bot.package_reading import PackageReader
-from bot.snapshot import WorkingTree
 from tests.cli.conftest import Incumbent
 from tests.cli.test_validate_changed import write
 from tests.factories import REPOSITORY

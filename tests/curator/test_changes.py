@@ -20,10 +20,10 @@ from bot.curator import changes
 from bot.curator.changes import FileChange, apply, edit, render
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.journal import refuse_half_written, settle
-from bot.documents import parse_yaml
 from bot.errors import InputError, OutsideError
-from bot.validation import validate
-from bot.yaml_writing import amend
+from bot.files.documents import parse_yaml
+from bot.files.validation import validate
+from bot.files.yaml_writer import amend
 from tests.factories import make_entry
 
 TRICKY = [

@@ -9,7 +9,7 @@ import pytest
 from bot.classifier.corrections import Correction
 from bot.curator.corrections import FOLDER, CorrectedText, CorrectionByHand, by_hand, load_corrections, written
 from bot.errors import InputError
-from bot.snapshot import Overlay, WorkingTree
+from bot.files.snapshot import Overlay, WorkingTree
 from bot.text.compare import text_key
 from tests.factories import make_taxonomy
 

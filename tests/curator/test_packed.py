@@ -14,8 +14,8 @@ from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
-from bot.snapshot import WorkingTree
-from bot.user_cache import RememberedFiles
+from bot.files.snapshot import WorkingTree
+from bot.files.user_cache import RememberedFiles
 
 
 def entry(id: str = "one", turns: tuple[str, ...] = ("Show my orders",), expected: object = None) -> Entry:

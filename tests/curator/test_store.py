@@ -11,7 +11,7 @@ from bot.curator.changes import FileChange, apply, render
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY, make_entry, make_taxonomy
 

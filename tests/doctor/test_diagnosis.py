@@ -30,8 +30,8 @@ from bot.doctor.settings import (
     Unread,
 )
 from bot.doctor.workflow import Workflow, read_workflow
-from bot.documents import parse_yaml
 from bot.errors import Problem
+from bot.files.documents import parse_yaml
 from bot.setup_files import setup_file
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"

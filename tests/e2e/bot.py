@@ -17,11 +17,11 @@ from bot.cli.main import run
 from bot.config import REVIEWED_FILES
 from bot.curator.changes import render
 from bot.curator.entry import Entry, entry_id
-from bot.documents import parse_yaml
+from bot.files.documents import parse_yaml
+from bot.files.snapshot import NoFiles, Overlay
+from bot.files.validation import validate
 from bot.intake.query_file import SetupFile
-from bot.snapshot import NoFiles, Overlay
 from bot.taxonomy.loading import load_taxonomy
-from bot.validation import validate
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.workflow import Workflow

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot.config import REVIEWED_FILES
-from bot.documents import parse_yaml
+from bot.files.documents import parse_yaml
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.config import REVIEWED_FILES
-from bot.documents import parse_yaml
+from bot.files.documents import parse_yaml
 from tests.e2e.bot import (
     ADMITTED,
     BRANCH_LINE,

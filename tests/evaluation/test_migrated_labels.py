@@ -16,8 +16,8 @@ from bot.config import REVIEWED_FILES
 from bot.evaluation.labels import resolve
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
 from bot.evaluation.reading import read_file
+from bot.files.yaml_writer import edited
 from bot.taxonomy.migration import NOTHING, Migration
-from bot.yaml_writing import edited
 from tests.evaluation.factories import vocabulary
 from tests.factories import SHIPPED
 

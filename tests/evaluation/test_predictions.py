@@ -9,9 +9,9 @@ import pytest
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Classification, Judgement
 from bot.config import REVIEWED_FILES
-from bot.documents import parse_json
 from bot.evaluation.predictions import Predictions, predict, unpredicted
-from bot.validation import validate
+from bot.files.documents import parse_json
+from bot.files.validation import validate
 from tests.evaluation.factories import labelled, predictions
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
-from bot.snapshot import WorkingTree
 from tests.factories import SHIPPED
 
 LIST = "set.entries.json"

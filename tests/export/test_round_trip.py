@@ -13,18 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.documents import as_mapping
 from bot.export.flat_values import is_flat, is_flat_mapping
 from bot.export.item import Item
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
 from bot.export.returned import returned
+from bot.files.documents import as_mapping
+from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expected.carried import CARRIED, carried
 from bot.intake.query import Query
 from bot.intake.query_file import SetupFile
-from bot.snapshot import WorkingTree
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.extension.draft import drafted, with_capability
 from bot.extension.model import Candidate, Exemplar
-from bot.snapshot import NoFiles, Overlay, WorkingTree
+from bot.files.snapshot import NoFiles, Overlay, WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from bot.curator.entry import entry_id
 from bot.errors import InputError, Problem
+from bot.files.limits import ReadingLimits
+from bot.files.snapshot import normal_path
 from bot.intake.expectation import understand
-from bot.limits import ReadingLimits
-from bot.snapshot import normal_path
 from bot.submission import Package, read_package
 from tests.factories import SHIPPED
 from tests.formats import EVAL_SETS

@@ -20,6 +20,7 @@ from bot.classifier.remembering import RememberingBackend
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Source
 from bot.curator.suggestions import suggest
+from bot.files.snapshot import Overlay
 from bot.github.analysis import Analysis
 from bot.github.authority import UNTOLD
 from bot.github.events import Event, Flow
@@ -33,7 +34,6 @@ from bot.migrating.plan import plan_migration
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
-from bot.snapshot import Overlay
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
 from tests.impact.scenes import BASE, Counting, capability, grown

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import InputError, Problem
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import understand
-from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from bot.text.secrets import holds_key
 from tests.factories import SHIPPED

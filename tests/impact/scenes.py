@@ -12,8 +12,8 @@ from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Source
 from bot.curator.staging import stored
 from bot.curator.store import RegressionSet
-from bot.documents import parse_yaml
 from bot.errors import IncumbentError
+from bot.files.documents import parse_yaml
 from bot.impact.measure import Agents, Change, measure
 from bot.impact.model import Impact
 from bot.intake.query import Query

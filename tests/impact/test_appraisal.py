@@ -11,7 +11,7 @@ from bot.classifier.held_out import HeldOut
 from bot.classifier.model import Judgement
 from bot.classifier.model import Path as DecidedBy
 from bot.config import REVIEWED_FILES
-from bot.documents import parse_yaml
+from bot.files.documents import parse_yaml
 from bot.impact.appraisal import Text, appraise, trial_problems
 from bot.impact.model import Appraisal
 from bot.review.statistics import wilson

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.expectation import Expectation, ToolCall, understand
 
 SEARCH = {"type": "object", "properties": {"q": {"type": "string"}}}

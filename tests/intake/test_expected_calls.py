@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.documents import Data
+from bot.files.documents import Data
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.expected_calls import MAX_PREFIXES, expected_tools
 from bot.intake.specification import Tool
-from bot.snapshot import WorkingTree
 from tests.factories import REPOSITORY
 from tests.intake.agents.builders import make_limits
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
-from bot.documents import Document, parse_json_text
+from bot.files.documents import Document, parse_json_text
+from bot.files.snapshot import WorkingTree
 from bot.ledger import event_files
 from bot.ledger.event_files import Recorded, appended, load_events, parsed, parsed_of, parsed_with
 from bot.ledger.events import (
@@ -27,7 +28,6 @@ from bot.ledger.events import (
     VerdictFacts,
     events_path,
 )
-from bot.snapshot import WorkingTree
 from tests.review.factories import (
     COMMIT,
     answered,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bot.config import REVIEWED_FILES
+from bot.files.yaml_writer import edited
 from bot.migrating.overrides import migrate_overrides
 from bot.taxonomy.migration import NOTHING, Migration
-from bot.yaml_writing import edited
 
 MIGRATION = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})
 BAR, FLOOR = {"competence_bar": 0.9}, {"redundancy_floor": 3}

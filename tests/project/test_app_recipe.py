@@ -12,7 +12,7 @@ from bot.config import REVIEWED_FILES
 from bot.doctor.diagnosis import diagnose
 from bot.doctor.examined_files import WORKFLOW
 from bot.doctor.workflow import read_workflow
-from bot.documents import parse_yaml
+from bot.files.documents import parse_yaml
 from tests.doctor.test_diagnosis import FILES, HEALTHY, committing, passed_by
 from tests.factories import REPOSITORY
 from tests.project.test_workflows import OURS, TEMPLATE, load, tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.config import load_config
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from tests.factories import REPOSITORY
 from tools.large_model import with_model
 

@@ -8,7 +8,7 @@ from bot.classifier.embedded.backend import SHIPPED, EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import Embedder, installed_embedder
 from bot.config import load_config
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 

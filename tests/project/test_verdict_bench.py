@@ -10,8 +10,8 @@ from bench import verdicts as bench
 from bench.classifier import LABELS, REPOSITORY
 from bot.classifier.model import Classification, Judgement
 from bot.config import Curation, load_config
+from bot.files.snapshot import WorkingTree
 from bot.rater.model import ScoredQuery
-from bot.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 

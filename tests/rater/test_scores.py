@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.classifier.model import Classification, Identity, Judgement
-from bot.documents import parse_json, parse_yaml
 from bot.errors import InputError
-from bot.limits import ReadingLimits
+from bot.files.documents import parse_json, parse_yaml
+from bot.files.limits import ReadingLimits
 from bot.rater.adapter import rate
 from bot.rater.model import Doubt, ScoredQuery
 from bot.rater.scores import KeptScores, read_scores

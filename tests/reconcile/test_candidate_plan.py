@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
+from bot.files.snapshot import NoFiles, Overlay
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -26,7 +27,6 @@ from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
 from bot.reconcile.wishes import Branch
 from bot.report.candidate import render_candidate
-from bot.snapshot import NoFiles, Overlay
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.github.analysis import classified_of, facts_of
 from bot.intake.query import Query, Setup
 from bot.intake.query_file import SetupFile

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.classifier.backends import make_backend
+from bot.files.snapshot import WorkingTree
 from bot.pipeline import load_platform, review
 from bot.report.wording import headline
-from bot.snapshot import WorkingTree
 from bot.submission import read_package
 from tests.factories import REPOSITORY, SHIPPED
 

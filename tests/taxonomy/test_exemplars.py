@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
-from bot.limits import MOST_FAULTS, ReadingLimits
-from bot.snapshot import NoFiles, Overlay, WorkingTree
+from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import NoFiles, Overlay, WorkingTree
+from bot.files.user_cache import RememberedFiles
 from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
 from bot.taxonomy.model import Capability, Exemplar, Exemplars, Taxonomy
-from bot.user_cache import RememberedFiles
 from tests.factories import SHIPPED
 
 FOLDER = "taxonomy/exemplars"

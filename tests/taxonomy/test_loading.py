@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.taxonomy.model import Taxonomy
 from tests.factories import REPOSITORY, SHIPPED

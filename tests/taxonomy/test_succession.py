@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bot.config import REVIEWED_FILES
-from bot.documents import Document, parse_yaml
+from bot.files.documents import Document, parse_yaml
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.structure import structure_problems
 from bot.taxonomy.succession import succession_problems, version_problem

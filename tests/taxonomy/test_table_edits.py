@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
-from bot.label_tables import read_table
+from bot.files.label_tables import read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
 from bot.taxonomy.table_edits import NewRow, merged, short_names, table_head, with_rows
 from bot.text.compare import normalise

@@ -22,7 +22,7 @@ from typing import IO, TypeVar
 import pytest
 
 from bot.errors import UsageError
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.triage.cluster import Cluster
 from tests.classifier.factories import openai_settings

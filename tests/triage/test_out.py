@@ -14,11 +14,11 @@ import pytest
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.model import silent
+from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.opening import open_package, open_platform
 from bot.pipeline import Platform, review
-from bot.snapshot import WorkingTree
 from bot.submission import Package
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.eval_set import render_eval_set

@@ -22,8 +22,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from pydantic import Field
 
-from bot.validation import FileModel, Tuple
-from bot.whole_file import write_whole
+from bot.files.atomic_write import write_whole
+from bot.files.validation import FileModel, Tuple
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 

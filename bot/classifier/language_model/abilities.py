@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from bot.classifier.language_model.answers import Answer
-from bot.validation import FileModel
+from bot.files.validation import FileModel
 
 Format: TypeAlias = Literal["json_schema", "json_object", "plain"]
 LengthKey: TypeAlias = Literal["max_tokens", "max_completion_tokens"]

@@ -14,8 +14,8 @@ from bot.classifier.consistency import agree
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
 from bot.classifier.model import Basis, CalledTools, Finding, InferenceRequest, Sample
 from bot.errors import InputError
-from bot.json_strict import JsonFaultsError, check_shape, load
-from bot.limits import ReadingLimits
+from bot.files.json_reader import JsonFaultsError, check_shape, load
+from bot.files.limits import ReadingLimits
 
 _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_000)
 """What an answer may hold; a whole one on a hundred capabilities has some 10,000 characters."""

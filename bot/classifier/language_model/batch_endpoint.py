@@ -17,8 +17,8 @@ from bot.classifier.language_model.completions import MALFORMED
 from bot.classifier.language_model.endpoint import connect, host_of, key_of
 from bot.classifier.language_model.failures import AnswerRefusedError, advice
 from bot.config import OpenAISettings
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import OutsideError
+from bot.files.documents import Data, as_list, as_mapping
 
 Status: TypeAlias = Literal["open", "over"]
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from bot.classifier.language_model.answers import Answer
 from bot.classifier.language_model.completions import MALFORMED, answers_of, tokens_of
 from bot.classifier.language_model.failures import UNSUPPORTED, refusal_of
-from bot.documents import Data, as_mapping
+from bot.files.documents import Data, as_mapping
 
 _USELESS_LINES: Final = 50
 """After so many lines that are no answers to what was asked the rest is not read: the file is hardly ours."""

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from bot.classifier.language_model.abilities import Abilities
 from bot.errors import OutsideError, UsageError
-from bot.validation import FileModel, Tuple
-from bot.whole_file import read_model, remove_whole, write_whole
+from bot.files.atomic_write import read_model, remove_whole, write_whole
+from bot.files.validation import FileModel, Tuple
 
 RemoteId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:=-]{0,199}$")]
 """An id that an endpoint gave: a part of paths that are asked for, so that it holds nothing that moves there."""

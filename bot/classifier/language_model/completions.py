@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Final
 
 from bot.classifier.language_model.answers import Answer, Token
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 
 NO_COMPLETION: Final = Answer(None, fault="the answer was no chat completion")
 MALFORMED: Final = (ValueError, RecursionError)

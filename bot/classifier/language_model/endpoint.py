@@ -23,8 +23,8 @@ from bot.classifier.language_model.failures import (
 )
 from bot.classifier.language_model.meter import Meter
 from bot.config import OpenAISettings
-from bot.documents import as_mapping
 from bot.errors import OutsideError, UsageError
+from bot.files.documents import as_mapping
 
 if TYPE_CHECKING:
     import openai

@@ -15,9 +15,9 @@ from pydantic import Field
 from bot.classifier.language_model.abilities import PROBING, Abilities
 from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
 from bot.config import OpenAISettings
+from bot.files.atomic_write import read_model, remove_whole, write_whole
+from bot.files.validation import FileModel
 from bot.text.digests import digest
-from bot.validation import FileModel
-from bot.whole_file import read_model, remove_whole, write_whole
 
 _LARGEST: Final = 10_000
 _DAY: Final = 86_400

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import Data, Document
+from bot.files.documents import Data, Document
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.package import Package

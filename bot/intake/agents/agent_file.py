@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from bot.files.validation import FileModel, Text, Tuple
 from bot.intake.specification import AuthMode, Effect, Parameter, Protocol
-from bot.validation import FileModel, Text, Tuple
 
 Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
 

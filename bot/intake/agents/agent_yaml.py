@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Data, Document, Path, as_list, as_mapping, parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse_yaml
+from bot.files.snapshot import Snapshot, path_beside
+from bot.files.validation import validate
 from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
 from bot.intake.agents.extending import read_bases
 from bot.intake.agents.knowledge import NORMAL_KINDS
@@ -18,9 +20,7 @@ from bot.intake.agents.parameters import DESCRIBE_FEWER, bounded
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed
 from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
-from bot.snapshot import Snapshot, path_beside
 from bot.text.did_you_mean import perhaps
-from bot.validation import validate
 
 _NAMES: Final = ("agent.yaml", "agent.yml")
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.config import Limits
-from bot.documents import Document, parse
 from bot.errors import InputError, Problem
+from bot.files.documents import Document, parse
+from bot.files.snapshot import Snapshot
 from bot.intake.agents.package import Package
 from bot.intake.place import Parsed
 from bot.intake.specification import Specification
-from bot.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
+from bot.files.snapshot import Snapshot
 from bot.intake.agents.knowledge import KINDS, normal_kind
 from bot.intake.agents.manifests import MANIFEST, base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
@@ -23,7 +24,6 @@ from bot.intake.agents.reader import Reader
 from bot.intake.agents.structure import check_keys, check_version
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import Knowledge, Specification
-from bot.snapshot import Snapshot
 
 PLATFORM: Final = "declarative-agent"
 _VERSIONS: Final = tuple(f"v1.{minor}" for minor in range(9))

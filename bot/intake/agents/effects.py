@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.agents.names import (
     ASKING_VERBS,
     DOUBTFUL_WRITE_VERBS,

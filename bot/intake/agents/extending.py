@@ -7,13 +7,13 @@ from itertools import chain
 from typing import TypeVar
 
 from bot.config import Limits
-from bot.documents import Path, parse
 from bot.errors import InputError, Problem
+from bot.files.documents import Path, parse
+from bot.files.snapshot import Snapshot, path_beside
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import UNLISTED, Specification, Tool
-from bot.snapshot import Snapshot, path_beside
 from bot.text.did_you_mean import perhaps
 
 Item = TypeVar("Item")

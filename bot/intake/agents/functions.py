@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import as_mapping
+from bot.files.documents import as_mapping
 from bot.intake.place import Place
 
 SERVERS: Final = ("mcp", "mcp_toolset")

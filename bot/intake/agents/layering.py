@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.config import Limits
-from bot.documents import Document
 from bot.errors import InputError, Problem
+from bot.files.documents import Document
 from bot.intake.agents.agent_file import AgentFile, AgentTool
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.specification import AuthDeclaration, Specification, Tool

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import Document, as_mapping
+from bot.files.documents import Document, as_mapping
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.functions import is_built_in, is_function
 from bot.intake.agents.inventory import Entry, bare_tools, check_number

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from bot.documents import Document
+from bot.files.documents import Document
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.effects import effect_of_tool, note_doubt
 from bot.intake.agents.functions import (

@@ -9,8 +9,8 @@ from itertools import chain, islice
 from typing import Final
 from urllib.parse import unquote
 
-from bot.documents import Document, Path, as_list, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Document, Path, as_list, as_mapping
 from bot.intake.agents.authentication import Scheme, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Entry, Inventory

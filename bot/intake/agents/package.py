@@ -6,10 +6,10 @@ import posixpath
 import re
 
 from bot.config import Limits
-from bot.documents import Document, decode, parse, parse_json, parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import Document, decode, parse, parse_json, parse_yaml
+from bot.files.snapshot import Snapshot, normal_path
 from bot.intake.place import Parsed, Place
-from bot.snapshot import Snapshot, normal_path
 
 _PLACEHOLDER = re.compile(r"\$\{\{[^{}]*\}\}")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from bot.config import Limits
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.agents.package import Package
 from bot.intake.place import Place
 from bot.intake.specification import Parameter

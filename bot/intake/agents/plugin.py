@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
-from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Data, Document, as_list, as_mapping
 from bot.intake.agents.authentication import read_runtime_auth, required_mode, settle
 from bot.intake.agents.binding import Binding, Runtime, bind
 from bot.intake.agents.effects import effect_of_data_handling, note_doubt

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
+from bot.files.snapshot import Snapshot
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
 from bot.intake.agents.manifests import base_name, by_precedence, first_fitting
 from bot.intake.agents.package import Package
@@ -20,7 +21,6 @@ from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugin
 from bot.intake.agents.reader import Reader
 from bot.intake.place import Parsed, Place
 from bot.intake.specification import Specification
-from bot.snapshot import Snapshot
 
 PLATFORM: Final = "api-plugin"
 _OUTER_KEYS: Final = ("copilotAgents", "copilotExtensions")

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from typing import Protocol
 
 from bot.config import Limits
-from bot.documents import Document
+from bot.files.documents import Document
+from bot.files.snapshot import Snapshot
 from bot.intake.specification import Specification
-from bot.snapshot import Snapshot
 
 
 class Reader(Protocol):

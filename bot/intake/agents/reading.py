@@ -11,12 +11,12 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, foreign, foreign_list
+from bot.files.snapshot import Rationed, Snapshot
 from bot.intake.agents.bare import BareFiles, find_bare
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.specification import Specification
-from bot.snapshot import Rationed, Snapshot
 
 # Many platforms call their file so.
 _AGENT_FILE: Final = re.compile(r"(^|/)(agents?(\.\w+)?\.ya?ml|ai-?plugin[^/]*\.json)$", re.IGNORECASE)

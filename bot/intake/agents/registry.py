@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import bot.intake.agents
-from bot.documents import Document
+from bot.files.documents import Document
 from bot.intake.agents.bare import BareReader
 from bot.intake.agents.reader import Reader
 

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import Data
 from bot.errors import InputError, Problem
+from bot.files.documents import Data
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.identity import MadeIds, fault_of_id
 from bot.intake.eval_sets.rows import Reading, Row, enough, too_many

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from bot.documents import Document
 from bot.errors import InputError, Problem, foreign
+from bot.files.documents import Document
+from bot.files.validation import FileModel, Text, validate
 from bot.text.did_you_mean import perhaps
-from bot.validation import FileModel, Text, validate
 
 _HINTS: Final = 10
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.rows import Row
 from bot.intake.expected.carried import carried

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import InputError
+from bot.files.documents import Data
 from bot.intake.eval_sets.inputs import cell, is_conversation
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.records import Records

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import as_mapping, parse_yaml
 from bot.errors import InputError, Problem
+from bot.files.documents import as_mapping, parse_yaml
+from bot.files.snapshot import Rationed, Snapshot
 from bot.intake.eval_sets.assembly import ReadFile, assemble
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
 from bot.intake.eval_sets.reader import Reader
@@ -18,7 +19,6 @@ from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.sources import glance, open_source
 from bot.intake.eval_sets.strays import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
 from bot.intake.query import EvalSet
-from bot.snapshot import Rationed, Snapshot
 
 _GLANCED_AT: Final = 300_000
 """Bytes of a file in which marks of formats are looked for: keys and headers stand before most of what they hold."""

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem, foreign, foreign_list
+from bot.files.documents import Data, as_mapping
+from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
@@ -24,7 +25,6 @@ from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.limits import ReadingLimits
 from bot.text.did_you_mean import perhaps
 
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")

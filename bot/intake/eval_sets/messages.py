@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import as_list, as_mapping, parse_json_text
 from bot.errors import InputError, Problem
+from bot.files.documents import as_list, as_mapping, parse_json_text
+from bot.files.limits import ReadingLimits
 from bot.intake.place import Place
-from bot.limits import ReadingLimits
 
 _USER: Final = frozenset({"user", "human"})
 _OTHERS: Final = frozenset(

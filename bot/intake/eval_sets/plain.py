@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem, foreign_list
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, query_keys

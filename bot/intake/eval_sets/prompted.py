@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import Problem
+from bot.files.documents import Data
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.rows import rest_of
 from bot.intake.place import Place

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.config import Limits
-from bot.documents import Document
 from bot.errors import InputError
+from bot.files.documents import Document, Lines
+from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.table import Header, TableText, first_header
 from bot.intake.place import Parsed, Place
-from bot.json_lines import Lines
-from bot.limits import ReadingLimits
 
 
 def _refuse(place: Place, reference: str) -> Source:

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, Document, Path, as_mapping, parse_json_text
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, Lines, Path, as_mapping, parse_json_text
+from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.intake.eval_sets.table import Header, TableText
 from bot.intake.place import Parsed, Place
-from bot.json_lines import Lines
-from bot.limits import MOST_FAULTS, ReadingLimits
 
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from bot.documents import Data, as_mapping
+from bot.files.documents import Data, as_mapping
 
 _TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]*[^{}\s])\s*\}|\{\{\s*item\.([^{}]*[^{}\s])\s*\}\}")
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import InputError, Problem
+from bot.files.documents import Data
+from bot.files.limits import MOST_FAULTS
 from bot.intake.eval_sets.records import Records
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.limits import MOST_FAULTS
 
 _MANY_KEYS: Final = 50
 

@@ -9,13 +9,12 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from bot.config import Limits
-from bot.documents import decode, parse_json, parse_yaml
 from bot.errors import InputError
+from bot.files.documents import decode, parse_json, parse_json_lines, parse_yaml
+from bot.files.snapshot import Snapshot, path_beside
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.reader import Source
 from bot.intake.place import Place
-from bot.json_lines import parse_json_lines
-from bot.snapshot import Snapshot, path_beside
 
 LINES: Final = (".jsonl", ".ndjson")
 TABLES: Final = (".csv", ".tsv")

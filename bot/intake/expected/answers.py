@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expected.assertions import asserted_answer
 from bot.intake.expected.keys import ANSWERS, TOOLS_OF_ANSWERS

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 
 _SAME: Final = frozenset(
     {

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping, parse_json_text
 from bot.errors import InputError
-from bot.limits import ReadingLimits
+from bot.files.documents import Data, as_list, as_mapping, parse_json_text
+from bot.files.limits import ReadingLimits
 
 CARRIED: Final = "incumbent"
 HOLDERS: Final = ("extensions", "metadata", "additional_metadata")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 
 _AGENT: Final = frozenset({"assistant", "ai", "model"})
 _USER: Final = frozenset({"user", "human"})

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.expected.assertions import asserted_calls, asserts_no_call
 from bot.intake.expected.keys import ANSWERS, TOOLS, TOOLS_OF_ANSWERS

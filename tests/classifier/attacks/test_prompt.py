@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.model import InferenceRequest
-from bot.snapshot import WorkingTree
+from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.classifier.attacks.loading import Case, Control, load_attacks, load_controls
 from tests.classifier.attacks.prompt_parts import DELIMITERS, MOST_PER_CHARACTER, prompt_of, schema_of

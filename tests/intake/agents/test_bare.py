@@ -13,12 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as some
 
-from bot.documents import Document, parse
 from bot.errors import InputError
+from bot.files.documents import Document, parse
+from bot.files.snapshot import Overlay, WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.agents.registry import fitting
 from bot.intake.eval_sets import read_eval_sets
-from bot.snapshot import Overlay, WorkingTree
 from tests.intake.agents.builders import Folder, make_limits, openapi
 
 OPENAPI = openapi({"/a": {"get": {"operationId": "a"}}})

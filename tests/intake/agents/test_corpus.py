@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.specification import Specification
-from bot.snapshot import WorkingTree
 from tests.intake.agents.builders import make_limits, notes_of
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")

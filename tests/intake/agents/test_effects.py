@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.agents.effects import METHODS, effect_of_annotations, effect_of_data_handling, effect_of_operation
 from bot.intake.agents.names import READ_VERBS, UNTOLD, effect_of_name
 from bot.intake.agents.prose import MAX_CHARACTERS, stated_answer, stated_change

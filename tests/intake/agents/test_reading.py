@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bot.errors import InputError
+from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.agents.registry import bare_readers, whole_readers
-from bot.snapshot import WorkingTree
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 
 AGENT_YAML = "agent: 1\nname: Parcel desk\nplatform: acme\n"

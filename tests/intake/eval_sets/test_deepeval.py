@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.documents import as_mapping
+from bot.files.documents import as_mapping
 from bot.intake.eval_sets.formats.deepeval.reader import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet

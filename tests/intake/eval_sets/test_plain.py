@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.documents import as_mapping
+from bot.files.documents import as_mapping
 from bot.intake.expectation import ToolCall, understand
 from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
 

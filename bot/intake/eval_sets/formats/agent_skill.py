@@ -14,8 +14,8 @@ import re
 from functools import partial
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.prompted import read_prompted
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import Problem, foreign
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.messages import read_spoken
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed

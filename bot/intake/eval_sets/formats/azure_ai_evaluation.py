@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import Problem
+from bot.files.documents import Data
+from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import decoded
 from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
 from bot.intake.place import Place
 from bot.intake.query import Setup
-from bot.limits import ReadingLimits
 from bot.text.did_you_mean import perhaps
 
 _SPOKEN: Final = ("messages", "conversation", "query")

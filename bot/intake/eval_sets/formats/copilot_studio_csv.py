@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import Problem
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.exported import Entries
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, too_many

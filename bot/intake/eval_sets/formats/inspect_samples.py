@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import InputError, Problem
+from bot.files.documents import Data
 from bot.intake.eval_sets.inputs import Inputs, cell
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import Reader, Source

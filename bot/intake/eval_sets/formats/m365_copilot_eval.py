@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, cast
 
-from bot.documents import Data, Document, Path, as_list, as_mapping
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, Path, as_list, as_mapping
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.text.did_you_mean import perhaps

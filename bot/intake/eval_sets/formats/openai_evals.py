@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem, foreign
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.columns import Columns, declaring
 from bot.intake.eval_sets.inputs import missing_columns
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken

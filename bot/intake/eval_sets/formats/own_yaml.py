@@ -12,12 +12,12 @@ from typing import Annotated, Final, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from bot.documents import Data, Document, as_list, as_mapping
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, as_list, as_mapping
+from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
 from bot.intake.query_file import SetupFile, SpokenFile
-from bot.validation import DemandError, FileModel, Text, Tuple, validate
 
 FORMAT_VERSION: Final = 1
 

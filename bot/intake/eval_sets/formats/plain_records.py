@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.eval_sets.names import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
 from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
 from bot.intake.eval_sets.reader import Reader, Source

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data
 from bot.errors import InputError
+from bot.files.documents import Data
+from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.records import Records, decoded
 from bot.intake.eval_sets.table import plain_key
 from bot.intake.place import Place
-from bot.limits import ReadingLimits
 
 _LISTS: Final = frozenset({"context", "retrievalcontext"})
 """Keys of lists of texts, joined to one (see :func:`~bot.intake.eval_sets.table.plain_key`)."""

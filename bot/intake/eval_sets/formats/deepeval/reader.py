@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from bot.documents import Data, as_mapping
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.formats.deepeval.cells import Cells, cells_of
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
 from bot.intake.eval_sets.reader import Reader, Source

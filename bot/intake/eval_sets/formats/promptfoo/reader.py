@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem, foreign
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.columns import FORMATS_FILE
 from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak

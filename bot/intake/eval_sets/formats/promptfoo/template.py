@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import foreign
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
 from bot.text.did_you_mean import perhaps

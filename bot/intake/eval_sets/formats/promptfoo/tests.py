@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data, as_list, as_mapping
 from bot.errors import InputError, Problem
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.formats.promptfoo.files import Files
 from bot.intake.eval_sets.reader import Source
 from bot.intake.eval_sets.rows import too_many

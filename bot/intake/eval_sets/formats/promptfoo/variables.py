@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.documents import Data
+from bot.files.documents import Data
 from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault, compiled, is_template, rendered
 from bot.intake.place import Place

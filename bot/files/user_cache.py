@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
-from bot.whole_file import write_whole
+from bot.files.atomic_write import write_whole
 
 FOLDER_VARIABLE: Final = "INCUMBENT_CACHE"
 KEPT_MARKS: Final = 200

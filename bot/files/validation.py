@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
 
-from bot.documents import Document, Path
 from bot.errors import InputError, Problem
-from bot.limits import MOST_FAULTS
+from bot.files.documents import Document, Path
+from bot.files.limits import MOST_FAULTS
 from bot.text.did_you_mean import perhaps
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -14,9 +14,9 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import CommentMark, YAMLError
 from ruamel.yaml.tokens import CommentToken
 
-from bot.documents import parse_yaml
 from bot.errors import InputError, Problem
-from bot.limits import ReadingLimits
+from bot.files.documents import parse_yaml
+from bot.files.limits import ReadingLimits
 
 HOUSE: Final = (2, 4, 2)
 """How far mappings are indented, the items of lists, and the dashes of these: as we write them."""

@@ -1,30 +1,75 @@
-"""YAML and JSON from outside, as plain data that remembers its lines.
-
-Reading is defensive: sizes, depth, aliases and duplicate keys are checked before anybody sees the data, and every
-fault becomes a :class:`~bot.errors.Problem` with file, line and fix.  YAML follows the 1.2 core schema (``on``, ``yes``
-and ``12:30`` are strings; time stamps stay strings), because that is what :mod:`ruamel.yaml` writes.
-"""
+"""YAML, JSON and JSON Lines from outside, as plain data that remembers its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TypeAlias, cast
+from functools import cached_property, wraps
+from threading import Lock
+from typing import AnyStr, Final, TypeAlias, TypeVar, cast
 
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.json_places import Place
-from bot.json_places import find_places as find_json_places
-from bot.json_strict import JsonFaultsError
-from bot.json_strict import check_shape as check_json_shape
-from bot.json_strict import load as load_json
-from bot.limits import MOST_FAULTS, ReadingLimits
-from bot.parsed_once import parsed_once
-from bot.yaml_core import ValueFaultsError, check_shape, problem_of
-from bot.yaml_core import load as load_yaml
-from bot.yaml_places import find_places as find_yaml_places
+from bot.files.json_reader import JsonFaultsError, Place, size
+from bot.files.json_reader import check_shape as check_json_shape
+from bot.files.json_reader import find_places as find_json_places
+from bot.files.json_reader import load as load_json
+from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.yaml_reader import ValueFaultsError, check_shape, problem_of
+from bot.files.yaml_reader import find_places as find_yaml_places
+from bot.files.yaml_reader import load as load_yaml
+
+Parsed = TypeVar("Parsed")
+
+
+def parsed_once(
+    parse: Callable[[AnyStr, str, ReadingLimits], Parsed],
+) -> Callable[[AnyStr, str, ReadingLimits], Parsed]:
+    """``parse``, a pure function of a file's content, its name and the limits, which keeps what came of it.
+
+    Kept are one file of any size and, of those asked for last, as many bytes as a file may have values, so that a
+    folder of many large files does not fill the memory.  What is handed out is shared: nobody may change it.
+    """
+    kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Parsed | tuple[Problem, ...]] = OrderedDict()
+    lock = Lock()
+
+    held = 0
+
+    def make_room(size: int, limits: ReadingLimits) -> None:
+        nonlocal held
+        with lock:
+            # Most files are small: what is largest is asked for only where all together may be too much.
+            while held + size > limits.nodes and held + size - max([size, *map(_size, kept)]) > limits.nodes:
+                held -= _size(kept.popitem(last=False)[0])
+
+    @wraps(parse)
+    def once(content: AnyStr, file: str, limits: ReadingLimits) -> Parsed:
+        nonlocal held
+        asked = (content, file, limits)
+        with lock:
+            outcome = kept.pop(asked, None)
+            held -= 0 if outcome is None else len(content)
+        if outcome is None:
+            make_room(len(content), limits)
+            try:
+                outcome = parse(content, file, limits)
+            except InputError as error:
+                outcome = error.problems
+        with lock:
+            held += 0 if asked in kept else len(content)
+            kept[asked] = outcome
+        if isinstance(outcome, tuple):
+            raise InputError(outcome)
+        return outcome
+
+    return once
+
+
+def _size(asked: tuple[AnyStr, str, ReadingLimits]) -> int:
+    return len(asked[0])
+
 
 Data: TypeAlias = "bool | int | float | str | list[Data] | dict[str, Data] | None"
 Path: TypeAlias = tuple[str | int, ...]
@@ -172,3 +217,45 @@ def as_mapping(value: object) -> Mapping[str, Data]:
 def as_list(value: object) -> list[Data]:
     """``value`` if it is a list, else an empty one: for walking data whose shape others decide."""
     return value if isinstance(value, list) else []
+
+
+_BROKEN_LINES: Final = 50
+"""After so many lines that cannot be read the rest is not looked at: the file is hardly what it says it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The values of a file in its order, and the faults of the lines that cannot be read."""
+
+    documents: tuple[Document, ...]
+    problems: tuple[Problem, ...]
+
+
+@parsed_once
+def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
+    """The values of ``text``; blank lines are passed over, and ``limits.nodes`` holds for all lines together;
+    a line counts as a value beside those that it holds, since it is parsed by itself.
+    """
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    nodes = broken = 0
+    # Only a line feed ends a line: other separators may stand inside a string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            document = parse_json_text(line, file, limits, number)
+        except InputError as error:
+            problems.extend(error.problems)
+            broken += 1
+            if broken == _BROKEN_LINES:
+                message = "too many lines cannot be read; what follows was not looked at"
+                problems.append(Problem(file, number + 1, message, "write one JSON value a line"))
+                break
+            continue
+        nodes += 1 + size(document.data)
+        if nodes > limits.nodes:
+            problems.extend(limits.too_many(file, number).problems)
+            break
+        documents.append(document)
+    return Lines(tuple(documents), tuple(problems))

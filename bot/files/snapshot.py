@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
 from bot.errors import InputError, Problem
-from bot.limits import ReadingLimits
+from bot.files.limits import ReadingLimits
 
 
 class Snapshot(Protocol):
