@@ -35,14 +35,13 @@ from bench.hiding import HELD_OUT, Known, exemplars_of, held_out, without
 from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.config import Curation, load_config
+from bot.config import Curation, ExtensionSettings, load_config
 from bot.extension.candidates import find_candidates
 from bot.extension.model import Belief, Candidate, Observed
 from bot.extension.observing import observe_all
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.learning_settings import ExtensionSettings
 from bot.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy, Turns

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.config import ExtensionSettings
 from bot.extension.manner import inflation
 from bot.extension.model import Cluster, Telling, Trait
 from bot.extension.reference import Reference
 from bot.extension.surprise import lift, surprise
-from bot.learning_settings import ExtensionSettings
 from bot.text.compare import DECIMALS, rounded
 
 Floats = NDArray[np.float64]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Final
 
+from bot.config import ExtensionSettings
 from bot.extension.model import Trait
 from bot.extension.reference import Reference
-from bot.learning_settings import ExtensionSettings
 from bot.text.compare import rounded
 
 _TEXTUAL: Final = ("word", "phrase", "structure")

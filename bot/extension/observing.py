@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from bot.classifier.model import Classification
+from bot.config import ExtensionSettings
 from bot.curator.entry import Entry
 from bot.extension.model import Belief, Observed
 from bot.intake.query import Query
-from bot.learning_settings import ExtensionSettings
 from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded

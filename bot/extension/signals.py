@@ -11,9 +11,9 @@ import numpy as np
 
 from bot.classifier.embedded.terms import Vocabulary, character_terms, vocabulary_of, word_terms
 from bot.classifier.embedded.text import ReadText, read_text
+from bot.config import ExtensionSettings
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference
-from bot.learning_settings import ExtensionSettings
 from bot.text.compare import DECIMALS
 
 

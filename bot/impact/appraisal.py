@@ -12,10 +12,10 @@ from typing import Final, TypeAlias
 
 from bot.classifier.held_out import HeldOut
 from bot.classifier.model import RULED, Judgement
+from bot.config import AppraisalSettings
 from bot.errors import Problem
 from bot.files.documents import Document
 from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
-from bot.learning_settings import AppraisalSettings
 from bot.review.statistics import wilson
 from bot.taxonomy.content import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between

@@ -20,8 +20,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.config import Curation, Overrides
-from bot.learning_settings import CalibrationSettings, KnobFit
+from bot.config import CalibrationSettings, Curation, KnobFit, Overrides
 from bot.review.evidence import Evidence, Knob
 from bot.text.compare import rounded
 

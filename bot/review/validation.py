@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.learning_settings import CalibrationSettings
+from bot.config import CalibrationSettings
 from bot.review.derive import SUGGESTIONS
 from bot.review.responses import Response
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias, get_args
 
+from bot.config import AppraisalSettings
 from bot.errors import Problem
 from bot.files.documents import Data, Document, Path, as_list, as_mapping
-from bot.learning_settings import AppraisalSettings
 from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.raw import RawPart, raw_parts

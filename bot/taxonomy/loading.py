@@ -11,13 +11,12 @@ from typing import Final, TypeVar
 
 import jmespath
 
-from bot.config import REVIEWED_FILES
+from bot.config import REVIEWED_FILES, AppraisalSettings
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, as_list, as_mapping, decode, parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, validate
-from bot.learning_settings import AppraisalSettings
 from bot.taxonomy.content import content_notes, content_problems
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, is_exemplar_file, misplaced, read_exemplars
 from bot.taxonomy.model import Capability, Group, Taxonomy

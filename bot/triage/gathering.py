@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from bot.classifier.model import Progress
+from bot.config import TriageSettings
 from bot.errors import Problem
-from bot.learning_settings import TriageSettings
 from bot.text.compare import normalise
 from bot.text.masking import masked_with
 from bot.text.personal_data.counting import personal_in

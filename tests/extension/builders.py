@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bot.config import ExtensionSettings
 from bot.extension.model import Belief, Candidate, Exemplar, Member, Observed, Signal, Telling, Trait
-from bot.learning_settings import ExtensionSettings
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.factories import SHIPPED
 
