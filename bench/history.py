@@ -33,6 +33,7 @@ from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
+from bot.git import ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
 from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
@@ -41,7 +42,6 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
 from bot.ledger.store import load_folder, load_index, load_reconciled, record_text
-from bot.object_store import ObjectStore
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import load_taxonomy

@@ -57,7 +57,7 @@ def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
     """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
     if at is not None:
         return Occasion(at=at, commit=None, by=by)
-    from bot.git import read_head
+    from bot.git.working_copy import read_head
 
     head = read_head(repo)
     return Occasion(at=head.at, commit=head.commit, by=by or head.user)

@@ -8,7 +8,7 @@ import git
 import pytest
 
 from bot.errors import UsageError
-from bot.git import owner_and_name, read_conflicts, read_remote, refuse_bare
+from bot.git.working_copy import owner_and_name, read_conflicts, read_remote, refuse_bare
 
 
 @pytest.mark.parametrize(

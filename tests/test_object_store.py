@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot, WorkingTree
-from bot.object_store import Change, CommitSnapshot, ObjectStore
-from bot.object_store.process import is_ref_name
+from bot.git import Change, CommitSnapshot, ObjectStore
+from bot.git.process import is_ref_name
 from tests.origin import ENVIRONMENT, Origin
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)

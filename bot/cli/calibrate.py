@@ -108,7 +108,7 @@ def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
 
 
 def _repository(given: str | None, repo: Path) -> str:
-    from bot.git import read_remote
+    from bot.git.working_copy import read_remote
 
     found = given or read_remote(repo)
     if found is None:
@@ -121,10 +121,10 @@ def _offer(
 ) -> Offer:
     """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
     from bot.config import REVIEWED_FILES
+    from bot.git import ObjectStore
     from bot.github.calibration_offer import branch_of, plan_offer
     from bot.github.client import GitHubClient
     from bot.github.values import PushBranch
-    from bot.object_store import ObjectStore
     from bot.report.calibration_text import description
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")

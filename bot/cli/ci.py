@@ -127,8 +127,8 @@ def _payload(file: Path) -> Mapping[str, Any]:
 
 
 def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
+    from bot.git import ObjectStore
     from bot.github.world import World
-    from bot.object_store import ObjectStore
 
     return World(
         store=ObjectStore.create(folder / "objects.git"),

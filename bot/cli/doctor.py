@@ -64,7 +64,7 @@ def _repository(given: str | None) -> str:
         if not _NAME.fullmatch(given):
             raise UsageError("--repository must be OWNER/NAME, as in the repository's address on GitHub")
         return given
-    from bot.git import read_remote
+    from bot.git.working_copy import read_remote
 
     found = read_remote(Path())
     if found is None:
@@ -76,7 +76,7 @@ def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding,
     from bot.doctor.diagnosis import diagnose
     from bot.doctor.examination import RefusedError, asker, examine
     from bot.doctor.findings import unreachable
-    from bot.object_store import ObjectStore
+    from bot.git import ObjectStore
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
     if not token:

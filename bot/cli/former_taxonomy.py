@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.errors import InputError, UsageError
-from bot.git import read_commit, read_top
-from bot.object_store import ObjectStore
+from bot.git import ObjectStore
+from bot.git.working_copy import read_commit, read_top
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 

@@ -35,14 +35,14 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
       incumbent impact main..HEAD
       incumbent impact HEAD~1..HEAD --json
     """
-    from bot.git import read_commit, read_top
+    from bot.git import ObjectStore
+    from bot.git.working_copy import read_commit, read_top
     from bot.github.known import under, with_findings
     from bot.github.world import rejections_of, remembered_of
     from bot.impact.appraisal import trial_problems
     from bot.impact.measure import measure, read_agents
     from bot.impact.reading import backends_of, read_change
     from bot.ledger.local import find_ledger
-    from bot.object_store import ObjectStore
     from bot.opening import open_backend, with_masks
     from bot.report.impact_text import impact_text
     from bot.taxonomy.migration import carried_questions

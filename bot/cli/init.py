@@ -14,7 +14,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.changes import FileChange, apply
 from bot.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
 from bot.errors import UsageError
-from bot.git import read_branches, read_remote, read_top
+from bot.git.working_copy import read_branches, read_remote, read_top
 from bot.github.branch_names import in_the_way
 from bot.github.conversation import COMMANDS
 from bot.setup_files import exemplar_files, setup_file

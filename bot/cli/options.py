@@ -23,7 +23,7 @@ from bot.curator.journal import was_changed
 from bot.curator.lock import sole_curator
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.interrupts import is_stop
-from bot.git import read_conflicts, refuse_bare
+from bot.git.working_copy import read_conflicts, refuse_bare
 from bot.report.escaping import printable, visible
 from bot.text.masking import masked, masked_json
 

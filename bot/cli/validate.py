@@ -18,7 +18,7 @@ from bot.curator.store import load_regression_set
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
-from bot.git import read_changed, read_top
+from bot.git.working_copy import read_changed, read_top
 from bot.impact.model import Appraisal
 from bot.package_reading import PackageReader
 from bot.pipeline import refuse_other_folders

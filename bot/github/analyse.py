@@ -16,6 +16,7 @@ from bot.curator.store import EVICTED, is_part
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
+from bot.git import Change, CommitSnapshot
 from bot.github.analysis import (
     Analysis,
     EvictionFacts,
@@ -34,7 +35,6 @@ from bot.github.impact import UNTOUCHED, Measured
 from bot.github.known import key_of, with_findings
 from bot.github.release import Release
 from bot.ledger.model import StoredClassification
-from bot.object_store import Change, CommitSnapshot
 from bot.pipeline import Platform, classify_package, load_platform, unsettled
 from bot.settling import in_line, settle
 from bot.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart

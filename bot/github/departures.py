@@ -8,7 +8,7 @@ from typing import Literal
 from bot.config import Limits
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
-from bot.object_store import CommitSnapshot
+from bot.git import CommitSnapshot
 from bot.settling import settle
 from bot.submission import (
     EVAL_SETS,

@@ -12,8 +12,8 @@ from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
+from bot.git import blob_id
 from bot.github.analysis import Analysis
-from bot.object_store import blob_id
 from bot.pipeline import Platform
 
 

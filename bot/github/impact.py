@@ -15,6 +15,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
 from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay
+from bot.git import ObjectStore, blob_id
 from bot.github.known import under, with_findings
 from bot.impact.appraisal import appraise, trial_problems
 from bot.impact.measure import Change, measure, read_agents
@@ -22,7 +23,6 @@ from bot.impact.model import Impact
 from bot.impact.reading import backends_of, changed_files, read_change
 from bot.ledger.model import StoredClassification
 from bot.migrating.plan import plan_migration
-from bot.object_store import ObjectStore, blob_id
 from bot.pipeline import Platform, unsettled
 from bot.renewal import query_of
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import known_by
 from bot.errors import IncumbentError
+from bot.git import CommitSnapshot
 from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
 from bot.ledger.model import StoredClassification
-from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.renewal import Task, query_of, renew
 from bot.submission import find_specification

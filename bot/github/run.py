@@ -11,6 +11,7 @@ from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.classifier.remembering import learnt_by, recall
 from bot.errors import InputError, OutsideError
+from bot.git import CommitSnapshot
 from bot.github.analyse import analyse
 from bot.github.analysis import Analysis
 from bot.github.check import result_of
@@ -40,7 +41,6 @@ from bot.github.world import (
 from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
-from bot.object_store import CommitSnapshot
 from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
 from bot.report.escaping import code

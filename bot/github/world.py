@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
+from bot.git import CommitSnapshot, ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.corrections import Witnesses
 from bot.github.events import Event, Flow
@@ -39,7 +40,6 @@ from bot.ledger.store import (
     load_reconciled,
     load_record,
 )
-from bot.object_store import CommitSnapshot, ObjectStore
 from bot.submission import EVAL_SETS
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")

@@ -10,9 +10,9 @@ from bot.config import CONFIG_FILE, REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Overlay
+from bot.git import Change as FileChange
+from bot.git import ObjectStore
 from bot.impact.measure import Change
-from bot.object_store import Change as FileChange
-from bot.object_store import ObjectStore
 from bot.pipeline import Platform, load_platform
 from bot.submission import collect
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import InputError, UsageError
-from bot.git import read_commit, read_top
+from bot.git import CommitSnapshot, ObjectStore
+from bot.git.working_copy import read_commit, read_top
 from bot.ledger.model import BRANCH
-from bot.object_store import CommitSnapshot, ObjectStore
 from bot.taxonomy.history import History
 from bot.taxonomy.model import Taxonomy
 

@@ -14,12 +14,12 @@ from bot.config import REVIEWED_FILES, Curation
 from bot.curator.changes import FileChange
 from bot.errors import UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
-from bot.git import read_remote
+from bot.git import ObjectStore
+from bot.git.working_copy import read_remote
 from bot.github.authority import Person, refusal
 from bot.github.client import GitHubClient
 from bot.github.commands import Command, Verb, parse
 from bot.github.values import CreateComment, OpenPullRequest, PushBranch
-from bot.object_store import ObjectStore
 from bot.text.digests import digest
 
 BRANCHES: Final = "incumbent-chat/"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.curator.store import entry_in
+from bot.git import Change
 from bot.github.values import PullRequest
 from bot.ledger.events import ChangedByHand, Event
 from bot.ledger.people import is_bot
-from bot.object_store import Change
 from bot.reconcile.proposals import is_suggestion
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from bot.git import blob_id
 from bot.ledger.counted import (
     AgreementRecord,
     CountedAnswers,
@@ -42,7 +43,6 @@ from bot.ledger.events import (
     Withdrawn,
 )
 from bot.ledger.migrated import capabilities_in, migrated_events
-from bot.object_store import blob_id
 from bot.review.agreement import Answer, Question, Rested, Tally, Wording, tally_of
 from bot.review.derive import responses_of
 from bot.taxonomy.migration import lineage

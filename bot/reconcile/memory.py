@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.curator.store import RegressionSet
+from bot.git import is_id
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
-from bot.object_store import is_id
 from bot.pipeline import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory

@@ -13,9 +13,9 @@ from bot.curator import changes
 from bot.curator.changes import FileChange
 from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
+from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import PullRequest
-from bot.object_store import blob_id
 from bot.pipeline import Platform
 from bot.report.suggestion import Moment, render_eviction, render_swap, was_closed_by_us
 

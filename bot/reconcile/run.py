@@ -15,6 +15,7 @@ from bot.classifier.remembering import learnt_by, recall
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import Overlay
+from bot.git import CommitSnapshot
 from bot.github.analysis import StoppedFacts
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
@@ -34,7 +35,6 @@ from bot.github.world import (
     reconciled_of,
     witnesses_of,
 )
-from bot.object_store import CommitSnapshot
 from bot.opening import with_masks
 from bot.pipeline import Platform, load_platform
 from bot.reconcile.inventory import Inventory

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from bot.config import REVIEWED_FILES
+from bot.git import CommitSnapshot
 from bot.github.events import is_own
 from bot.github.publish import doubled_replies
 from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
@@ -15,7 +16,6 @@ from bot.ledger.event_files import appended, parsed_of, parsed_with
 from bot.ledger.events import SET_EVENTS, events_path
 from bot.ledger.model import ABILITIES, FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord
 from bot.ledger.store import load_requests, load_runs
-from bot.object_store import CommitSnapshot
 from bot.reconcile import admission_plan, requests
 from bot.reconcile.admission_scene import Scene
 from bot.reconcile.answers import closed_by_bots

@@ -11,6 +11,7 @@ from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
+from bot.git import CommitSnapshot
 from bot.github.events import is_own
 from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
 from bot.github.world import records_of, text_of
@@ -19,7 +20,6 @@ from bot.ledger.event_files import SUFFIX
 from bot.ledger.events import EVENTS, SET_EVENTS
 from bot.ledger.model import AGREEMENT, COUNTED_FILES, RunRecord
 from bot.ledger.store import load_agreement, load_counted, load_runs, record_text
-from bot.object_store import CommitSnapshot
 from bot.reconcile import dashboard_plan, requests
 from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.suggestion_plan import plan_suggestions

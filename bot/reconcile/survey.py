@@ -13,6 +13,7 @@ from bot.curator.entry import Source
 from bot.errors import InputError, Problem
 from bot.extension.model import Core
 from bot.files.user_cache import digest_of_product
+from bot.git import Change, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse import classify_all, moved_from
 from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.known import under
@@ -26,7 +27,6 @@ from bot.ledger.model import (
     StoredClassification,
 )
 from bot.ledger.store import record_text
-from bot.object_store import Change, CommitSnapshot, ObjectStore, is_id
 from bot.pipeline import Platform
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.extending import candidates_of

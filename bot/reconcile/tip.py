@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
+from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.events import Event
@@ -16,7 +17,6 @@ from bot.github.values import Operation, PullRequest
 from bot.github.world import World, folders_of, reconciled_of, rejections_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
-from bot.object_store import CommitSnapshot
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.offers import Offer

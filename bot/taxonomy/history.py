@@ -6,7 +6,7 @@ from functools import cache
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
-from bot.object_store import ObjectStore
+from bot.git import ObjectStore
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy

@@ -12,11 +12,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.cli import calibrate
+from bot.git import ObjectStore
 from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.event_files import appended
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import BRANCH
-from bot.object_store import ObjectStore
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
 from tests.review.factories import day, decided, facts, shown

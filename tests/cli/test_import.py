@@ -13,8 +13,8 @@ import yaml
 
 from bot.classifier.backends import make_backend
 from bot.errors import IncompleteError
+from bot.git import ObjectStore
 from bot.ledger.model import CorrectionRecord
-from bot.object_store import ObjectStore
 from bot.opening import open_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import InputError
-from bot.object_store import ObjectStore
+from bot.git import ObjectStore
 from bot.submission import read_package
 from tests.factories import SHIPPED
 from tests.hostile.templates import AGENT, EVALS

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bot.object_store import Change, CommitSnapshot, ObjectStore
-from bot.object_store.snapshot import Listing
+from bot.git import Change, CommitSnapshot, ObjectStore
+from bot.git.snapshot import Listing
 
 Files = Mapping[str, str]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from bot.git import Change
 from bot.github.values import PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, ChangedByHand
 from bot.ledger.model import BRANCH
-from bot.object_store import Change
 from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
 from bot.reconcile.proposals import ADMIT, EVICT, branch_of
 from tests.reconcile.hub import MAIN, Hub

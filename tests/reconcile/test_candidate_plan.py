@@ -11,6 +11,7 @@ import yaml
 
 from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
 from bot.files.snapshot import NoFiles, Overlay
+from bot.git import blob_id
 from bot.github.values import (
     AddLabels,
     CheckRun,
@@ -22,7 +23,6 @@ from bot.github.values import (
     WriteLedger,
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
-from bot.object_store import blob_id
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
 from bot.reconcile.wishes import Branch

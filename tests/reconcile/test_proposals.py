@@ -11,7 +11,7 @@ from bot.curator.entry import Admitted
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
-from bot.object_store import blob_id
+from bot.git import blob_id
 from bot.pipeline import Platform
 from bot.reconcile.proposals import (
     ADMIT,

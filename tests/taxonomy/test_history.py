@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.object_store import ObjectStore
+from bot.git import ObjectStore
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy

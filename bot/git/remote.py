@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from bot.errors import OutsideError, UsageError
-from bot.object_store.process import REASON_LENGTH, GitProcess, environment, is_id, is_ref_name
+from bot.git.process import REASON_LENGTH, GitProcess, environment, is_id, is_ref_name
 
 PLACE = "refs/incumbent/"
 """Where fetched commits are kept."""
@@ -60,7 +60,7 @@ class Remote:
 def fetch(
     git: GitProcess, remote: Remote, refs: Mapping[str, str], optional: Collection[str], ends: Collection[str]
 ) -> dict[str, str]:
-    """See :meth:`bot.object_store.ObjectStore.fetch`."""
+    """See :meth:`bot.git.ObjectStore.fetch`."""
     url = remote.url
     if not _ADDRESS.fullmatch(url):
         raise UsageError("there is no fetching from this address: give https://HOST/PATH, without user and password")

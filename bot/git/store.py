@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,16 @@ from types import MappingProxyType
 from typing import Literal
 
 from bot.errors import OutsideError, UsageError
-from bot.object_store.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
-from bot.object_store.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
-from bot.object_store.snapshot import CommitSnapshot, Listing, unit_of
+from bot.git.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
+from bot.git.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
+from bot.git.snapshot import CommitSnapshot, Listing, unit_of
+
+
+def blob_id(content: str | bytes) -> str:
+    """The id that git gives a file of this content, a text in UTF-8."""
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
 
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 # Where more files than that appear and vanish, only those with the same content are paired.

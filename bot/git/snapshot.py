@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from bot.errors import InputError, Problem
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import normal_path
-from bot.object_store.process import damaged
+from bot.git.process import damaged
 
 _LINKS = {
     "120000": ("the path is a symbolic link", "commit the file itself in its place"),

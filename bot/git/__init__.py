@@ -4,9 +4,8 @@ Whatever was fetched is hostile: git runs no hook, filter or helper for it, foll
 nobody for a password.  No configuration of the user or the machine changes what is read.
 """
 
-from bot.object_store.identity import blob_id
-from bot.object_store.process import is_id
-from bot.object_store.snapshot import CommitSnapshot
-from bot.object_store.store import Change, ObjectStore
+from bot.git.process import is_id
+from bot.git.snapshot import CommitSnapshot
+from bot.git.store import Change, ObjectStore, blob_id
 
 __all__ = ["Change", "CommitSnapshot", "ObjectStore", "blob_id", "is_id"]
