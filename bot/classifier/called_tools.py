@@ -11,8 +11,7 @@ from bot.intake.expected_calls import expected_tools
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.taxonomy.model import Capability, Taxonomy
-from bot.taxonomy.rule_facts import SUBJECTS
-from bot.taxonomy.rules import Rule, compile_rule, evaluate
+from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
 from bot.text.compare import rounded
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]

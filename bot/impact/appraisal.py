@@ -17,7 +17,7 @@ from bot.errors import Problem
 from bot.files.documents import Document
 from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
 from bot.review.statistics import wilson
-from bot.taxonomy.content import lacking_exemplars
+from bot.taxonomy.checks import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.text.compare import normalise, rounded

@@ -10,7 +10,7 @@ from pydantic import Field
 from bot.classifier.held_out import LeftOut
 from bot.curator.entry import EntryId
 from bot.files.validation import FileModel, Score, Text, Tuple
-from bot.taxonomy.content import few_exemplars
+from bot.taxonomy.checks import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.text.compare import rounded
 

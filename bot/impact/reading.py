@@ -18,7 +18,7 @@ from bot.submission import collect
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.succession import succession_problems
+from bot.taxonomy.version import succession_problems
 
 RESTS_ON = ("taxonomy/", "config/")
 """Where the files lie that all verdicts rest on."""

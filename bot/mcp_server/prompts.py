@@ -14,7 +14,7 @@ from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
 from bot.mcp_server.working import Workers
 from bot.report.overview import status_overview
 from bot.taxonomy.model import Capability, Source
-from bot.taxonomy.rule_facts import SUBJECTS
+from bot.taxonomy.rules import SUBJECTS
 
 TRIAGE = """\
 Triage the eval set in the folder {folder} against the regression set, for a reviewer who decides.

@@ -23,7 +23,7 @@ from bot.report.markdown import render_markdown
 from bot.report.overview import status_overview
 from bot.submission import submission_folders
 from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.rule_facts import FACTS, STRUCTURE_FACTS, TOOL_FACTS
+from bot.taxonomy.rules import FACTS, STRUCTURE_FACTS, TOOL_FACTS
 
 JSON: Final = "application/json"
 _OUR_HTML: Final = re.compile(r"</?(?:sub|details|summary)>|<!--.*?-->")

@@ -17,11 +17,9 @@ from bot.files.documents import Document, as_list, as_mapping, decode, parse_yam
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, validate
-from bot.taxonomy.content import content_notes, content_problems
+from bot.taxonomy.checks import content_notes, content_problems, raw_parts, structure_problems
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, is_exemplar_file, misplaced, read_exemplars
 from bot.taxonomy.model import Capability, Group, Taxonomy
-from bot.taxonomy.raw import raw_parts
-from bot.taxonomy.structure import structure_problems
 
 TAXONOMY_FILE: Final = "taxonomy/taxonomy.yaml"
 

@@ -21,7 +21,7 @@ from bot.intake.specification import (
     Tool,
 )
 from bot.taxonomy.model import Source
-from bot.taxonomy.rule_facts import (
+from bot.taxonomy.rules import (
     ATTACHMENT_KINDS,
     AUTH_MODES,
     EFFECTS,
@@ -30,8 +30,11 @@ from bot.taxonomy.rule_facts import (
     STRUCTURE_FACTS,
     SUBJECTS,
     TOOL_FACTS,
+    RuleError,
+    compile_rule,
+    evaluate,
+    probe,
 )
-from bot.taxonomy.rules import RuleError, compile_rule, evaluate, probe
 
 TOOL = Tool(
     name="find",

@@ -11,9 +11,9 @@ import yaml
 
 from bot.config import REVIEWED_FILES
 from bot.files.documents import Document, parse_yaml
+from bot.taxonomy.checks import structure_problems
 from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.structure import structure_problems
-from bot.taxonomy.succession import succession_problems, version_problem
+from bot.taxonomy.version import succession_problems, version_problem
 
 Change = Callable[[dict[str, Any]], object]
 
