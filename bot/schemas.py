@@ -17,7 +17,7 @@ from bot.extension.refused import RefusedCandidates
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.impact.model import Impact
-from bot.intake.agents.agent_file import AgentFile
+from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.counted import AgreementRecord, CountedFiles

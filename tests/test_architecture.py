@@ -116,7 +116,7 @@ PURE = [
     "importing/plan.py",
     "intake/agents/names.py",
     "intake/agents/prose.py",
-    "intake/expected/carried.py",
+    "intake/expectations/export_round_trip.py",
     "intake/expected_calls.py",
     "intake/templates.py",
     "ledger/event_files.py",

@@ -13,8 +13,7 @@ from bot.classifier.model import Classification, Identity, Judgement
 from bot.consolidating import Consolidation, consolidate
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.intake.query import Query, Setup
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, Setup, SetupFile
 from bot.pipeline import Classified, Platform, judge
 from bot.rater.adapter import rate
 from bot.rater.scores import KeptScores

@@ -10,8 +10,7 @@ from bot import settling
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.files.documents import Data
-from bot.intake.query import Query, Setup
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, Setup, SetupFile
 from bot.settling import Settling, asked, content_key, settle
 from bot.submission import Submission
 from bot.text.digests import digest

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
 from bot.files.validation import FileModel, Score, Text, Tuple
-from bot.intake.query_file import SetupFile
+from bot.intake.query import SetupFile
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 

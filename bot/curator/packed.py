@@ -77,6 +77,6 @@ def _unpacked(content: bytes | None) -> _Pack | None:
 def _code() -> str:
     """A digest of the code that reads entries."""
     package = Path(__file__).parents[1]
-    parts = ("classifier/model.py", "curator/entry.py", "curator/store.py", "intake/query_file.py")
+    parts = ("classifier/model.py", "curator/entry.py", "curator/store.py", "intake/query.py")
     files = (*sorted(package.glob("*.py")), *(package / part for part in parts))
     return digest_of_code(files, pydantic.VERSION, yaml.__version__)

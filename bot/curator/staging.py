@@ -15,8 +15,7 @@ from bot.curator.admission import AdmissionPlan, slot_holders
 from bot.curator.answers import Answer
 from bot.curator.changes import FileChange
 from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, resident_of
-from bot.intake.query import Query
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, SetupFile
 from bot.rater.model import Resident, ScoredQuery
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded

@@ -13,7 +13,7 @@ from bot.evaluation.labels import LabelFile, LabelRow
 from bot.files.documents import Data, Document, as_mapping
 from bot.files.label_tables import Word
 from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
-from bot.intake.query_file import SpokenFile
+from bot.intake.query import SpokenFile
 
 FORMAT_VERSION: Final = 1
 

@@ -18,7 +18,7 @@ from bot.export.jsons import document
 from bot.export.native import Fields, is_text, is_texts, own_fields, structured, with_answer
 from bot.export.tools import wanted_calls
 from bot.files.documents import Data, as_mapping
-from bot.intake.expected.carried import CARRIED
+from bot.intake.expectations.export_round_trip import CARRIED
 
 _BOTH: Final[Fields] = {
     "name": is_text,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.files.documents import Data
-from bot.intake.expected.carried import SEALED
+from bot.intake.expectations.export_round_trip import SEALED
 from bot.intake.templates import LOADED, MARKS
 
 NOT_FLAT: Final = "write single values and lists of them, and no key that begins with $"

@@ -10,7 +10,7 @@ from bot.curator.entry import Entry
 from bot.export.flat_values import carried_as
 from bot.files.documents import Data
 from bot.intake.expectation import Expectation, understand
-from bot.intake.expected.carried import bare, carried, without_carried
+from bot.intake.expectations.export_round_trip import bare, carried, without_carried
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from bot.export.item import Item, Writer, Written
 from bot.export.jsons import lines
 from bot.export.tools import wanted_calls
 from bot.files.documents import Data
-from bot.intake.expected.carried import CARRIED
+from bot.intake.expectations.export_round_trip import CARRIED
 
 _ANSWER: Final = "expected_response"
 _TOOLS: Final = "expected_tools"

@@ -16,7 +16,7 @@ from bot.export.jsons import document
 from bot.export.m365_evaluators import are_evaluators
 from bot.export.native import Fields, is_text, own_fields, structured, with_answer
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expected.carried import CARRIED
+from bot.intake.expectations.export_round_trip import CARRIED
 
 SCHEMA_VERSION: Final = "1.2.0"
 MOST_TURNS: Final = 20

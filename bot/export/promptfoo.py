@@ -16,7 +16,7 @@ from bot.export.item import Item, Remark, Writer, Written
 from bot.export.linear_patterns import pattern_fault
 from bot.export.yamls import document
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expected.carried import CARRIED
+from bot.intake.expectations.export_round_trip import CARRIED
 from bot.intake.templates import as_template
 
 _HEAD: Final = (

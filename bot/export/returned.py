@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from bot.curator.entry import Entry
 from bot.export.item import Item, Writer
-from bot.intake.expected.carried import bare, carried
+from bot.intake.expectations.export_round_trip import bare, carried
 
 
 def returned(entry: Entry, writers: Iterable[Writer]) -> Item:

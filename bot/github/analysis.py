@@ -23,8 +23,7 @@ from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
 from bot.files.validation import DemandError, FileModel, Text, Tuple
 from bot.impact.model import Impact
-from bot.intake.query import Query
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, SetupFile
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification

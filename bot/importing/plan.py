@@ -19,8 +19,7 @@ from bot.curator.staging import Occasion, classified_by, stored
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.importing.reading import Bundle, Origin
-from bot.intake.query import Query
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, SetupFile
 from bot.rater.model import ScoredQuery
 from bot.settling import settle
 from bot.submission import Submission

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.references import path_of
-from bot.intake.expected.answers import answer_of, answers_of_messages, text_of
-from bot.intake.expected.carried import carried
-from bot.intake.expected.replies import replies
-from bot.intake.expected.tool_calls import (
+from bot.intake.eval_sets.inputs import path_of
+from bot.intake.expectations.answers import answer_of, answers_of_messages, text_of
+from bot.intake.expectations.export_round_trip import carried
+from bot.intake.expectations.replies import replies
+from bot.intake.expectations.tool_calls import (
     AGENT,
     ToolCall,
     ToolStatement,

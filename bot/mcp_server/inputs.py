@@ -15,7 +15,7 @@ from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import NoFiles, Overlay
 from bot.files.validation import FileModel, Score, Text, Tuple
-from bot.intake.agents.agent_file import AgentTool, Kind
+from bot.intake.agents.agent_yaml import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
 from bot.pipeline import Platform

@@ -8,8 +8,7 @@ from dataclasses import replace
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.analysis import classified_of
-from bot.intake.query import Query
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, SetupFile
 from bot.pipeline import Platform
 from bot.reconcile.inventory import Inventory
 from bot.settling import settle

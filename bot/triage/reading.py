@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, foreign_list
-from bot.intake.eval_sets.identity import fault_of_id
+from bot.intake.eval_sets.query_ids import fault_of_id
 from bot.text.did_you_mean import perhaps
 from bot.text.invisible import is_shown
 from bot.text.masking import masked

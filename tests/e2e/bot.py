@@ -20,7 +20,7 @@ from bot.curator.entry import Entry, entry_id
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import NoFiles, Overlay
 from bot.files.validation import validate
-from bot.intake.query_file import SetupFile
+from bot.intake.query import SetupFile
 from bot.taxonomy.loading import load_taxonomy
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import JOB

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry, Source
-from bot.intake.query_file import SetupFile
+from bot.intake.query import SetupFile
 from tests.factories import make_entry
 
 HOSTILE = [

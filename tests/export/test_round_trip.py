@@ -22,9 +22,8 @@ from bot.files.documents import as_mapping
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.expectation import Expectation, understand
-from bot.intake.expected.carried import CARRIED, carried
-from bot.intake.query import Query
-from bot.intake.query_file import SetupFile
+from bot.intake.expectations.export_round_trip import CARRIED, carried
+from bot.intake.query import Query, SetupFile
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry
 

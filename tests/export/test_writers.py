@@ -14,11 +14,10 @@ from bot.curator.entry import Entry
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
 from bot.intake.eval_sets.exported import with_setup
-from bot.intake.eval_sets.rows import Row
+from bot.intake.eval_sets.reader import Row
 from bot.intake.expectation import ToolCall, understand
-from bot.intake.expected.carried import carried, carried_id, without_carried
-from bot.intake.query import Setup
-from bot.intake.query_file import SetupFile
+from bot.intake.expectations.export_round_trip import carried, carried_id, without_carried
+from bot.intake.query import Setup, SetupFile
 from bot.intake.templates import as_template, from_template
 from tests.factories import make_entry
 

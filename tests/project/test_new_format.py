@@ -25,8 +25,8 @@ from bot.errors import Problem
 from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.reader import Reader, Source
 from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.rows import Reading, Row
-from bot.intake.place import Place
+from bot.intake.eval_sets.reader import Reading, Row
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.intake.query_file import SetupFile
+from bot.intake.query import SetupFile
 from bot.reconcile.renames import follow_renames, with_entries
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import TIP, entry_of, facts, id_of, make_inventory, settled, source, with_set

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from bot.files.documents import Data
 from bot.github.analysis import classified_of, facts_of
-from bot.intake.query import Query, Setup
-from bot.intake.query_file import SetupFile
+from bot.intake.query import Query, Setup, SetupFile
 from bot.pipeline import Classified, Platform, Review, judge
 from bot.report.console import Printer
 from bot.report.evidence import ExpectedTool, evidence, expected_tools

@@ -11,11 +11,10 @@ import re
 from typing import Final
 
 from bot.files.documents import Data, Document
-from bot.intake.agents.authentication import Scheme, scheme_mode
-from bot.intake.agents.bare import BareReader
+from bot.intake.agents.authentication import Scheme, Security, required_modes, scheme_mode
 from bot.intake.agents.package import Package
-from bot.intake.agents.security import Security, required_modes
-from bot.intake.place import Parsed, Place
+from bot.intake.agents.standalone_files import BareReader
+from bot.intake.node import Parsed, Place
 from bot.intake.specification import AuthDeclaration, Specification
 
 _USUAL_KEYS: Final = (

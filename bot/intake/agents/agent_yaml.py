@@ -1,26 +1,304 @@
-"""``agent.yaml``: our own plain form of an agent specification, for any platform."""
+"""``agent.yaml``: the product's own plain form of an agent specification, for any platform."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import ConfigDict, Field
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse_yaml
+from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse, parse_yaml
 from bot.files.snapshot import Snapshot, path_beside
-from bot.files.validation import validate
-from bot.intake.agents.agent_file import AgentFile, AgentTool, WholeAgentFile
-from bot.intake.agents.extending import read_bases
+from bot.files.validation import FileModel, Text, Tuple, validate
+from bot.intake.agents.effects import unknown_effect
+from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
 from bot.intake.agents.knowledge import NORMAL_KINDS
-from bot.intake.agents.layering import lay_over
-from bot.intake.agents.parameters import DESCRIBE_FEWER, bounded
 from bot.intake.agents.reader import Reader
-from bot.intake.place import Parsed
-from bot.intake.specification import AuthDeclaration, Knowledge, Specification, Tool
+from bot.intake.agents.registry import bare_readers, fitting, whole_readers
+from bot.intake.agents.standalone_files import BareReader
+from bot.intake.node import Parsed, Place
+from bot.intake.specification import (
+    UNLISTED,
+    AuthDeclaration,
+    AuthMode,
+    Effect,
+    Knowledge,
+    Parameter,
+    Protocol,
+    Specification,
+    Tool,
+)
 from bot.text.did_you_mean import perhaps
+
+Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
+
+
+class AgentTool(FileModel):
+    """A tool of the agent; what is not given is not declared."""
+
+    name: Text
+    description: str = Field(default="", description="what the tool is for, as the agent is told")
+    protocol: Protocol = Field(default="function", description="how the tool is called")
+    effect: Effect = Field(default="unknown", description="what a call does to the world")
+    auth: AuthMode | None = Field(default=None, description="how a call is authenticated; one of auth_modes")
+    confirmation: bool | None = Field(default=None, description="whether the user is asked before a call")
+    card: bool | None = Field(default=None, description="whether the answer is shown as a card")
+    parameters: Tuple[Text] | dict[Text, str] = Field(
+        default=(), description="what the tool takes, in order: a list of names, or each name with its description"
+    )
+
+    @property
+    def named_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters, whichever way they are given."""
+        if isinstance(self.parameters, dict):
+            return tuple(Parameter(name=name, description=text) for name, text in self.parameters.items())
+        return tuple(Parameter(name=name) for name in self.parameters)
+
+
+class AgentFile(FileModel):
+    """``agent.yaml``: an agent of any platform; what is not given is not declared, or as the extended files say."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["extends"]}, {"required": ["name", "platform"]}]}
+    )
+
+    agent: Literal[1] = Field(description="version of this format")
+    extends: Text | Annotated[Tuple[Text], Field(min_length=1)] | None = Field(
+        default=None, description="files of the folder that the specification starts from, relative to this one"
+    )
+    name: Text | None = Field(default=None, description="name of the agent; may be left out with extends")
+    platform: Text | None = Field(
+        default=None, description="name of the platform that runs the agent, free text; may be left out with extends"
+    )
+    description: str | None = None
+    instructions: str | None = None
+    auth_modes: Tuple[AuthMode] | None = Field(
+        default=None, description="how the agent's tools authenticate; [none] if they do not, never empty"
+    )
+    tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
+    knowledge: Tuple[Kind] | None = Field(
+        default=None, description="what the agent may answer from, such as web-search or files; [] for nothing"
+    )
+    starters: Tuple[Text] | None = Field(default=None, description="conversation starters shown to people")
+
+
+class WholeAgentFile(AgentFile):
+    """An ``agent.yaml`` that extends nothing, and so says who the agent is."""
+
+    name: Text
+    platform: Text
+
+
+_SAYS: Final = "declared in agent.yaml"
+
+
+def lay_over(
+    base: Specification, own: Specification, agent: AgentFile, document: Document, limits: Limits
+) -> Specification:
+    """``base`` with what the ``agent`` in ``document`` says, which ``own`` is by itself.
+
+    A tool that ``base`` has takes over the fields that are given for it; any other tool is a new one and must say its
+    ``protocol``, so that a slip in a name adds no tool.  Raises :class:`InputError` with all such slips.
+    """
+    problems: list[Problem] = []
+    tools = _tools(base, own, agent, document, problems)
+    if tools is not None and len(tools) > limits.tools:
+        message = f"tools: {len(tools):,} tools with the extended ones, more than the limit of {limits.tools:,}"
+        fix = "bring fewer tools, or raise limits.tools in config/curation.yaml"
+        problems.append(document.problem(("tools",), message, fix))
+    if problems:
+        raise InputError(problems)
+    auth = own.auth if agent.auth_modes is not None else _layered_auth(base, tools)
+    decided = tuple(unknown_effect(tool.name) for tool in agent.tools or () if "effect" in tool.model_fields_set)
+    # What a remark asks for is done.
+    notes = [*(note for note in base.notes if not note.message.endswith(decided)), *own.notes]
+    if agent.auth_modes is not None:
+        notes += _disagreements(agent, tools, document)
+    return Specification(
+        platform=own.platform or base.platform,
+        name=own.name or base.name,
+        description=base.description if agent.description is None else own.description,
+        instructions=base.instructions if agent.instructions is None else own.instructions,
+        auth=auth,
+        tools=tools,
+        knowledge=base.knowledge if agent.knowledge is None else own.knowledge,
+        starters=base.starters if agent.starters is None else own.starters,
+        notes=tuple(notes),
+    )
+
+
+def _tools(
+    base: Specification, own: Specification, agent: AgentFile, document: Document, problems: list[Problem]
+) -> tuple[Tool, ...] | None:
+    if agent.tools is None or own.tools is None:
+        return base.tools
+    if base.tools is None:
+        return own.tools
+    if not agent.tools and base.tools:
+        message = "tools: an empty list takes no tool of the extended files away"
+        problems.append(document.problem(("tools",), message, "leave it out, or extend other files"))
+    tools = list(base.tools)
+    places = {tool.name: index for index, tool in reversed(list(enumerate(tools)))}
+    for index, (said, tool) in enumerate(zip(agent.tools, own.tools, strict=True)):
+        if tool.name in places:
+            place = places[tool.name]
+            tools[place] = _overridden(tools[place], said, tool)
+        elif "protocol" in said.model_fields_set:
+            tools.append(tool if tool.effect == "unknown" else replace(tool, effect_from=_SAYS))
+        else:
+            message = f"tools[{index}].name: no extended file has a tool {tool.name!r}{perhaps(tool.name, places)}"
+            fix = "correct the name; a new tool says its `protocol`"
+            problems.append(document.problem(("tools", index, "name"), message, fix))
+    return tuple(tools)
+
+
+def _overridden(base: Tool, said: AgentTool, own: Tool) -> Tool:
+    """``base`` with the fields that ``agent.yaml`` gives, absent ones as they were."""
+    given = said.model_fields_set - {"name"}
+    changes: dict[str, Any] = {key: getattr(own, key) for key in given}
+    if not changes:
+        return base
+    if "effect" in given:
+        changes["effect_from"] = _SAYS
+    return replace(base, **changes, declared_in=f"{base.declared_in}; {own.declared_in}")
+
+
+def _layered_auth(base: Specification, tools: tuple[Tool, ...] | None) -> tuple[AuthDeclaration, ...] | None:
+    """The modes of ``base``, without those of tools that have another one now, and with these."""
+    before = {tool.auth for tool in base.tools or ()}
+    after = {tool.auth: tool for tool in reversed(tools or ()) if tool.auth is not None}
+    kept = [item for item in base.auth or () if item.mode in after or item.mode not in before]
+    known = {item.mode for item in kept}
+    new = {mode: tool.declared_in for mode, tool in after.items() if mode not in known}
+    return (*kept, *(AuthDeclaration(mode=mode, declared_in=new[mode]) for mode in sorted(new))) or None
+
+
+def _disagreements(agent: AgentFile, tools: tuple[Tool, ...] | None, document: Document) -> list[Problem]:
+    """A remark on the first tool of each mode that ``auth_modes`` does not name."""
+    odd: dict[str, Tool] = {}
+    for tool in tools or ():
+        if tool.auth is not None and tool.auth not in (agent.auth_modes or ()):
+            odd.setdefault(tool.auth, tool)
+    return [
+        document.problem(
+            ("auth_modes",),
+            f"auth_modes: does not name {mode!r}, which {tool.declared_in} declares for {tool.name!r}",
+            "name it, or give the tool its `auth`",
+        )
+        for mode, tool in odd.items()
+    ]
+
+
+Item = TypeVar("Item")
+
+
+def read_bases(
+    snapshot: Snapshot, path: str, source: Parsed, references: Sequence[tuple[Path, str]], limits: Limits
+) -> Specification:
+    """What the files that ``references`` of ``source`` name declare together.
+
+    Raises :class:`InputError` with the faults of all of them: a file that is missing, outside the folder, broken, of no
+    known format, named twice, or an ``agent.yaml`` itself.
+    """
+    faults: list[Problem] = []
+    found: list[tuple[Place, Specification]] = []
+    seen = {path}
+    for at, reference in references:
+        place = Place(source, at, reference)
+        target = path_beside(path, reference)
+        if target is None:
+            message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
+            faults.append(place.problem(message, "put a copy of the file into the folder, and name that"))
+        elif target in seen:
+            message = "the file extends itself" if target == path else f"{reference} is named twice"
+            faults.append(place.problem(f"{place.name}: {message}", "name every file once, and other files only"))
+        else:
+            seen.add(target)
+            try:
+                found.append((place, _read(snapshot, target, place, limits)))
+            except InputError as error:
+                faults += error.problems
+    if faults:
+        raise InputError(faults)
+    return _joined(found, source, limits)
+
+
+def _read(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Specification:
+    """The specification in the file at ``path``, by the one reader that takes it for its own."""
+    name = snapshot.name(path)
+    try:
+        content = snapshot.read(path, limits.reading)
+    except InputError as error:
+        message = f"{place.name}: {error.problems[0].message}"
+        near = "" if snapshot.exists(path) else perhaps(path, snapshot.paths())
+        raise InputError(
+            [place.problem(f"{message}{near}", "name a file of the folder, relative to this one")]
+        ) from None
+    document = parse(content, name, limits.reading)
+    fit = fitting(document)
+    if len(fit) == 1:
+        if isinstance(fit[0], BareReader):
+            return fit[0].read(snapshot, path, document, limits)
+        if not fit[0].nests:
+            return fit[0].read(snapshot, path, limits)
+    if not fit:
+        packages = [reader.looked_for for reader in whole_readers() if not reader.nests]
+        looked_for = "; ".join([*packages, *(reader.looked_for for reader in bare_readers())])
+        message = f"{name} is no agent specification; looked for: {looked_for}"
+        fix = "name a file of one of these formats"
+    elif len(fit) == 1:
+        message, fix = f"{name} is an agent.yaml as well", "name the files that it describes or extends"
+    else:
+        message = f"{name} can be read in several ways: {', '.join(reader.name for reader in fit)}"
+        fix = "split the file"
+    raise InputError([place.problem(f"{place.name}: {message}", fix)])
+
+
+def _joined(found: Sequence[tuple[Place, Specification]], source: Parsed, limits: Limits) -> Specification:
+    """The specifications as one: the first name, and so on, that any has; tools, auth, knowledge, starters of all."""
+    specifications = [specification for _, specification in found]
+    notes = list(chain.from_iterable(item.notes for item in specifications))
+    tools: list[Tool] = []
+    known: dict[str, Tool] = {}
+    for place, specification in found:
+        for tool in specification.tools or ():
+            first = known.setdefault(tool.name, tool)
+            if first is tool or tool.name == UNLISTED:
+                tools.append(tool)
+            else:
+                message = (
+                    f"{place.name}: the tool {tool.name!r} ({tool.declared_in}) is there already "
+                    f"({first.declared_in}); the first one counts"
+                )
+                notes.append(place.problem(message, "name only one of the files, or rename the tool in one"))
+    if len(tools) > limits.tools:
+        message = f"extends: {len(tools):,} tools together, more than the limit of {limits.tools:,}"
+        fix = "extend fewer files, or raise limits.tools in config/curation.yaml"
+        raise InputError([Place(source, ("extends",), None).problem(message, fix)])
+    return Specification(
+        platform=next((item.platform for item in specifications if item.platform), ""),
+        name=next((item.name for item in specifications if item.name), ""),
+        description=next((item.description for item in specifications if item.description), ""),
+        instructions=next((item.instructions for item in specifications if item.instructions), ""),
+        auth=_all([item.auth for item in specifications]),
+        tools=None if all(item.tools is None for item in specifications) else tuple(tools),
+        knowledge=_all([item.knowledge for item in specifications]),
+        starters=tuple(dict.fromkeys(chain.from_iterable(item.starters for item in specifications))),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _all(parts: Sequence[tuple[Item, ...] | None]) -> tuple[Item, ...] | None:
+    """All parts together; ``None`` if no part says anything."""
+    said = [part for part in parts if part is not None]
+    return tuple(dict.fromkeys(chain.from_iterable(said))) if said else None
+
 
 _NAMES: Final = ("agent.yaml", "agent.yml")
 

@@ -17,12 +17,18 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.knowledge import KINDS, normal_kind
-from bot.intake.agents.manifests import MANIFEST, base_name, by_precedence, first_fitting
-from bot.intake.agents.package import Package
+from bot.intake.agents.package import (
+    MANIFEST,
+    Package,
+    base_name,
+    by_precedence,
+    check_keys,
+    check_version,
+    first_fitting,
+)
 from bot.intake.agents.plugin import Plugin, read_plugins, too_many
 from bot.intake.agents.reader import Reader
-from bot.intake.agents.structure import check_keys, check_version
-from bot.intake.place import Parsed, Place
+from bot.intake.node import Parsed, Place
 from bot.intake.specification import Knowledge, Specification
 
 PLATFORM: Final = "declarative-agent"

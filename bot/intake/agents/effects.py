@@ -40,7 +40,7 @@ from bot.intake.agents.prose import (
     stated_change,
     stated_only,
 )
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.specification import Effect
 
 READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})

@@ -7,10 +7,9 @@ from functools import partial
 from typing import Final
 
 from bot.intake.agents.effects import effect_of_tool
-from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.inventory import Entry, Inventory, of_schema
 from bot.intake.agents.package import Package
-from bot.intake.agents.parameters import of_schema
-from bot.intake.place import Place
+from bot.intake.node import Place
 
 _WHAT: Final = "the MCP tool description"
 

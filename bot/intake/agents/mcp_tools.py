@@ -12,13 +12,13 @@ import re
 from typing import Final
 
 from bot.files.documents import Document, as_mapping
-from bot.intake.agents.bare import BareReader
-from bot.intake.agents.functions import is_built_in, is_function
 from bot.intake.agents.inventory import Entry, bare_tools, check_number
 from bot.intake.agents.mcp import read_entries, tools_in
 from bot.intake.agents.names import Decision
+from bot.intake.agents.openai_tools import is_built_in, is_function
 from bot.intake.agents.package import Package
-from bot.intake.place import Parsed, Place
+from bot.intake.agents.standalone_files import BareReader
+from bot.intake.node import Parsed, Place
 from bot.intake.specification import UNLISTED, Specification
 
 _RESULT_KEYS: Final = frozenset({"tools", "nextCursor", "_meta"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,15 +12,14 @@ from urllib.parse import unquote
 
 from bot.errors import Problem
 from bot.files.documents import Document, Path, as_list, as_mapping
-from bot.intake.agents.authentication import Scheme, scheme_mode
+from bot.intake.agents.authentication import Scheme, Security, required_modes, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
-from bot.intake.agents.inventory import Entry, Inventory
+from bot.intake.agents.inventory import Entry, Inventory, bare_tools, items_at, kept, properties
 from bot.intake.agents.names import Decision
 from bot.intake.agents.package import Package
-from bot.intake.agents.parameters import items_at, kept, properties
-from bot.intake.agents.security import Security
-from bot.intake.place import Parsed, Place
-from bot.intake.specification import UNLISTED, Parameter
+from bot.intake.agents.standalone_files import BareReader
+from bot.intake.node import Parsed, Place
+from bot.intake.specification import UNLISTED, Parameter, Specification
 
 _WHAT: Final = "the OpenAPI file"
 
@@ -234,3 +234,46 @@ def _pointed(root: Place, pointer: str) -> Place:
         else:
             place = place[key]
     return place
+
+
+def _describe(package: Package, source: Parsed) -> Specification:
+    root = source.root
+    openapi = read_operations(package, source)
+    entries = openapi.operations.values()
+    tools = bare_tools(package, root["paths"], entries, "rest")
+    modes = required_modes(
+        (entry.security, entry.place["security"] if entry.place.has("security") else root["security"])
+        for entry in entries
+        if entry.security is not None
+    )
+    if openapi.unused and not modes:
+        scheme = openapi.unused[0]
+        package.note(
+            scheme.place,
+            f"{scheme.place.name}: defines {scheme.mode!r}, which no operation requires; the auth mode is not declared",
+            "require it under `security`, or remove it",
+        )
+    return Specification(
+        platform="",
+        name=root["info"]["title"].text,
+        description=root["info"]["description"].text or root["info"]["summary"].text,
+        instructions="",
+        auth=tuple(modes.values()) or None,
+        tools=tools,
+        knowledge=None,
+        starters=(),
+        notes=tuple(dict.fromkeys(package.notes)),
+    )
+
+
+READER: Final = BareReader(
+    name="openapi",
+    looked_for="an OpenAPI file (2.0 or 3.x)",
+    endings=(".json", ".yaml", ".yml"),
+    mark=re.compile(rb"(openapi|swagger)[\"']?\s*:"),
+    telling=re.compile(rb"(openapi|swagger)[\"']?\s*:\s*[\"']?[23]\."),
+    usual=re.compile(r"(?=.*(?:openapi|swagger)).*\.(json|ya?ml)"),
+    fits=is_openapi,
+    describe=_describe,
+    misfit=why_no_openapi,
+)

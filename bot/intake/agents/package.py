@@ -4,12 +4,62 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, decode, parse, parse_json, parse_yaml
 from bot.files.snapshot import Snapshot, normal_path
-from bot.intake.place import Parsed, Place
+from bot.intake.node import Parsed, Place
+
+MANIFEST: Final = "manifest.json"
+
+
+def base_name(path: str) -> str:
+    """The name of the file at ``path`` without its folder and case."""
+    return posixpath.basename(path).casefold()
+
+
+def by_precedence(paths: Iterable[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The JSON files of ``paths`` in the order in which they count as manifests.
+
+    These are ``manifest.json``, then ``manifest*.json`` (``manifest.local.json``, ``manifest.dev.json``), then others.
+    """
+    files = [path for path in paths if path.casefold().endswith(".json")]
+    named = [path for path in files if base_name(path) == MANIFEST]
+    similar = [path for path in files if base_name(path).startswith("manifest") and path not in named]
+    known = {*named, *similar}
+    return named, similar, [path for path in files if path not in known]
+
+
+def first_fitting(candidates: Iterable[tuple[Iterable[str], Callable[[str], bool]]]) -> tuple[str, ...]:
+    """The paths of the first candidates that have any that fits; none if no path does."""
+    found = (tuple(path for path in paths if fits(path)) for paths, fits in candidates)
+    return next((paths for paths in found if paths), ())
+
+
+def check_version(package: Package, place: Place, known: Collection[str]) -> None:
+    """Remark a schema version that this reader does not know; the file is read all the same."""
+    if not place.absent and place.data not in known:
+        package.note(
+            place,
+            f"{place.name}: {place.data!r} is not a version this reader knows; the file is read all the same",
+            f"use one of: {', '.join(sorted(known))}",
+        )
+
+
+def check_keys(package: Package, place: Place, required: Iterable[str]) -> None:
+    """Remark keys that the published schema requires and that are not there."""
+    missing = [f"`{key}`" for key in required if not place.has(key)]
+    if missing:
+        where = f"{place.name}: " if place.path else ""
+        package.note(
+            place,
+            f"{where}the published schema requires {' and '.join(missing)}, not given here; read all the same",
+            f"add {' and '.join(missing)}",
+        )
+
 
 _PLACEHOLDER = re.compile(r"\$\{\{[^{}]*\}\}")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")

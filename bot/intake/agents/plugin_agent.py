@@ -15,11 +15,10 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
-from bot.intake.agents.manifests import base_name, by_precedence, first_fitting
-from bot.intake.agents.package import Package
+from bot.intake.agents.package import Package, base_name, by_precedence, first_fitting
 from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins, why_no_plugin
 from bot.intake.agents.reader import Reader
-from bot.intake.place import Parsed, Place
+from bot.intake.node import Parsed, Place
 from bot.intake.specification import Specification
 
 PLATFORM: Final = "api-plugin"

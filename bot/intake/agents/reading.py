@@ -12,10 +12,10 @@ from typing import Final
 from bot.config import Limits
 from bot.errors import InputError, Problem, foreign, foreign_list
 from bot.files.snapshot import Rationed, Snapshot
-from bot.intake.agents.bare import BareFiles, find_bare
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
 from bot.intake.agents.reader import Reader
 from bot.intake.agents.registry import bare_readers, whole_readers
+from bot.intake.agents.standalone_files import BareFiles, find_bare
 from bot.intake.specification import Specification
 
 # Many platforms call their file so.

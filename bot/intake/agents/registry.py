@@ -10,8 +10,8 @@ from typing import Any
 
 import bot.intake.agents
 from bot.files.documents import Document
-from bot.intake.agents.bare import BareReader
 from bot.intake.agents.reader import Reader
+from bot.intake.agents.standalone_files import BareReader
 
 
 @cache

@@ -11,11 +11,9 @@ from pydantic import ValidationError
 
 from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.rows import Row
-from bot.intake.expected.carried import carried
-from bot.intake.query import Setup
-from bot.intake.query_file import SetupFile
+from bot.intake.eval_sets.reader import Row, Source
+from bot.intake.expectations.export_round_trip import carried
+from bot.intake.query import Setup, SetupFile
 
 _PART: Final = re.compile(r"-\d+\Z")
 

@@ -8,24 +8,162 @@ not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.errors import InputError, Problem, foreign, foreign_list
 from bot.files.documents import Data, as_mapping
 from bot.files.limits import ReadingLimits
-from bot.intake.eval_sets.columns import Columns, declaring
+from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES, Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
-from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
-from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.reader import Reading, Row, Source, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import Records, beside_places, decoded, located, without
-from bot.intake.eval_sets.rows import Reading, Row, read_records, text_id
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 from bot.text.did_you_mean import perhaps
+
+_TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]*[^{}\s])\s*\}|\{\{\s*item\.([^{}]*[^{}\s])\s*\}\}")
+
+
+def column_of(reference: Data) -> str | None:
+    """The name of the column that ``reference`` means, a path with dots if it lies deeper; ``None`` if it means none.
+
+    Templates of anything but the data, such as ``{{sample.output_text}}``, mean no column.
+    """
+    if not isinstance(reference, str) or not reference.strip():
+        return None
+    template = _TEMPLATE.fullmatch(reference.strip())
+    if template is not None:
+        return template[1] or template[2]
+    return None if "{" in reference else reference.strip()
+
+
+def path_of(reference: Data, record: Mapping[str, Data]) -> tuple[str, ...]:
+    """The keys that lead to what ``reference`` means in ``record``; none if there is no such place."""
+    column = column_of(reference)
+    if column is None:
+        return ()
+    if column in record:
+        return (column,)
+    steps = tuple(column.split("."))
+    held: Data = dict(record)
+    for step in steps:
+        if step not in as_mapping(held):
+            return ()
+        held = as_mapping(held)[step]
+    return steps
+
+
+_FIX: Final = "write what the user says, in quotes"
+
+
+def read_prompted(
+    record: Place, key: str, used: tuple[str, ...], problems: list[Problem]
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, Data]]:
+    """The turns of ``record``, the names of what is attached to them, and what the record holds beside them.
+
+    ``key`` is where a single turn stands, ``used`` are other keys that are told elsewhere.  Of a turn that is an object
+    the rest stays under ``turns``; messages that are more than plain turns stay under their own key.
+    """
+    several, single = record["turns"], record[key]
+    if several.absent == single.absent:
+        meant = perhaps(key, {name for name, _ in record.entries} - {key, "turns"}) if single.absent else ""
+        message = f"{record.name}: must have either `{key}` or `turns`{meant}"
+        fix = f"write `{key}` for a single turn, `turns` for a conversation"
+        problems.append(record.problem(message, fix))
+        return (), (), {}
+    if several.absent or is_messages(several):
+        held, name = (single, key) if several.absent else (several, "turns")
+        spoken = read_spoken(held, problems)
+        kept = rest_of(record, *used, *((name,) if spoken.is_text else ()))
+        return spoken.turns, spoken.attachments, kept
+    turns, rests = _turns(several, problems)
+    kept = rest_of(record, *used, "turns")
+    if any(rests):
+        kept["turns"] = rests
+    return turns, (), kept
+
+
+def _turns(place: Place, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
+    if not place.items:
+        problems.append(place.problem(f"{place.name}: must be a list of at least one turn", "write the turns"))
+    turns: list[str] = []
+    rests: list[Data] = []
+    for item in place.items:
+        held = next((item[key] for key in ("prompt", "content") if item.has(key)), item)
+        if not isinstance(held.data, str):
+            problems.append(item.problem(f"{item.name}: must be a text, or an object with a `prompt`", _FIX))
+            continue
+        turns.append(held.data)
+        rests.append(rest_of(item, held.name.rpartition(".")[2]) if item.is_mapping else {})
+    return tuple(turns), rests
+
+
+_STRUCTURED: Final = re.compile(r"tool|trajectory|messages", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flattening:
+    """How a format's tables were flattened.
+
+    ``column`` splits the header of a flattened column into its group and the name in it; ``groups`` says which key each
+    group stands for, and so which columns hold a whole value.  ``inputs`` is the key of the inputs.
+    """
+
+    column: re.Pattern[str]
+    groups: Mapping[str, str]
+    inputs: str
+
+    def undone(self, source: Source) -> tuple[Source, Records]:
+        """The records that the rows of the table ``source`` were written from, and names of columns to match."""
+        columns = source.columns
+        if columns is not None:
+            names = {what: self._name(name) for what, name in columns.model_dump(exclude_none=True).items()}
+            columns = columns.model_copy(update=names)
+        places: list[Place] = []
+        problems = list(source.records.problems)
+        for record in source.records.places:
+            try:
+                places.append(self._record(source, record))
+            except InputError as error:
+                problems.extend(error.problems)
+        return replace(source, columns=columns), Records(tuple(places), tuple(problems))
+
+    def _name(self, header: str) -> str:
+        split = self.column.fullmatch(header)
+        return header if split is None else f"{self.groups[split[1]]}.{split[2]}"
+
+    def _record(self, source: Source, row: Place) -> Place:
+        """The record of ``row``.
+
+        What is JSON in a whole value is decoded; in a flattened one only if it holds messages or its name tells of
+        tools, since a text may be JSON as well.
+        """
+        held: dict[str, Data] = {}
+        loose: list[tuple[str, str, str, Data]] = []
+        for key, place in row.entries:
+            split = self.column.fullmatch(key)
+            if split is not None:
+                told = _STRUCTURED.search(split[2]) is not None
+                inner = cell(place, source.limits, strict=told)
+                data = inner.data if told or is_conversation(inner) else place.data
+                loose.append((key, self.groups[split[1]], split[2], data))
+            elif key in self.groups:
+                whole = self.groups[key]
+                held[key if row.has(whole) else whole] = cell(place, source.limits, strict=whole == self.inputs).data
+            else:
+                held[key] = place.data
+        for key, group, name, data in loose:
+            values = held.setdefault(group, {})
+            if isinstance(values, dict) and name not in values:
+                values[name] = data
+            else:
+                held[key] = data
+        return Place(row.source, row.path, held)
+
 
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
 _LOOKED_AT: Final = 50

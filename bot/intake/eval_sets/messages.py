@@ -14,7 +14,7 @@ from typing import Final
 from bot.errors import InputError, Problem
 from bot.files.documents import as_list, as_mapping, parse_json_text
 from bot.files.limits import ReadingLimits
-from bot.intake.place import Place
+from bot.intake.node import Place
 
 _USER: Final = frozenset({"user", "human"})
 _OTHERS: Final = frozenset(

@@ -13,13 +13,11 @@ from typing import Final
 
 from bot.errors import InputError, Problem, foreign_list
 from bot.files.documents import Data, as_mapping
-from bot.intake.eval_sets.columns import Columns, declaring
+from bot.intake.eval_sets.columns import CONVERSATION_NAMES, ID_NAMES, Columns, declaring, named, query_keys
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.names import CONVERSATION_NAMES, ID_NAMES, named, query_keys
-from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.reader import Reading, Row, Source, beside, read_records, text_id
 from bot.intake.eval_sets.records import Records, decoded, located, without
-from bot.intake.eval_sets.rows import Reading, Row, beside, read_records, text_id
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 ANSWER_KEY: Final = "expected_response"

@@ -1,21 +1,221 @@
-"""What a format's module says of its format, and the file that it is handed."""
+"""What a format's module gets (a file's content) and gives (rows, and faults)."""
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Final
 
 from bot.config import Limits
-from bot.errors import InputError
-from bot.files.documents import Document, Lines
-from bot.files.limits import ReadingLimits
+from bot.errors import InputError, Problem
+from bot.files.documents import Data, Document, Lines, decode, parse_json, parse_json_lines, parse_yaml
+from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import Snapshot, path_beside
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
-from bot.intake.eval_sets.rows import Reading
 from bot.intake.eval_sets.table import Header, TableText, first_header
-from bot.intake.place import Parsed, Place
+from bot.intake.node import Parsed, Place
+from bot.intake.query import Setup
+
+_MANY_KEYS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A query as its file has it, before limits and ids are looked after.
+
+    ``id`` is ``None`` where the file gives none; ``title``, which people gave it, then stands for it where no other row
+    of the file has the same.  ``line`` is where the query begins.  ``expected`` is what the row
+    holds beside its turns, unchanged; messages that are more than turns stay in it under their own key.
+    """
+
+    turns: tuple[str, ...]
+    line: int | None
+    id: str | None = None
+    title: str | None = None
+    expected: Data = None
+    setup: Setup = field(default_factory=Setup)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The good rows of a file in its order, and the faults of the others.
+
+    ``used`` are paths of other files that were read as parts of this one, and are no eval sets by themselves.
+    """
+
+    rows: tuple[Row, ...]
+    problems: tuple[Problem, ...] = ()
+    used: frozenset[str] = frozenset()
+
+
+def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None], most: int) -> Reading:
+    """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything.
+
+    Behind ``most`` rows the rest is not looked at.
+    """
+    rows: list[Row] = []
+    problems = list(records.problems)
+    for record in records.places:
+        if enough(rows, most, problems, record.problem) or too_many(problems, record.problem):
+            break
+        faults: list[Problem] = []
+        try:
+            row = read(record, faults)
+        except InputError as error:
+            row, faults = None, [*faults, *error.problems]
+        if row is not None and not faults:
+            rows.append(row)
+        problems.extend(faults)
+    return Reading(tuple(rows), tuple(problems))
+
+
+def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
+    """Whether there are as many ``rows`` as a folder may hold; that there is another is then said by ``problem``."""
+    if len(rows) < most:
+        return False
+    message = f"the folder holds more queries than the limit of {most:,}; they are read up to here"
+    problems.append(problem(message, "remove queries, or raise limits.queries in config/curation.yaml"))
+    return True
+
+
+def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
+    """Whether there are so many ``problems`` that nobody reads more; the last of them then says so by ``problem``."""
+    if len(problems) < MOST_FAULTS:
+        return False
+    problems.append(
+        problem("too many queries cannot be read; from here on none was looked at", "correct the others first")
+    )
+    return True
+
+
+def text_id(place: Place, problems: list[Problem]) -> str | None:
+    """The id at ``place``: a text, or a whole number, which many tools write; anything else is a fault."""
+    value = place.data
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    plain = isinstance(value, bool | float)
+    fix = f'put it in quotes: "{str(value).lower()}"' if plain else "write a string, in quotes"
+    problems.append(place.problem(f"{place.name}: must be a string or a whole number", fix))
+    return None
+
+
+def rest_of(record: Place, *used: str) -> dict[str, Data]:
+    """What ``record`` holds beside the keys ``used``, unchanged and in its order."""
+    return {key: place.data for key, place in record.entries if key not in used}
+
+
+def bundled(told: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
+    """What a file says of all its rows; many keys stand below one ``key``, but for those ``apart``.
+
+    Each row has the keys, so that many rows would have very many.
+    """
+    if len(told) <= _MANY_KEYS:
+        return told
+    return {**{name: told[name] for name in apart if name in told}, key: told}
+
+
+def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = "eval_set") -> dict[str, Data]:
+    """``expected`` of a row, with what its file says of all rows, ``shared``, under ``key``."""
+    # Not copied: there may be many rows, and much that is said of all of them.
+    told = shared if isinstance(shared, dict) else dict(shared)
+    return {**expected, **({key if key not in expected else f"{key} (of the file)": told} if shared else {})}
+
+
+LINES: Final = (".jsonl", ".ndjson")
+TABLES: Final = (".csv", ".tsv")
+DOCUMENTS: Final = (".json", ".yaml", ".yml")
+
+# One object a line and nothing else: JSON Lines under the name of JSON.
+_LOOKS_LIKE_LINES: Final = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
+
+
+def glance(content: bytes) -> str:
+    """``content`` as text in whatever encoding it seems to be, just to see what it was meant as."""
+    # Every second byte of UTF-16 is zero where the text is ASCII, as all marks and names of files are.
+    return content.replace(b"\0", b"").decode("utf-8", "replace")
+
+
+def open_source(
+    snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None, *, parsed: bool = True
+) -> Source:
+    """The file at ``path``, decoded, and ``parsed`` as its name and content say; raises :class:`InputError`."""
+    name, reading = snapshot.name(path), limits.reading
+    content = snapshot.read(path, reading)
+    document = lines = None
+    ending = posixpath.splitext(path)[1].lower()
+    text = decode(content, name, reading)
+    if not parsed:
+        pass
+    elif ending in LINES or (ending == ".json" and _LOOKS_LIKE_LINES.match(text)):
+        if text.lstrip().startswith("["):
+            document = parse_json(content, name, reading)
+        else:
+            lines = parse_json_lines(text, name, reading)
+    elif ending in DOCUMENTS:
+        document = (parse_json if ending == ".json" else parse_yaml)(content, name, reading)
+
+    def beside(place: Place, reference: str) -> Source:
+        target = _path_beside(path, place, reference)
+        if not snapshot.exists(target) and target not in snapshot.links():
+            message = f"{place.name}: {reference} is no file of the folder"
+            raise InputError([place.problem(message, "name a file that there is")])
+        return open_source(snapshot, target, limits, columns)
+
+    def text_beside(place: Place, reference: str) -> Source:
+        return open_source(snapshot, _path_beside(path, place, reference), limits, columns, parsed=False)
+
+    def matching(place: Place, pattern: str) -> tuple[str, ...]:
+        folder = posixpath.dirname(path)
+        wanted = _path_beside(path, place, pattern).split("/")
+        found = (other for other in snapshot.paths() if other != path and _fits(other.split("/"), wanted))
+        return tuple(posixpath.relpath(other, folder or ".") for other in found)
+
+    return Source(
+        file=name,
+        path=path,
+        text=text,
+        limits=reading,
+        folder_limits=limits,
+        document=document,
+        lines=lines,
+        columns=columns,
+        beside=beside,
+        text_beside=text_beside,
+        matching=matching,
+    )
+
+
+def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether a path matches a pattern with ``*``, ``?``, ``[...]`` and ``**``, each given by its parts."""
+    reached = {0}
+    for part in [*parts, None]:
+        # A `**` stands for no folder as well.
+        for place in sorted(reached):
+            while place < len(patterns) and patterns[place] == "**":
+                place += 1
+                reached.add(place)
+        if part is None:
+            break
+        stays = {place for place in reached if place < len(patterns) and patterns[place] == "**"}
+        moves = {place + 1 for place in reached if place < len(patterns) and fnmatchcase(part, patterns[place])}
+        reached = stays | moves
+    return len(patterns) in reached
+
+
+def _path_beside(path: str, place: Place, reference: str) -> str:
+    """The path that ``reference``, which stands at ``place`` of the file at ``path``, names."""
+    target = path_beside(path, reference)
+    if target is not None:
+        return target
+    message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
+    raise InputError([place.problem(message, "put a copy of the file into the folder, and name that")])
 
 
 def _refuse(place: Place, reference: str) -> Source:

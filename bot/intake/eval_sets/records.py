@@ -13,7 +13,7 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Lines, Path, as_mapping, parse_json_text
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.intake.eval_sets.table import Header, TableText
-from bot.intake.place import Parsed, Place
+from bot.intake.node import Parsed, Place
 
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intake.agents.parameters import bounded
+from bot.intake.agents.inventory import bounded
 from bot.intake.specification import Parameter, Tool
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi, tools_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.intake.eval_sets.formats.ai_agent_evals import READER
-from bot.intake.eval_sets.references import column_of, path_of
+from bot.intake.eval_sets.inputs import column_of, path_of
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
 from tests.intake.eval_sets.folders import read_one, told, turns

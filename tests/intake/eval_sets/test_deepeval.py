@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.files.documents import as_mapping
-from bot.intake.eval_sets.formats.deepeval.reader import READER
+from bot.intake.eval_sets.formats.deepeval import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
 from tests.intake.eval_sets.folders import read_one, told, turns

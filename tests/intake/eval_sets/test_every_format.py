@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.files.snapshot import WorkingTree
+from bot.intake.eval_sets.reader import glance, open_source
 from bot.intake.eval_sets.registry import fitting, readers
-from bot.intake.eval_sets.sources import glance, open_source
 from tests.factories import REPOSITORY
 from tests.formats import EVAL_SETS, SAMPLES
 from tests.hostile.templates import SAID, SHIPS, Template, folder_of, json_lines

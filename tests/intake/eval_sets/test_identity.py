@@ -9,7 +9,7 @@ import pytest
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.eval_sets.identity import fault_of_id
+from bot.intake.eval_sets.query_ids import fault_of_id
 from bot.submission import faults_of_names, read_package
 from tests.factories import SHIPPED
 

@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
-from bot.intake.eval_sets.reader import Reader
-from bot.intake.eval_sets.rows import Reading
-from bot.intake.eval_sets.sources import open_source
+from bot.intake.eval_sets.reader import Reader, Reading, open_source
 from tests.intake.eval_sets.folders import limits, read_one, turns
 
 READERS = (ai_agent_evals.READER, azure_ai_evaluation.READER, deepeval.READER, openai_evals.READER)

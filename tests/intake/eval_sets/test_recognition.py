@@ -10,7 +10,7 @@ import pytest
 
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
-from bot.intake.eval_sets.sources import glance, open_source
+from bot.intake.eval_sets.reader import glance, open_source
 from tests.intake.eval_sets.folders import limits
 
 READERS = (

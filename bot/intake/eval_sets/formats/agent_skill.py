@@ -16,12 +16,11 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.prompted import read_prompted
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.inputs import read_prompted
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, bundled, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.rows import Reading, Row, bundled, read_records, rest_of, text_id
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 _TRIGGER: Final = "shouldtrigger"

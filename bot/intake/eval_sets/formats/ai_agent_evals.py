@@ -14,12 +14,11 @@ from typing import Final
 
 from bot.errors import Problem, foreign
 from bot.files.documents import Data, as_mapping
+from bot.intake.eval_sets.inputs import column_of, path_of
 from bot.intake.eval_sets.messages import read_spoken
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, bundled, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.references import column_of, path_of
-from bot.intake.eval_sets.rows import Reading, Row, bundled, read_records, rest_of, text_id
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 from bot.text.did_you_mean import perhaps
 

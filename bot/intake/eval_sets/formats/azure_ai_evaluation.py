@@ -15,10 +15,9 @@ from bot.errors import Problem
 from bot.files.documents import Data
 from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import decoded
-from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 from bot.text.did_you_mean import perhaps
 

@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.errors import Problem
-from bot.intake.eval_sets.flattened import Flattening
-from bot.intake.eval_sets.inputs import Inputs
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.inputs import Flattening, Inputs
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.eval_sets.rows import Reading, Row
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 _NAME: Final = "braintrust"

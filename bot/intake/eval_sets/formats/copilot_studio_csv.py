@@ -18,10 +18,9 @@ from typing import Final
 from bot.errors import Problem
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.exported import Entries
-from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, too_many
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, too_many
 from bot.intake.eval_sets.table import Header, Line, TableText, find_header, plain_key
-from bot.intake.expected.carried import CARRIED
+from bot.intake.expectations.export_round_trip import CARRIED
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
 _EXPECTED: Final = frozenset({"expectedresponse", "expectedanswer"})

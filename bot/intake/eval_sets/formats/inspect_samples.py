@@ -17,10 +17,9 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data
 from bot.intake.eval_sets.inputs import Inputs, cell
 from bot.intake.eval_sets.messages import is_messages
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
 from bot.intake.eval_sets.records import Records, decoded
-from bot.intake.eval_sets.rows import Reading, Row
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 _NAME: Final = "inspect"

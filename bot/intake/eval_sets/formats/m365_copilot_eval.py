@@ -17,8 +17,7 @@ from typing import Final, cast
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Path, as_list, as_mapping
-from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough, too_many
 from bot.text.did_you_mean import perhaps
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")

@@ -14,15 +14,13 @@ from typing import Final
 
 from bot.errors import InputError, Problem, foreign
 from bot.files.documents import Data, as_mapping
-from bot.intake.eval_sets.columns import Columns, declaring
+from bot.intake.eval_sets.columns import Columns, declaring, query_keys
 from bot.intake.eval_sets.inputs import missing_columns
 from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
-from bot.intake.eval_sets.names import query_keys
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import beside_places, located
-from bot.intake.eval_sets.rows import Reading, Row, read_records, rest_of, text_id
-from bot.intake.place import Place
+from bot.intake.node import Place
 from bot.intake.query import Setup
 from bot.text.did_you_mean import perhaps
 

@@ -15,9 +15,8 @@ from pydantic import AfterValidator, Field, JsonValue
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping
 from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
-from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, enough, too_many
-from bot.intake.query_file import SetupFile, SpokenFile
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough, too_many
+from bot.intake.query import SetupFile, SpokenFile
 
 FORMAT_VERSION: Final = 1
 

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.files.documents import Data
-from bot.intake.eval_sets.names import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
+from bot.intake.eval_sets.columns import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
 from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import Reader, Reading, Source, rest_of
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.eval_sets.rows import Reading, rest_of
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.place import Place
+from bot.intake.node import Place
 
 _OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
 """Keys of queries in our own format, which a list in YAML with nothing else is a slip of."""

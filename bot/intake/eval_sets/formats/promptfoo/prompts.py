@@ -16,12 +16,11 @@ from typing import Final, TypeAlias
 from bot.errors import InputError, Problem, foreign
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
 from bot.files.limits import ReadingLimits
-from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
 from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, rendered
+from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, Files
 from bot.intake.eval_sets.messages import Spoken, has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.rows import rest_of
-from bot.intake.place import Parsed, Place
+from bot.intake.eval_sets.reader import Source, rest_of
+from bot.intake.node import Parsed, Place
 
 DEFAULT: Final = "{{prompt}}"
 """The prompt of a config that has none."""

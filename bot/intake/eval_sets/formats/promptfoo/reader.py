@@ -24,16 +24,13 @@ from typing import Final
 
 from bot.errors import InputError, Problem, foreign
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.columns import FORMATS_FILE
-from bot.intake.eval_sets.formats.promptfoo.files import PREFIX, Files
+from bot.intake.eval_sets.columns import FORMATS_FILE, named
 from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
 from bot.intake.eval_sets.formats.promptfoo.template import SAID, TemplateFault, TooLongFault
 from bot.intake.eval_sets.formats.promptfoo.tests import Case, read_cases
-from bot.intake.eval_sets.formats.promptfoo.variables import Variables
-from bot.intake.eval_sets.names import named
-from bot.intake.eval_sets.reader import Reader, Source
-from bot.intake.eval_sets.rows import Reading, Row, enough
-from bot.intake.place import Place
+from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, Files, Variables
+from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough
+from bot.intake.node import Place
 from bot.intake.query import Setup
 
 _NAME: Final = "promptfoo"

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from bot.errors import foreign
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.names import QUERY_NAMES, SPOKEN_NAMES
+from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
 from bot.text.did_you_mean import perhaps
 

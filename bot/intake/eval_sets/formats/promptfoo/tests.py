@@ -11,10 +11,9 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.formats.promptfoo.files import Files
-from bot.intake.eval_sets.reader import Source
-from bot.intake.eval_sets.rows import too_many
-from bot.intake.place import Place
+from bot.intake.eval_sets.formats.promptfoo.variables import Files
+from bot.intake.eval_sets.reader import Source, too_many
+from bot.intake.node import Place
 
 _KEYS: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.package import Package
-from bot.intake.place import Parsed
+from bot.intake.node import Parsed
 from bot.intake.specification import Specification
 
 

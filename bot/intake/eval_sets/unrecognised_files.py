@@ -17,13 +17,11 @@ from bot.errors import InputError, Problem, foreign
 from bot.files.documents import Data, as_list, as_mapping
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.registry import fitting as fitting_agents
-from bot.intake.eval_sets.columns import FORMATS_FILE, declaring
+from bot.intake.eval_sets.columns import FORMATS_FILE, declaring, query_keys
 from bot.intake.eval_sets.formats.plain_records import records_in
-from bot.intake.eval_sets.names import query_keys
 from bot.intake.eval_sets.plain import declaration, kind_of
-from bot.intake.eval_sets.reader import Source
+from bot.intake.eval_sets.reader import Source, glance, open_source
 from bot.intake.eval_sets.registry import fitting, names_of, readers
-from bot.intake.eval_sets.sources import glance, open_source
 from bot.text.did_you_mean import perhaps
 
 AGENT_FILE: Final = re.compile(

@@ -7,10 +7,10 @@ from typing import Final
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.expected.assertions import asserted_answer
-from bot.intake.expected.keys import ANSWERS, TOOLS_OF_ANSWERS
-from bot.intake.expected.replies import replied, reply_text
-from bot.intake.expected.tool_calls import names_tools, states_calls
+from bot.intake.expectations.assertions import asserted_answer
+from bot.intake.expectations.keys import ANSWERS, TOOLS_OF_ANSWERS
+from bot.intake.expectations.replies import replied, reply_text
+from bot.intake.expectations.tool_calls import names_tools, states_calls
 
 _DEPTH: Final = 8
 """An answer lies no deeper than this in what is expected."""

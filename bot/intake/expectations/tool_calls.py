@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.expected.assertions import asserted_calls, asserts_no_call
-from bot.intake.expected.keys import ANSWERS, TOOLS, TOOLS_OF_ANSWERS
-from bot.intake.expected.replies import replied, reply_tool_calls
+from bot.intake.expectations.assertions import asserted_calls, asserts_no_call
+from bot.intake.expectations.keys import ANSWERS, TOOLS, TOOLS_OF_ANSWERS
+from bot.intake.expectations.replies import replied, reply_tool_calls
 
 AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
 """Keys that a record has only where it is about the tools of an agent."""
