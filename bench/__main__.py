@@ -36,8 +36,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.kernel import gram
-from bot.classifier.embedded.model import FittedModel
-from bot.classifier.embedded.stored import rows_by_text, to_arrays
+from bot.classifier.embedded.model import FittedModel, rows_by_text, to_arrays
 from bot.config import Curation, load_config
 from bot.consolidator.circumstances import Turn
 from bot.consolidator.cycle import run_cycle

@@ -23,7 +23,7 @@ from bench.attack_outcomes import Outcome, false_alarms, outcomes, within
 from bench.naive_prompt import NaiveBackend
 from bench.pasted_prompt import PastedBackend
 from bot.classifier.backends import make_backend
-from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, ClassifierSettings, load_config
 from bot.errors import IncumbentError, UsageError

@@ -27,12 +27,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.cleaning import clean
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
 from bot.classifier.embedded.operations import OPERATIONS
 from bot.classifier.embedded.step_features import LEADS, read_step, step_features
 from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
 from bot.classifier.embedded.tools import Reading, ToolIndex, text_odds
+from bot.classifier.visible_text import clean
 from bot.files.snapshot import WorkingTree
 from bot.intake.specification import Parameter, Tool
 from bot.taxonomy.loading import load_taxonomy

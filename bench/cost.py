@@ -25,8 +25,8 @@ from typing import Any, Final, TypeAlias
 from bench.naive_prompt import Messages, NaiveBackend, NaiveCall
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.examples import Example, worked_examples
+from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, compose
-from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Backend, InferenceRequest
 from bot.config import OpenAISettings, load_config
 from bot.errors import IncumbentError, UsageError

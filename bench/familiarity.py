@@ -35,7 +35,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import familiarity, language_table
+from bot.classifier.embedded import familiarity
+from bot.classifier.embedded import familiarity as language_table
 from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
 from bot.classifier.model import Unfamiliar
 from bot.review.statistics import wilson

@@ -14,6 +14,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
+from bot.classifier.caching_backend import halt
 from bot.classifier.classify import classify
 from bot.classifier.corrections import Corrections, corrected, overlaid, unheeded, values_of
 from bot.classifier.model import (
@@ -26,7 +27,6 @@ from bot.classifier.model import (
     Judgement,
     Progress,
 )
-from bot.classifier.remembering import halt
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.curator.migrated import as_classified, migrated, migrated_values

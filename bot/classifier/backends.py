@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
-from bot.classifier.finding_files import FindingFiles
 from bot.classifier.findings import FindingsStore
+from bot.classifier.findings_cache import FindingFiles
 from bot.classifier.model import Backend, Stages, silent
-from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
 from bot.files.user_cache import user_cache_folder
@@ -21,7 +21,7 @@ from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
 
 if TYPE_CHECKING:
-    from bot.classifier.language_model.remembered import RememberedAbilities
+    from bot.classifier.language_model.features_cache import RememberedAbilities
 
 
 def make_backend(
@@ -47,7 +47,7 @@ def make_backend(
         if settings.openai is None:
             raise UsageError("the config names the backend openai and has no `classifier.openai`; add it")
         from bot.classifier.language_model.backend import LanguageModelBackend
-        from bot.classifier.language_model.remembered import RememberedAbilities
+        from bot.classifier.language_model.features_cache import RememberedAbilities
 
         memory, detector = RememberedAbilities(folder), Detector(names=names)
         model: Backend

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar, runtime_checkable
 
+from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.model import Backend
-from bot.classifier.remembering import RememberingBackend
 from bot.errors import IncompleteError
 
 Found = TypeVar("Found")

@@ -19,10 +19,10 @@ from bot.classifier.called_tools import (
     tool_values,
     unlisted_values,
 )
-from bot.classifier.cleaning import hides_text
 from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
 from bot.classifier.specification_path import Declared, declared_values, inferred_capabilities, tool_decides
 from bot.classifier.structure_path import StructureRules, counted_values, structure_rules
+from bot.classifier.visible_text import hides_text
 from bot.errors import IncompleteError, IncumbentError, OutsideError
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bot.classifier.held_out import MeasuredBackend
+from bot.classifier.exemplars import MeasuredBackend
 from bot.cli.options import progress_bar
 from bot.files.snapshot import WorkingTree
 from bot.impact.appraisal import appraise

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bot.classifier.cleaning import clean, read_turns
 from bot.classifier.language_model.answers import Answer
+from bot.classifier.visible_text import clean, read_turns
 from bot.errors import InputError
 from bot.extension.model import Candidate
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, slug, unused_id

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.classifier.language_model.abilities import LEAST, Abilities, Draw, parameters
+from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
-from bot.classifier.language_model.meter import Meter
-from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.language_model.endpoint_features import LEAST, Abilities, Draw, parameters
+from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.usage import Usage
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bot.classifier.embedded.terms import Vocabulary, character_terms, vocabulary_of, word_terms
-from bot.classifier.embedded.text import ReadText, read_text
+from bot.classifier.embedded.text import ReadText, Vocabulary, character_terms, read_text, vocabulary_of, word_terms
 from bot.config import ExtensionSettings
 from bot.extension.model import Observed, Signal
 from bot.extension.reference import Reference

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.classifier.caching_backend import halt, known_by
 from bot.classifier.called_tools import expectation
 from bot.classifier.model import Backend, Classification, Progress
-from bot.classifier.remembering import halt, known_by
 from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Tombstone

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from bot.classifier.caching_backend import known_by
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import known_by
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.store import is_part

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.classifier.caching_backend import conditions_of, knowing
 from bot.classifier.called_tools import expectation
 from bot.classifier.findings import Findings
 from bot.classifier.model import Backend
-from bot.classifier.remembering import conditions_of, knowing
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.ledger.keys import classification_key

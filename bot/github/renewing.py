@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.classifier.caching_backend import known_by
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import known_by
 from bot.errors import IncumbentError
 from bot.git import CommitSnapshot
 from bot.github.known import key_of, with_findings

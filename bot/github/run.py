@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
+from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import learnt_by, recall
 from bot.errors import InputError, OutsideError
 from bot.git import CommitSnapshot
 from bot.github.analyse import analyse

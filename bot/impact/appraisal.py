@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from bot.classifier.held_out import HeldOut
+from bot.classifier.exemplars import HeldOut
 from bot.classifier.model import RULED, Judgement
 from bot.config import AppraisalSettings
 from bot.errors import Problem

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from bot.classifier.caching_backend import halt
 from bot.classifier.called_tools import expectation
-from bot.classifier.held_out import MeasuredBackend
+from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
-from bot.classifier.remembering import halt
 from bot.config import ClassifierSettings, Curation
 from bot.consolidator.trust import TrustGate
 from bot.curator.answers import Answer

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.classifier.held_out import LeftOut
+from bot.classifier.exemplars import LeftOut
 from bot.curator.entry import EntryId
 from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.taxonomy.checks import few_exemplars

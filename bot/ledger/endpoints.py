@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from bot.classifier.language_model.remembered import KeptAbilities
+from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.files.validation import FileModel
 from bot.ledger.model import Digest
 

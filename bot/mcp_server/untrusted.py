@@ -17,7 +17,7 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from bot.classifier.cleaning import clean
+from bot.classifier.visible_text import clean
 from bot.errors import InputError, Problem
 from bot.files.validation import Text
 from bot.report.escaping import visible

@@ -9,8 +9,8 @@ from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, Strict
 
 from bot.admitting import Admission, Words, admit_package, admit_waiting
-from bot.classifier.cleaning import clean
 from bot.classifier.model import Progress
+from bot.classifier.visible_text import clean
 from bot.curator.changes import admit, apply
 from bot.curator.lock import sole_curator
 from bot.curator.staging import Staging

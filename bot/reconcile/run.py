@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
+from bot.classifier.caching_backend import learnt_by, recall
 from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import learnt_by, recall
 from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import Overlay

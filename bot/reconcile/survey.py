@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.classifier.caching_backend import conditions_of, halt
 from bot.classifier.model import Backend, Progress
-from bot.classifier.remembering import conditions_of, halt
 from bot.classifier.usage import total
 from bot.curator.entry import Source
 from bot.errors import InputError, Problem

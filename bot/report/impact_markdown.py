@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
-from bot.classifier.held_out import LeftOut
+from bot.classifier.exemplars import LeftOut
 from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded

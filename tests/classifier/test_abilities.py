@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.abilities import (
+from bot.classifier.language_model.answers import Answer, Token
+from bot.classifier.language_model.endpoint_features import (
     BEST,
     LEAST,
     Abilities,
@@ -18,7 +19,6 @@ from bot.classifier.language_model.abilities import (
     find_out,
     parameters,
 )
-from bot.classifier.language_model.answers import Answer, Token
 
 FITTING = Answer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
 DRAW = Draw(messages=[{"role": "user", "content": "x"}], schema={"type": "object"}, samples=5, seed=3, tokens=70)

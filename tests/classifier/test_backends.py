@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.classifier.backends import make_backend
+from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.remembering import RememberingBackend
 from bot.config import ClassifierSettings
 from bot.errors import UsageError
 from bot.taxonomy.model import Taxonomy

@@ -20,7 +20,7 @@ from bot.classifier.embedded import model as fitted_models
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
-from bot.classifier.embedded.stored import METHOD, from_arrays, model_key, rows_by_text, to_arrays
+from bot.classifier.embedded.model import METHOD, from_arrays, model_key, rows_by_text, to_arrays
 from bot.classifier.model import Identity, Progress, Sample
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS

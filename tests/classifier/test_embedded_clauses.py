@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.embedded.clauses import NAMES, clause_features
+from bot.classifier.embedded.structure import CLAUSE_FEATURES, clause_features
 from bot.classifier.embedded.text import read_text
 
 
 def counted(name: str, *turns: str) -> float:
-    return clause_features(read_text(turns))[NAMES.index(name)]
+    return clause_features(read_text(turns))[CLAUSE_FEATURES.index(name)]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_clauses_are_counted(name: str, query: str, count: float) -> None:
 @given(st.lists(st.text(max_size=60), max_size=4))
 def test_whatever_is_read_gives_finite_counts(turns: list[str]) -> None:
     features = clause_features(read_text(turns))
-    assert len(features) == len(NAMES)
+    assert len(features) == len(CLAUSE_FEATURES)
     assert all(0 <= value < float("inf") for value in features)
 
 
 def test_longer_is_not_slower_than_linear_by_far() -> None:
     read = read_text(["call Ann and what is up, " * 100_000])
-    assert len(clause_features(read)) == len(NAMES)
+    assert len(clause_features(read)) == len(CLAUSE_FEATURES)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.cleaning import READ_TURNS
-from bot.classifier.embedded import kernel, tiles
+from bot.classifier.embedded import kernel
+from bot.classifier.embedded import kernel as tiles
 from bot.classifier.embedded.features import (
     LIMIT,
     MANY_PATTERNS,
@@ -23,8 +23,16 @@ from bot.classifier.embedded.features import (
 )
 from bot.classifier.embedded.kernel import Reference, gram
 from bot.classifier.embedded.structure import NAMES, structure
-from bot.classifier.embedded.terms import BUCKETS, character_terms, hashed_terms, learn_vocabulary, word_terms
-from bot.classifier.embedded.text import READ_CHARACTERS, read_text
+from bot.classifier.embedded.text import (
+    BUCKETS,
+    READ_CHARACTERS,
+    character_terms,
+    hashed_terms,
+    learn_vocabulary,
+    read_text,
+    word_terms,
+)
+from bot.classifier.visible_text import READ_TURNS
 
 anything = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.classifier.embedded import familiarity
-from bot.classifier.embedded.familiarity import Familiarity
-from bot.classifier.embedded.language_table import load_tables, sequence_key
+from bot.classifier.embedded.familiarity import Familiarity, load_tables, sequence_key
 from bot.classifier.exemplars import training_data
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy

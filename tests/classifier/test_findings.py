@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.classifier.finding_files import FindingFiles
+from bot.classifier.caching_backend import RememberingBackend, halt, knowing, known_by
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptCalls, findings_key, tools_digest
+from bot.classifier.findings_cache import FindingFiles
 from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
-from bot.classifier.remembering import RememberingBackend, halt, knowing, known_by
 from bot.classifier.usage import Usage, total
 from bot.config import Prices
 from bot.errors import OutsideError

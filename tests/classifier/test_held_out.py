@@ -9,13 +9,11 @@ import pytest
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.calibration import best_threshold
+from bot.classifier.embedded.calibration import COUNTS, best_threshold, counts_of, held_out
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.kernel import gram
-from bot.classifier.embedded.left_out import COUNTS, counts_of, held_out
-from bot.classifier.embedded.stored import from_arrays, to_arrays
-from bot.classifier.exemplars import Label, training_data
-from bot.classifier.held_out import HeldOut, MeasuredBackend
+from bot.classifier.embedded.model import from_arrays, to_arrays
+from bot.classifier.exemplars import HeldOut, Label, MeasuredBackend, training_data
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy

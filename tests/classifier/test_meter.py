@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.classifier.language_model.meter import Meter
+from bot.classifier.language_model.budget import Meter
 from bot.config import Budget
 from bot.errors import IncompleteError
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.classifier.embedded import remembered
+from bot.classifier.embedded import embedding as remembered
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.embedding import WIDTH
-from bot.classifier.embedded.remembered import RememberingEmbedder
+from bot.classifier.embedded.embedding import WIDTH, RememberingEmbedder
 
 
 class Counting:

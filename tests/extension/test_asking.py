@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.abilities import Abilities
 from bot.classifier.language_model.answers import Answer
-from bot.classifier.language_model.meter import Meter
+from bot.classifier.language_model.budget import Meter
+from bot.classifier.language_model.endpoint_features import Abilities
 from bot.config import Budget
 from bot.errors import UsageError
 from bot.extension.asking import messages, read_naming, renamed

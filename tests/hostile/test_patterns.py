@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import bot
-from bot.classifier.cleaning import clean
+from bot.classifier.visible_text import clean
 
 CHARACTERS = 20_000
 MOST_SECONDS = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.held_out import HeldOut
+from bot.classifier.exemplars import HeldOut
 from bot.classifier.model import Judgement
 from bot.classifier.model import Path as DecidedBy
 from bot.config import REVIEWED_FILES

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.held_out import Bar, HeldOut
+from bot.classifier.exemplars import Bar, HeldOut
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry
 from bot.errors import IncompleteError

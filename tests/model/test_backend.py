@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.remembered import RememberedAbilities
+from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Finding
 from bot.cli.main import run
 from bot.config import OpenAISettings

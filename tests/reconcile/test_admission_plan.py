@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.language_model.abilities import BEST
-from bot.classifier.language_model.remembered import KeptAbilities
+from bot.classifier.language_model.endpoint_features import BEST
+from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.github.corrections import Ended, Recorded
 from bot.github.values import PushCommits, React, WriteLedger

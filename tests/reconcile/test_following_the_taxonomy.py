@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.findings import FindingsInMemory
 from bot.classifier.model import Finding, InferenceRequest
-from bot.classifier.remembering import RememberingBackend
 from bot.curator.entry import Entry, Imported
 from bot.errors import IncompleteError
 from bot.github.values import PushBranch, PushCommits

@@ -13,14 +13,12 @@ from typing import Final
 
 from bot.classifier.consistency import agree
 from bot.classifier.embedded.cache import Arrays, ModelCache
-from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.calibration import held_out
+from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
 from bot.classifier.embedded.features import TextRow
-from bot.classifier.embedded.left_out import held_out
-from bot.classifier.embedded.model import FittedModel
-from bot.classifier.embedded.remembered import RememberingEmbedder
-from bot.classifier.embedded.stored import METHOD, from_arrays, kind_of, model_key, rows_by_text, to_arrays
+from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.held_out import Bar, HeldOut
+from bot.classifier.exemplars import Bar, HeldOut
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.structure import NAMES, structure
-from bot.classifier.embedded.terms import hashed_terms
-from bot.classifier.embedded.text import ReadText, read_text
+from bot.classifier.embedded.text import ReadText, hashed_terms, read_text
 from bot.classifier.embedded.wording import JUDGED, asking, core
 from bot.taxonomy.patterns import PatternSet
 

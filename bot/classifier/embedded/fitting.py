@@ -2,7 +2,7 @@
 
 Members are fits without a fold of the exemplars, and calibration rests on scores by fits without all that the same
 author wrote, unless no other author has a capability; so do the counts of what to expect of a capability
-(:mod:`bot.classifier.held_out`).  Which exemplar goes into which fold follows from a digest of its id and the seed:
+(:mod:`bot.classifier.exemplars`).  Which exemplar goes into which fold follows from a digest of its id and the seed:
 their order does not matter.
 """
 
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import NEUTRAL, Booleans, Calibration, Floats, calibrate
+from bot.classifier.embedded.calibration import COUNTS, NEUTRAL, Booleans, Calibration, Floats, calibrate, counts_of
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
@@ -28,7 +28,6 @@ from bot.classifier.embedded.features import (
     text_digest,
     text_rows,
 )
-from bot.classifier.embedded.left_out import COUNTS, counts_of
 from bot.classifier.embedded.model import FittedModel, calibrated
 from bot.classifier.embedded.regression import Regression
 from bot.classifier.embedded.text import read_text

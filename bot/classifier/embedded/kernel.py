@@ -7,18 +7,44 @@ whatever the order of summation.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE
 from bot.classifier.embedded.features import STRUCTURE_STEP, Rows
-from bot.classifier.embedded.terms import BUCKETS, UNIT
-from bot.classifier.embedded.tiles import lower, on_all_cores, spans
+from bot.classifier.embedded.text import BUCKETS, UNIT
+
+Item = TypeVar("Item")
+
+TILE: Final = 384
+"""Large enough that products of tiles are as quick as large ones, small enough that they stay in a core's cache."""
+
+
+def spans(size: int) -> list[slice]:
+    """The rows of each tile of a matrix of so many rows."""
+    return [slice(start, min(size, start + TILE)) for start in range(0, size, TILE)]
+
+
+def lower(size: int) -> list[tuple[slice, slice]]:
+    """Rows and columns of the tiles on and below the diagonal: all there is to a symmetric matrix."""
+    found = spans(size)
+    return [(rows, columns) for place, rows in enumerate(found) for columns in found[: place + 1]]
+
+
+def on_all_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
+    """Do ``work`` on each of ``items``, none of which may touch what another one writes."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, items):
+            pass
+
 
 Singles: TypeAlias = NDArray[np.float32]
 Doubles: TypeAlias = NDArray[np.float64]

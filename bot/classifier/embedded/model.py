@@ -1,20 +1,39 @@
-"""A fitted model: arrays in, probabilities out.  Prediction of a few queries needs numpy alone."""
+"""A fitted model: arrays in, probabilities out, and its arrays for the cache."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import Floats, sigmoid
+from bot.classifier.embedded.cache import Arrays
+from bot.classifier.embedded.calibration import COUNTS, Floats, sigmoid
+from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.familiarity import Familiarity
-from bot.classifier.embedded.features import FeatureSpace, Rows
+from bot.classifier.embedded.features import (
+    ASKING_BYTES,
+    MANY_PATTERNS,
+    ROW_ARRAYS,
+    TEXT_DIGEST,
+    Cues,
+    FeatureSpace,
+    Rows,
+    TextRow,
+)
 from bot.classifier.embedded.kernel import Reference
+from bot.classifier.embedded.structure import NAMES
+from bot.classifier.embedded.text import BUCKETS
 from bot.classifier.embedded.threads import one_thread
+from bot.classifier.exemplars import model_capabilities
+from bot.config import EmbeddedSettings
+from bot.taxonomy.model import Taxonomy
 
 DECIMALS: Final = 6
 """Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
@@ -33,7 +52,7 @@ class FittedModel:
     ``rows`` are the exemplars, ``digests`` those of their texts, ``familiarity`` what they are written in; ``weights``
     has a row for each of them and a column per capability and member (those of a capability together); ``intercepts``
     one number per capability; ``calibration`` a row per capability: threshold, slope below, slope above; ``held_out``
-    a row per capability: counts of exemplars that a fit was made without (:mod:`bot.classifier.embedded.left_out`).
+    a row per capability: counts of exemplars that a fit was made without (:mod:`bot.classifier.embedded.calibration`).
     """
 
     capabilities: tuple[str, ...]
@@ -88,3 +107,139 @@ def calibrated(scores: Floats, calibration: Floats) -> Floats:
     distances = scores - calibration[:, 0:1]
     slopes = (distances < 0) * calibration[:, 1:2] + (distances >= 0) * calibration[:, 2:3]
     return sigmoid(slopes * distances)
+
+
+METHOD: Final = "kernel-ridge-7"
+"""Name and version of the method; a change that moves scores raises the version."""
+
+
+def kind_of(embedder: Embedder | None) -> str:
+    """Names the method and the embedder in file names: rows of one kind can be used again."""
+    return hashlib.sha256(f"{METHOD} {None if embedder is None else embedder.name}".encode()).hexdigest()[:8]
+
+
+def model_key(taxonomy: Taxonomy, settings: EmbeddedSettings, samples: int, embedder: Embedder | None) -> str:
+    """A digest of what a fitted model rests on: exemplars and patterns, settings, the method and the embedder."""
+    groups = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
+    taught = [item for item in taxonomy.capabilities if item.exemplars.positive]
+    # As they are written: what the training data are made of is much sooner read than they are made.
+    rows = [
+        (row.id, row.hand, row.language, row.turns, row.exercises, row.resembles, row.unknown)
+        for row in taxonomy.exemplars
+    ]
+    inline = [(item.exemplars.positive, item.exemplars.negative) for item in taxonomy.capabilities]
+    depends = {
+        "capabilities": [[item.id, groups.get(item.id), item.patterns] for item in taught],
+        "exemplars": rows or inline,
+        "settings": settings.model_dump(mode="json", exclude={"embedding"}),
+        "samples": samples,
+        "method": METHOD,
+        "embedder": None if embedder is None else embedder.name,
+    }
+    return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def to_arrays(model: FittedModel) -> dict[str, NDArray[Any]]:
+    """``model`` as arrays; its patterns, its exemplars and the names of its capabilities stay in the taxonomy."""
+    return (
+        model.rows.arrays()
+        | model.familiarity.arrays()
+        | {
+            "digests": _packed(model.digests),
+            "columns": _packed(model.space.cues.digests),
+            "weights": model.weights,
+            "intercepts": model.intercepts,
+            "calibration": model.calibration,
+            "held_out": model.held_out,
+        }
+    )
+
+
+def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embedder | None) -> FittedModel | None:
+    """The model that :func:`to_arrays` took apart; ``None`` if the arrays are not those of such a model."""
+    capabilities = model_capabilities(taxonomy)
+    familiarity = Familiarity.from_arrays(arrays)
+    if familiarity is None:
+        return None
+    try:
+        model = FittedModel(
+            capabilities=capabilities,
+            space=FeatureSpace(Cues.of(taxonomy.by_id[name].patterns for name in capabilities), embedder),
+            rows=Rows(**{name: arrays[name] for name in ROW_ARRAYS}),
+            digests=_unpacked(arrays["digests"]),
+            familiarity=familiarity,
+            weights=arrays["weights"],
+            intercepts=arrays["intercepts"],
+            calibration=arrays["calibration"],
+            held_out=arrays["held_out"],
+        )
+        fits = _fits(model, samples)
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+    return model if fits else None
+
+
+def _fits(model: FittedModel, samples: int) -> bool:
+    """Whether the shapes and values are those of a model with so many capabilities and members."""
+    rows, width = model.rows, len(model.capabilities)
+    size = len(rows)
+    return (
+        size > 0
+        and len(model.digests) == size
+        and rows.asking.shape == (size, ASKING_BYTES)
+        and rows.embedding.ndim == 2
+        and len(rows.embedding) == size
+        and (rows.embedding.shape[1] == 0) == (model.space.embedder is None)
+        and rows.structure.shape == (size, len(NAMES))
+        and rows.cues.shape == (size, width)
+        and bool(((rows.cues >= 0) & (rows.cues <= MANY_PATTERNS)).all())
+        and rows.ends.shape == (size + 1,)
+        and int(rows.ends[0]) == 0
+        and int(rows.ends[-1]) == len(rows.places) == len(rows.values)
+        and bool((np.diff(rows.ends) >= 0).all())
+        and bool((rows.places < 2 * BUCKETS).all())
+        and model.weights.shape == (size, width * samples)
+        and model.intercepts.shape == (width,)
+        and model.calibration.shape == (width, 3)
+        and model.held_out.shape == (width, COUNTS)
+        and bool((model.held_out >= 0).all())
+        and all(bool(np.isfinite(part).all()) for part in (model.weights, model.intercepts, model.calibration))
+    )
+
+
+def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow]:
+    """The rows in the ``arrays`` of a model under the digests of their texts; none where they are of other features."""
+    try:
+        rows = Rows(**{name: arrays[name] for name in ROW_ARRAYS})
+        digests, columns = _unpacked(arrays["digests"]), _unpacked(arrays["columns"])
+        alike = (
+            len(digests) == len(rows)
+            and rows.cues.shape[1] == len(columns)
+            and (rows.embedding.shape[1] == 0) == (embedder is None)
+        )
+        if not alike or rows.structure.shape[1] != len(NAMES):
+            return {}
+        spans = [slice(start, end) for start, end in pairwise(rows.ends.tolist())]
+        return {
+            digest: TextRow(
+                asking=rows.asking[place],
+                embedding=rows.embedding[place],
+                structure=rows.structure[place],
+                places=rows.places[span],
+                values=rows.values[span],
+                cues=rows.cues[place],
+                columns=columns,
+            )
+            for place, (digest, span) in enumerate(zip(digests, spans, strict=True))
+        }
+    except (IndexError, KeyError, TypeError, ValueError):
+        return {}
+
+
+def _packed(digests: Sequence[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(bytes.fromhex("".join(digests)), np.uint8)
+
+
+def _unpacked(packed: NDArray[Any]) -> tuple[str, ...]:
+    text = packed.tobytes().hex()
+    return tuple(text[start : start + TEXT_DIGEST] for start in range(0, len(text), TEXT_DIGEST))

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from bot.classifier.embedded.lexica import words_of
-from bot.classifier.embedded.request_words import UNSPACED
+from bot.classifier.embedded.word_lists import UNSPACED, words_of
 
 OPERATIONS: Final = ("get", "list", "create", "update", "delete", "run")
 

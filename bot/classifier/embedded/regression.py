@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.calibration import Booleans, Floats
 from bot.classifier.embedded.features import Rows
-from bot.classifier.embedded.kernel import gram
-from bot.classifier.embedded.tiles import lower, on_all_cores, spans
+from bot.classifier.embedded.kernel import gram, lower, on_all_cores, spans
 
 
 @dataclass(frozen=True)

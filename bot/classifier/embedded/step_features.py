@@ -11,22 +11,23 @@ from typing import Final
 
 import numpy as np
 
-from bot.classifier.embedded.lexica import OPENERS, QUESTIONS
 from bot.classifier.embedded.operations import OPERATIONS, leading_verb, operation_shares, operations_of
-from bot.classifier.embedded.request_words import (
+from bot.classifier.embedded.steps import STEP_OPENERS, words_in
+from bot.classifier.embedded.tool_texts import Array, compounds_of, sequences_of, terms_of
+from bot.classifier.embedded.word_lists import (
     CUES,
     GREETINGS,
     HOW,
     MUCH,
+    OPENERS,
     PREPOSITIONS,
+    QUESTIONS,
     STOP_WORDS,
     UNSPACED,
     UNSPACED_CUES,
     WRITING,
     YES_OR_NO,
 )
-from bot.classifier.embedded.steps import STEP_OPENERS, words_in
-from bot.classifier.embedded.tool_texts import Array, compounds_of, sequences_of, terms_of
 
 STEP_CHARACTERS: Final = 4_000
 """How much of a step is read."""

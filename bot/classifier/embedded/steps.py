@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from bot.classifier.embedded.lexica import OPENERS, QUESTIONS, words_of
 from bot.classifier.embedded.operations import leading_verb
+from bot.classifier.embedded.word_lists import OPENERS, QUESTIONS, words_of
 
 MAX_STEPS: Final = 4
 """Of more steps than that, neighbours are read together."""

@@ -1,13 +1,21 @@
-"""A query as the features see it: cleaned of what nobody sees, bounded in length, cut into words."""
+"""Words and character sequences of a text: hashed for the classifier, or weighted over a vocabulary of their own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
+from math import log, sqrt
 from typing import Final
 
-from bot.classifier.cleaning import clean, read_turns
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.classifier.visible_text import clean, read_turns
 
 READ_CHARACTERS: Final = 20_000
 """How much of a query is read: of longer turns the beginning and the end."""
@@ -37,3 +45,148 @@ def read_text(turns: Sequence[str]) -> ReadText:
     cleaned = tuple(clean(turn, share) for turn in turns)
     text = "\n".join(cleaned)
     return ReadText(cleaned, text, tuple(_TOKEN.findall(text)))
+
+
+CHARACTER_LENGTHS: Final = (3, 4)
+"""Lengths of the character sequences within a word and its two borders."""
+
+BUCKETS: Final = 8_192
+"""Places of the words, and as many of the character sequences: what two terms share counts for both."""
+
+_KEPT_CHARACTERS: Final = 24
+"""Longer words are read again each time: they are rare, and would fill the memory."""
+
+UNIT: Final = 255
+"""The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
+
+
+_HASH_BITS: Final = 50
+"""Of the key of a term, those below its place: they tell terms of one place apart."""
+
+_WEIGHTS: Final = np.array([0.0, *(1.0 + log(count) for count in range(1, 256))])
+"""The weight of a term by its count, as far as most texts go."""
+
+
+def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+    """Places, ascending, and values of the words and the character sequences of a text.
+
+    A value is 1 + ln(count), and the vectors of words and of character sequences have length :data:`UNIT` each.  No
+    term is weighted by how many texts have it: a row depends on its own text alone.
+    """
+    own = np.array(list(map(_key, _word_terms(read))), np.uint64)
+    keys, firsts, counts = np.unique(
+        np.concatenate([own, *map(_sequence_keys, read.words)]), return_index=True, return_counts=True
+    )
+    places = keys >> np.uint64(_HASH_BITS)
+    weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
+    for place in np.flatnonzero(counts >= len(_WEIGHTS)).tolist():
+        weights[place] = 1.0 + log(counts[place])
+    begins = np.ones(len(places), bool)
+    begins[1:] = places[1:] != places[:-1]
+    starts = np.flatnonzero(begins)
+    if len(starts) < len(places):
+        # What shares a place is added up in the order of the text.
+        sizes = np.diff(starts, append=len(places))
+        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+            together = sorted(
+                zip(firsts[start : start + size].tolist(), counts[start : start + size].tolist(), strict=True)
+            )
+            firsts[start] = together[0][0]
+            weights[start] = _sum_of_weights(together)
+        places, weights, firsts = places[starts], weights[starts], firsts[starts]
+    squares = (weights * weights)[np.argsort(firsts)]
+    number = int(np.searchsorted(places, BUCKETS))
+    values = np.empty(len(places))
+    for part in (slice(0, number), slice(number, None)):
+        if len(values[part]):
+            # Summed up one after the other, in the order of the text.
+            values[part] = np.rint(UNIT * weights[part] / sqrt(squares[part].cumsum()[-1]))
+    kept = values > 0
+    return places[kept].astype(np.uint16), values[kept].astype(np.uint8)
+
+
+def _sum_of_weights(counts: Iterable[tuple[int, int]]) -> float:
+    """What terms of one place count together; ``counts``: where each is first in the text, and how often it is."""
+    total = 0.0
+    for _, count in counts:
+        total += 1.0
+        total += log(count)
+    return total
+
+
+def word_terms(read: ReadText) -> Counter[str]:
+    """Words and pairs of neighbouring words, with their counts; numbers count as one word."""
+    return Counter(_word_terms(read))
+
+
+def _word_terms(read: ReadText) -> list[str]:
+    words = ["0" if word[0].isdecimal() else word for word in read.words]
+    return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
+
+
+def _key(term: str) -> int:
+    """The place of a term, by a checksum, and below it what tells it from others of this place: two checksums."""
+    data = term.encode(errors="surrogatepass")
+    checksum = zlib.crc32(data)
+    return checksum % BUCKETS << _HASH_BITS | checksum // BUCKETS << 31 | zlib.adler32(data) & 0x7FFF_FFFF
+
+
+def _sequence_keys(word: str) -> NDArray[np.uint64]:
+    """The keys of the character sequences of a word, whose places come after those of words."""
+    return _kept_keys(word) if len(word) <= _KEPT_CHARACTERS else _kept_keys.__wrapped__(word)
+
+
+@lru_cache(maxsize=32_768)
+def _kept_keys(word: str) -> NDArray[np.uint64]:
+    return np.array([_key(sequence) + (BUCKETS << _HASH_BITS) for sequence in _sequences(word)], np.uint64)
+
+
+def character_terms(read: ReadText) -> Counter[str]:
+    """Sequences of characters within words, with their counts; a blank stands for a word's border."""
+    return Counter(chain.from_iterable(map(_sequences, read.words)))
+
+
+def _sequences(word: str) -> tuple[str, ...]:
+    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+
+
+@lru_cache(maxsize=8_192)
+def _kept_sequences(word: str) -> tuple[str, ...]:
+    bordered = f" {word[:60]} "
+    return tuple(
+        bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)
+    )
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms in their order, each with its inverse document frequency."""
+
+    terms: tuple[str, ...]
+    weights: tuple[float, ...]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each term."""
+        return {term: place for place, term in enumerate(self.terms)}
+
+    def weigh(self, counts: Counter[str]) -> tuple[list[int], list[float]]:
+        """Places (ascending) and weights of the known terms of a text: (1 + ln tf) · idf, of length 1 together."""
+        known = sorted((self.places[term], count) for term, count in counts.items() if term in self.places)
+        values = [(1.0 + log(count)) * self.weights[place] for place, count in known]
+        length = sqrt(sum(value * value for value in values))
+        return [place for place, _ in known], [value / length for value in values] if length else values
+
+
+def learn_vocabulary(documents: Sequence[Counter[str]], least: int) -> Vocabulary:
+    """The terms of at least ``least`` documents, sorted; idf = ln((1 + n) / (1 + df)) + 1."""
+    frequencies: Counter[str] = Counter()
+    for document in documents:
+        frequencies.update(document.keys())
+    return vocabulary_of(frequencies, len(documents), least)
+
+
+def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Vocabulary:
+    """The same from ``frequencies``: in how many of ``size`` documents each term is."""
+    terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
+    return Vocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))

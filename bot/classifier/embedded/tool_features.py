@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from bot.classifier.cleaning import clean
 from bot.classifier.embedded.operations import OPERATIONS, operation_shares, operations_of
-from bot.classifier.embedded.request_words import KNOWLEDGE, PLAIN_VERBS, PREPOSITIONS, SEARCHES
 from bot.classifier.embedded.step_features import LEADS, Step, read_step
 from bot.classifier.embedded.steps import words_in
 from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, sequences_of, terms_of
+from bot.classifier.embedded.word_lists import KNOWLEDGE, PLAIN_VERBS, PREPOSITIONS, SEARCHES
+from bot.classifier.visible_text import clean
 from bot.intake.specification import Tool
 
 DESCRIPTION_CHARACTERS: Final = 1_000

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.cleaning import clean
-from bot.classifier.embedded.request_words import STOP_WORDS
+from bot.classifier.embedded.word_lists import STOP_WORDS
+from bot.classifier.visible_text import clean
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.cleaning import clean, read_turns
 from bot.classifier.embedded.embedding import SCALE, Embedder
 from bot.classifier.embedded.step_features import Step, read_step, step_features
 from bot.classifier.embedded.steps import split_steps
@@ -22,6 +21,7 @@ from bot.classifier.embedded.tool_features import ToolFeatures
 from bot.classifier.embedded.tool_texts import name_words
 from bot.classifier.embedded.tool_weights import Weights, WeightSet, shipped_weights
 from bot.classifier.model import CalledTools
+from bot.classifier.visible_text import clean, read_turns
 from bot.intake.specification import UNLISTED, Tool
 from bot.text.compare import rounded
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from bot.classifier.language_model.abilities import LEAST, Abilities
 from bot.classifier.language_model.answers import Vote, finding_of, read_answer
+from bot.classifier.language_model.budget import Meter
+from bot.classifier.language_model.concurrency import Outcome, Patience, fly
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
-from bot.classifier.language_model.flight import Outcome, Patience, fly
-from bot.classifier.language_model.meter import Meter
+from bot.classifier.language_model.endpoint_features import LEAST, Abilities
+from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.language_model.probing import probed, still_answers
 from bot.classifier.language_model.prompts import DRAWS, NAMELESS, Prompts, draws_of
-from bot.classifier.language_model.remembered import RememberedAbilities
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings

@@ -14,7 +14,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from bot.classifier.language_model.abilities import Abilities
+from bot.classifier.language_model.endpoint_features import Abilities
 from bot.errors import OutsideError, UsageError
 from bot.files.atomic_write import read_model, remove_whole, write_whole
 from bot.files.validation import FileModel, Tuple

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
 from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.completions import MALFORMED, NO_COMPLETION, answers_of, tokens_of
 from bot.classifier.language_model.failures import (
     AnswerRefusedError,
@@ -21,7 +22,6 @@ from bot.classifier.language_model.failures import (
     is_everybodys,
     is_unsupported,
 )
-from bot.classifier.language_model.meter import Meter
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
 from bot.files.documents import as_mapping

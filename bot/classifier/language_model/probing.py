@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bot.classifier.language_model.abilities import Abilities, find_out, probe, shows
 from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
-from bot.classifier.language_model.meter import Meter
+from bot.classifier.language_model.endpoint_features import Abilities, find_out, probe, shows
 from bot.errors import OutsideError
 
 

@@ -17,10 +17,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final
 
-from bot.classifier.cleaning import READ_TURNS, clean, read_turns
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.language_model.examples import Example
 from bot.classifier.model import InferenceRequest
+from bot.classifier.visible_text import READ_TURNS, clean, read_turns
 from bot.errors import UsageError
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.classifier.language_model.abilities import Abilities, Draw, parameters
+from bot.classifier.language_model.endpoint_features import Abilities, Draw, parameters
 from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.prompt import PROMPT, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest

@@ -14,7 +14,7 @@ from bot.errors import IncumbentError
 from bot.taxonomy.model import Taxonomy
 
 if TYPE_CHECKING:
-    from bot.classifier.language_model.remembered import KeptAbilities, RememberedAbilities
+    from bot.classifier.language_model.features_cache import KeptAbilities, RememberedAbilities
 
 
 @dataclass(frozen=True, slots=True)
