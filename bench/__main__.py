@@ -38,7 +38,7 @@ from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.kernel import gram
 from bot.classifier.embedded.model import FittedModel, rows_by_text, to_arrays
 from bot.config import Curation, load_config
-from bot.consolidator.circumstances import Turn
+from bot.consolidator.counterfactuals import Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import Reason

@@ -30,7 +30,7 @@ from bot.classifier.classify import classify
 from bot.classifier.corrections import corrected
 from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES, Curation
-from bot.consolidator.changes import Outcome
+from bot.consolidator.counterfactuals import Outcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
 from bot.curator.answers import resident

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.classifier.model import Classification, Identity, Path
-from bot.consolidator.changes import Change, Outcome
-from bot.consolidator.circumstances import Turn
+from bot.consolidator.counterfactuals import Change, Outcome, Turn, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Verdict
-from bot.consolidator.whole_cycle import WholeCycle
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
 from bot.pipeline import Platform, Review

@@ -14,8 +14,7 @@ from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import Correction, Corrections, corrected, values_of
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.judging import Trust
+from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps

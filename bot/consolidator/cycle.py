@@ -8,16 +8,143 @@ waits: they come last, in the order of their scores, and all are judged against 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
+import numpy as np
+
 from bot.config import Curation
-from bot.consolidator.judging import Moment, Trust
 from bot.consolidator.trust import doubt_text
-from bot.consolidator.verdict import Verdict
-from bot.rater.contextualizer import Key, LiveSet, without_merit
-from bot.rater.model import Resident, ScoredQuery
+from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import REDUNDANT, decide
+from bot.rater.contextualizer import Key, LiveSet, Similarity, without_merit
+from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
 from bot.rater.profile import Profile
+from bot.rater.similarity import most_similar, similarity_matrix
+
+
+def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
+    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without any."""
+    if not members:
+        return Similarity(0.0, None)
+    values = similarity_matrix([profile.text], [member.text for member in members])[0]
+    best = values.max()
+    return Similarity(float(best), min(members[place].id for place in np.flatnonzero(values == best).tolist()))
+
+
+class NearestResidents:
+    """maxSim(q) for every query of a cycle, kept up to date while R grows (ties: smaller id)."""
+
+    def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
+        self._texts = list(texts)
+        self._open = np.ones(len(texts), dtype=bool)
+        self._best = np.full(len(texts), -1.0)
+        self._resident: list[str | None] = [None] * len(ids)
+
+    def settle(self, place: int) -> None:
+        """The query at ``place`` has its verdict: it needs no more comparisons."""
+        self._open[place] = False
+
+    def of(self, place: int) -> Similarity:
+        """maxSim as of now; 0 for an empty R."""
+        resident = self._resident[place]
+        return Similarity(0.0 if resident is None else float(self._best[place]), resident)
+
+    def compare_all(self, members: Sequence[Profile]) -> None:
+        """Compare every query with ``members``, which are sorted by id."""
+        if not members:
+            return
+        choices = [member.text for member in members]
+        for place, text in enumerate(self._texts):
+            winner, self._best[place] = most_similar(text, choices)
+            self._resident[place] = members[winner].id
+
+    def compare_one(self, member: Profile) -> None:
+        """Compare every open query with ``member``, which has just entered."""
+        places = np.flatnonzero(self._open)
+        if not places.size:
+            return
+        values = similarity_matrix([member.text], [self._texts[place] for place in places.tolist()])[0]
+        for position in np.flatnonzero(values >= self._best[places]).tolist():
+            place = int(places[position])
+            held = self._resident[place]
+            if values[position] > self._best[place] or held is None or member.id < held:
+                self._best[place] = values[position]
+                self._resident[place] = member.id
+
+
+Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
+"""Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The state of a cycle at one query's turn: the live set, the rules, and the ids ``admitted`` so far."""
+
+    live: LiveSet
+    config: Curation
+    trust: Trust
+    admitted: Sequence[str]
+
+    def judge(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling, all gates and the queries that wait considered."""
+        facts = self.live.facts(query, profile, similarity)
+        return facts, self._ruling(query, facts)
+
+    def verdict(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
+        """The verdict on ``query``, with close calls where it is redundant."""
+        return self._verdict(query, profile, self.live.facts(query, profile, similarity), similarity)
+
+    def without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
+        """The same, of a ``query`` whose key is without merit."""
+        return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity), similarity)
+
+    def _ruling(self, query: ScoredQuery, facts: RelationalFacts) -> Ruling:
+        ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
+        return REDUNDANT if _stands_behind(facts, ruling) else ruling
+
+    def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, similarity: Similarity) -> Verdict:
+        ruling = self._ruling(query, facts)
+        redundant = Reason.REDUNDANT in ruling.reasons
+        return Verdict(
+            id=query.id,
+            ruling=ruling,
+            displaces=facts.displaced if ruling.decision is Decision.REPLACE else (),
+            alternate_of=(facts.met_by or self.live.offering(profile)) if redundant else (),
+            facts=facts,
+            close_calls=self._close_calls(query, profile, similarity) if redundant else (),
+        )
+
+    def follow(self, query: ScoredQuery, profile: Profile, ruling: Ruling) -> None:
+        """Let ``query`` enter, or wait for a person, as ``ruling`` says; one that is not familiar offers nothing."""
+        if ruling.admitted:
+            self.live.admit(profile)
+        elif ruling.decision.admits and query.familiar:
+            self.live.await_review(profile)
+
+    def _close_calls(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[CloseCall, ...]:
+        found = []
+        for doubt in self.live.doubts(query, profile, self.config.options.close_call):
+            other = exercising(query, doubt, self.config)
+            _, ruling = self.judge(other, self.live.profile(other), similarity)
+            if ruling.decision.admits:
+                found.append(CloseCall(capability=doubt.capability, probability=doubt.probability, ruling=ruling))
+        return tuple(found)
+
+
+def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuery:
+    """``query`` as if it exercised what there is ``doubt`` about, just competently."""
+    scores = {name: score for name, score in query.scores.items() if name not in doubt.instead_of}
+    bar = config.competence_bar(doubt.capability)
+    return replace(query, scores={**scores, doubt.capability: max(bar, doubt.probability)})
+
+
+def _stands_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
+    """Whether people are asked about waiting queries that offer the same (semantics, section 6)."""
+    asks = ruling.decision.admits and ruling.route is Route.REVIEW
+    return asks and facts.familiar and not facts.wins and bool(facts.met_by)
+
 
 Tie = TypeVar("Tie", int, str)
 _Waiting: TypeAlias = tuple[Key, Tie, ScoredQuery, Profile]
@@ -34,7 +161,7 @@ def run_cycle(
     if not queries:
         return ()
     # What it computes with takes long to import, and most commands that may judge something have nothing to judge.
-    from bot.consolidator.nearest import NearestResidents
+    # rooms
 
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
@@ -81,7 +208,7 @@ def judge_arriving(
     id.  ``live`` grows.  Queries that have no merit at first, or lose it on the way, are left out: none of them enters.
     """
     # As above.
-    from bot.consolidator.nearest import nearest_of
+    # rooms
 
     admitted: list[str] = []
     moment = Moment(live, config, trust, admitted)

@@ -10,10 +10,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.changes import Absence, KnobChange, Outcome, ScoreChange, around, rescored
-from bot.consolidator.circumstances import Bench, Turn
-from bot.consolidator.judging import Trust
-from bot.consolidator.knob_changes import smallest_knobs
+from bot.consolidator.counterfactuals import (
+    Absence,
+    Bench,
+    KnobChange,
+    Outcome,
+    ScoreChange,
+    Turn,
+    around,
+    rescored,
+    smallest_knobs,
+)
+from bot.consolidator.cycle import Trust
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Ruling
 from bot.rater.contextualizer import LiveSet

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.config import Curation
-from bot.consolidator.cycle import run_cycle
-from bot.consolidator.judging import Trust
+from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.rater.model import Resident, ScoredQuery

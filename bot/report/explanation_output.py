@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.model import Path, Unfamiliar
 from bot.classifier.usage import Usage
-from bot.consolidator.changes import Outcome
+from bot.consolidator.counterfactuals import Outcome
 from bot.consolidator.verdict import Ruling
 from bot.explaining import Explained
 from bot.report.output import Spent, UsageOutput, VerdictOutput

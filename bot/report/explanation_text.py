@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.explaining import Explained
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bot.config import Curation
-from bot.consolidator.judging import Moment
+from bot.consolidator.cycle import Moment
 from bot.consolidator.verdict import Reason, Route, Ruling
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.contextualizer import LiveSet, Similarity

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.changes import STEP, Outcome
-from bot.consolidator.circumstances import Turn
+from bot.consolidator.counterfactuals import STEP, Outcome, Turn
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
 from bot.rater.model import Resident, ScoredQuery

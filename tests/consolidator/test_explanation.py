@@ -10,11 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.changes import STEP, Outcome
-from bot.consolidator.circumstances import Turn
+from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Outcome, Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
-from bot.consolidator.knob_changes import PER_CAPABILITY
 from bot.consolidator.verdict import Decision, Ruling
 from bot.rater.model import RelationalFacts, Resident, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of

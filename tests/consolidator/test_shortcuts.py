@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.circumstances import Turn
-from bot.consolidator.cycle import run_cycle
+from bot.consolidator.counterfactuals import Turn
+from bot.consolidator.cycle import Moment, exercising, run_cycle
 from bot.consolidator.explanation import explain
-from bot.consolidator.judging import Moment, exercising
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Reason
 from bot.rater.contextualizer import LiveSet, Similarity, without_merit

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.changes import Absence, Change, KnobChange, Outcome, ScoreChange
-from bot.consolidator.circumstances import Turn
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange, Turn, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
-from bot.consolidator.whole_cycle import WholeCycle
 from bot.rater.model import Resident
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident

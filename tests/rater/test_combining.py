@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from bot.rater.combining import Carried, Novelty, counted, spelled_out
-from bot.rater.profile import Capabilities, Profile
+from bot.rater.profile import Capabilities, Carried, Novelty, Profile, counted, spelled_out
 from tests.factories import make_config
 
 CASES = 1_000

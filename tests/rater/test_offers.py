@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rater.offers import Offers
+from bot.rater.contextualizer import Offers
 
 MASKS = st.sets(st.integers(1, 6), max_size=4)
 

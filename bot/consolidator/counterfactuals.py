@@ -1,0 +1,414 @@
+"""What would change a verdict: another score, a missing entry, another knob, each judged again (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from heapq import nsmallest
+from itertools import groupby
+from typing import Final, TypeAlias
+
+from bot.config import Curation, Options, Overrides
+from bot.consolidator.cycle import Moment, Trust, run_cycle
+from bot.consolidator.trust import doubt_text
+from bot.consolidator.verdict import Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import honesty
+from bot.rater.contextualizer import LiveSet, Similarity
+from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.similarity import similarity_matrix
+from bot.text.compare import DECIMALS, normalise, rounded
+
+STEP: Final = 10.0**-DECIMALS
+"""The smallest difference that a comparison sees."""
+
+
+class Outcome(StrEnum):
+    """What a verdict means for a query; a change turns the verdict where it changes this."""
+
+    ENTERS = "enters"
+    WAITS = "waits for a person"
+    STAYS_OUT = "stays out"
+
+    @staticmethod
+    def of(ruling: Ruling) -> Outcome:
+        """The outcome of ``ruling``: an exclusion that people are asked about waits, too."""
+        if ruling.route is Route.REVIEW:
+            return Outcome.WAITS
+        return Outcome.ENTERS if ruling.decision.admits else Outcome.STAYS_OUT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreChange:
+    """Another score for one capability; ``None`` stands for a capability that the query does not exercise."""
+
+    capability: str
+    now: float | None
+    to: float | None
+    ruling: Ruling
+
+    @property
+    def distance(self) -> float:
+        """By how much the score changes, in [0, 1]."""
+        return rounded(abs((self.to or 0.0) - (self.now or 0.0)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """One entry of R, or one query of the same cycle, that is not there."""
+
+    id: str
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnobChange:
+    """Another value of a knob: for one ``capability``, or the global one (``None``)."""
+
+    knob: str
+    capability: str | None
+    now: float
+    to: float
+    ruling: Ruling
+
+    @property
+    def distance(self) -> float:
+        """By how much the knob changes."""
+        return rounded(abs(self.to - self.now))
+
+
+Change: TypeAlias = ScoreChange | Absence | KnobChange
+
+
+def around(mark: float) -> tuple[float, ...]:
+    """``mark`` and the values next to it, as far as they are shares."""
+    return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if 0.0 <= value <= 1.0)
+
+
+def rescored(query: ScoredQuery, capability: str, to: float | None) -> ScoredQuery:
+    """``query`` with the score ``to`` for ``capability``; with ``None``, it does not exercise it."""
+    scores = {name: score for name, score in query.scores.items() if name != capability}
+    return replace(query, scores=scores if to is None else {**scores, capability: to})
+
+
+def with_knob(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
+    """``config`` with the value ``to`` of ``knob``: of the global one, or of the override for ``capability``."""
+    if capability is None and knob in Options.model_fields:
+        return config.model_copy(update={"options": config.options.model_copy(update={knob: to})})
+    if capability is None:
+        return config.model_copy(update={"knobs": config.knobs.model_copy(update={knob: to})})
+    own = config.per_capability.get(capability, Overrides())
+    overrides = {**config.per_capability, capability: own.model_copy(update={knob: to})}
+    return config.model_copy(update={"per_capability": overrides})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A query's turn in its cycle: what it was judged against.
+
+    ``residents`` is R as the cycle found it, ``entered`` what the cycle had admitted by then, ``waiting`` what waited
+    for a person and offers something; both in the cycle's order.
+    """
+
+    query: ScoredQuery
+    residents: tuple[Resident, ...]
+    entered: tuple[ScoredQuery, ...] = ()
+    waiting: tuple[ScoredQuery, ...] = ()
+
+    @staticmethod
+    def of(id: str, queries: Iterable[ScoredQuery], residents: Sequence[Resident], verdicts: Sequence[Verdict]) -> Turn:
+        """The turn of the query ``id`` in the cycle over ``queries`` that gave ``verdicts``."""
+        by_id = {query.id: query for query in queries}
+        place = next(place for place, verdict in enumerate(verdicts) if verdict.id == id)
+        before = [item for item in verdicts[:place] if item.decision.admits]
+        return Turn(
+            query=by_id[id],
+            residents=tuple(residents),
+            entered=tuple(by_id[item.id] for item in before if item.admitted),
+            waiting=tuple(by_id[item.id] for item in before if not item.admitted and by_id[item.id].familiar),
+        )
+
+    @property
+    def members(self) -> tuple[Resident | ScoredQuery, ...]:
+        """R at that moment."""
+        return (*self.residents, *self.entered)
+
+    @property
+    def others(self) -> tuple[Resident | ScoredQuery, ...]:
+        """All that the query was judged against."""
+        return (*self.members, *self.waiting)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where a query is judged again under other circumstances."""
+
+    turn: Turn
+    config: Curation
+    names: tuple[str, ...]
+    trust: Trust
+    tick: Callable[[], None]
+
+    @cached_property
+    def _nearest_two(self) -> tuple[Similarity, ...]:
+        """The two members most like the query, as far as there are two: one of them may be absent."""
+        members = self.turn.members
+        texts = [normalise(item.turns) for item in members]
+        values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0].tolist() if texts else ()
+        best = nsmallest(2, ((-value, item.id) for item, value in zip(members, values, strict=True)))
+        return tuple(Similarity(-value, id) for value, id in best)
+
+    @cached_property
+    def live(self) -> LiveSet:
+        """The set as it stood at the query's turn."""
+        turn = self.turn
+        everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
+        # Without texts: they are compared once, elsewhere.
+        residents = [replace(item, turns=()) for item in turn.residents]
+        live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], self.config)
+        for query in turn.entered:
+            live.admit(live.profile(query))
+        for query in turn.waiting:
+            live.await_review(live.profile(query))
+        return live
+
+    @cached_property
+    def as_it_is(self) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling of the query where nothing is changed."""
+        return self.judged(self.live, self.turn.query)
+
+    @property
+    def facts(self) -> RelationalFacts:
+        """The facts of the query as they are."""
+        return self.as_it_is[0]
+
+    @cached_property
+    def rivals(self) -> tuple[Resident | ScoredQuery, ...]:
+        """Those whose own coverage may decide, beyond that somebody covers a capability.
+
+        It is whoever might be beaten: the best where the query wins, all of equals.  And the best of equals where one
+        of those holds something: who covers more is champion there (semantics, section 4).
+        """
+        live = self.live
+        beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
+        held = {index for member in live.members if member.id in beaten for index in member.places}
+        ties = [best for index in sorted(held) if len(best := _best(live, index)) > 1]
+        found = beaten.union(*ties)
+        return tuple(item for item in self.turn.members if item.id in found)
+
+    def judged(
+        self, live: LiveSet, query: ScoredQuery, config: Curation | None = None, absent: str | None = None
+    ) -> tuple[RelationalFacts, Ruling]:
+        """Facts and ruling of ``query`` against ``live``."""
+        self.tick()
+        admitted = [item.id for item in self.turn.entered if item.id != absent]
+        moment = Moment(live, config or self.config, self.trust, admitted)
+        nearest = next((item for item in self._nearest_two if item.resident != absent), Similarity(0.0, None))
+        return moment.judge(query, live.profile(query), nearest)
+
+
+def _best(live: LiveSet, index: int) -> list[str]:
+    """Who has the best score in the capability with this index, which somebody exercises, in the order of admission."""
+    held = [(member.id, member.score(index)) for member in live.members if member.signature >> index & 1]
+    best = max(score for _, score in held)
+    return [id for id, score in held if score == best]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeCycle:
+    """The cycle over ``queries`` against ``residents``, to be judged again with a change.
+
+    ``tick`` is called before that, and ends it by raising.
+    """
+
+    queries: Sequence[ScoredQuery]
+    residents: Sequence[Resident]
+    config: Curation
+    trust: Trust = doubt_text
+    tick: Callable[[], None] = lambda: None
+
+    def outcome(self, id: str, change: Change) -> Outcome:
+        """What becomes of the query ``id`` where everybody is judged with ``change``."""
+        self.tick()
+        queries, residents, config = self.queries, self.residents, self.config
+        match change:
+            case ScoreChange():
+                queries = [rescored(each, change.capability, change.to) if each.id == id else each for each in queries]
+            case Absence():
+                queries = [each for each in queries if each.id != change.id]
+                residents = [each for each in residents if each.id != change.id]
+            case _:
+                config = with_knob(config, change.knob, change.capability, change.to)
+        verdicts = run_cycle(queries, residents, config, self.trust)
+        return next(Outcome.of(verdict.ruling) for verdict in verdicts if verdict.id == id)
+
+
+PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
+"""The knobs that may differ for one capability."""
+
+
+def smallest_knobs(bench: Bench, outcome: Outcome) -> Iterator[KnobChange]:
+    """The smallest change of each knob, and of each override, that leads to another outcome than ``outcome``."""
+    for capability in (None, *sorted(bench.turn.query.scores)):
+        for knob, marks in _KNOBS.items():
+            if capability is None or knob in PER_CAPABILITY:
+                yield from _smallest(_Knob(bench, outcome, knob, capability), marks(bench, capability))
+
+
+@dataclass(frozen=True)
+class _Knob:
+    """A knob whose other values are tried; what was ruled with one is kept."""
+
+    bench: Bench
+    outcome: Outcome
+    name: str
+    capability: str | None
+    _tried: dict[float, KnobChange] = field(default_factory=dict)
+
+    @cached_property
+    def now(self) -> float:
+        """Its value."""
+        config = self.bench.config
+        if self.capability is not None:
+            own: float = getattr(config, self.name)(self.capability)
+            return own
+        value: float = getattr(config.options if self.name in Options.model_fields else config.knobs, self.name)
+        return value
+
+    def change(self, to: float) -> KnobChange:
+        """What is ruled with the value ``to``."""
+        if to not in self._tried:
+            other = with_knob(self.bench.config, self.name, self.capability, to)
+            live = self.bench.live.under(other) if self.name in PER_CAPABILITY else self.bench.live
+            _, ruling = self.bench.judged(live, self.bench.turn.query, other)
+            self._tried[to] = KnobChange(knob=self.name, capability=self.capability, now=self.now, to=to, ruling=ruling)
+        return self._tried[to]
+
+    def turns(self, to: float) -> bool:
+        """Whether the value ``to`` turns the verdict."""
+        return Outcome.of(self.change(to).ruling) is not self.outcome
+
+    def stretch(self, to: float) -> Hashable:
+        """Values side by side with the same stretch give each ruling side by side, too.
+
+        A higher floor only ever makes more capabilities short of it.  A higher bar only ever takes capabilities from
+        the others, one after the other, while those keep theirs that are compared one by one, and each capability of
+        the query as many coverers as make it new, short or neither: what falls short and what it holds alone only grow.
+        Of other knobs each value is tried.
+        """
+        if self.name == "redundancy_floor":
+            return None
+        if self.name != "competence_bar":
+            return to
+        config = with_knob(self.bench.config, self.name, self.capability, to)
+        compared = tuple(
+            rounded(score) >= rounded(config.competence_bar(name))
+            for item in (self.bench.turn.query, *self.bench.rivals)
+            for name, score in item.scores.items()
+            if self.capability in (None, name)
+        )
+        return compared, self._standing(config)
+
+    def _standing(self, config: Curation) -> Hashable:
+        """Of each capability of the query: how many cover it, up to its floor, and whether its customer does."""
+        if not config.options.fill_floor:
+            return None
+        found = []
+        for name, (scores, related) in self._held.items():
+            bar = rounded(config.competence_bar(name))
+            coverers = len(scores) - bisect_left(scores, bar)
+            found.append((min(coverers, config.redundancy_floor(name)), related >= bar))
+        return tuple(found)
+
+    @cached_property
+    def _held(self) -> Mapping[str, tuple[Sequence[float], float]]:
+        """The members' scores in each capability of the query, ascending, and the best of the same customer (or −1)."""
+        query, members = self.bench.turn.query, self.bench.turn.members
+        held = {name: [item for item in members if name in item.scores] for name in query.scores}
+        return {
+            name: (
+                sorted(rounded(item.scores[name]) for item in items),
+                max((rounded(item.scores[name]) for item in items if item.customer == query.customer), default=-1.0),
+            )
+            for name, items in held.items()
+        }
+
+
+def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
+    """The change of ``knob`` to the nearest of ``marks`` that turns the verdict, if any does."""
+    others = sorted({rounded(mark) for mark in marks} - {knob.now}, key=lambda mark: abs(mark - knob.now))
+    sides = [[mark for mark in others if (mark > knob.now) is up] for up in (False, True)]
+    found = [mark for side in sides if (mark := _nearest(knob, side)) is not None]
+    if found:
+        yield knob.change(min(found, key=lambda mark: abs(mark - knob.now)))
+
+
+def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
+    """The first of ``marks``, which lead away from the value as it is, that turns the verdict."""
+    for _, stretch in groupby(marks, knob.stretch):
+        left = list(stretch)
+        while True:
+            if knob.turns(left[0]):
+                return left[0]
+            ruling = knob.change(left[0]).ruling
+            if knob.change(left[-1]).ruling == ruling:
+                break
+            left = left[bisect_left(left, True, key=lambda mark: knob.change(mark).ruling != ruling) :]
+    return None
+
+
+def _bar_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
+
+    Of the others, facts speak of nothing but what the query exercises itself, and those that it beats.
+    """
+    config = bench.config
+    now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
+    told = {name for item in (bench.turn.query, *bench.rivals) for name in item.scores}
+    for item in (bench.turn.query, *bench.turn.others):
+        for name, score in item.scores.items():
+            if capability == name or (capability is None and name in told):
+                passed = rounded(score) if rounded(score) < now else rounded(score + STEP)
+                if passed <= 1.0:
+                    yield passed
+
+
+def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    live = bench.live
+    for name, score in bench.turn.query.scores.items():
+        champion = live.champions[live.capabilities.index[name]]
+        if champion is not None and capability in (None, name):
+            yield from around(score - champion.score(live.capabilities.index[name]))
+
+
+def _floor_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    """Every number of coverers, where floors are asked about: if somebody is beaten, or a floor may be filled."""
+    if bench.facts.wins or bench.config.options.fill_floor:
+        yield from range(max(bench.live.coverers) + 2)
+
+
+def _cutoff_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    yield from around(bench.facts.max_similarity)
+
+
+def _cap_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    sole = len(bench.facts.sole)
+    yield from (max(0, sole - 1), sole)
+
+
+def _honesty_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+    score, _ = honesty(bench.facts, bench.config.knobs, bench.config.options)
+    yield from around(score)
+
+
+_KNOBS: Final[Mapping[str, Callable[[Bench, str | None], Iterator[float]]]] = {
+    "competence_bar": _bar_marks,
+    "winning_margin": _margin_marks,
+    "clone_cutoff": _cutoff_marks,
+    "redundancy_floor": _floor_marks,
+    "concentration_cap": _cap_marks,
+    "honesty_floor": _honesty_marks,
+    "first_floor": _honesty_marks,
+}
