@@ -42,8 +42,8 @@ from bot.consolidator.counterfactuals import Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import Reason
-from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.file_changes import render
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
 from bot.rater.model import Resident, ScoredQuery

@@ -29,8 +29,8 @@ import yaml
 
 from bot.classifier.consistency import agree
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
-from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.file_changes import render
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore

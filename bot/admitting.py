@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
-from bot.curator.answers import Answer
+from bot.curator.decisions import Answer
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
 from bot.errors import InputError, Problem, foreign_list

@@ -9,8 +9,8 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.corrections import contradictory, merged, obstacle, overlaid
 from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
-from bot.curator.changes import FileChange
 from bot.curator.corrections import CorrectedText, CorrectionByHand, written
+from bot.curator.file_changes import FileChange
 from bot.curator.staging import Occasion
 from bot.errors import InputError, Problem
 from bot.intake.query import Query

@@ -18,8 +18,8 @@ from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
-from bot.curator.answers import Answer, Derivation, accept, derive, resident
 from bot.curator.corrections import by_hand, load_corrections
+from bot.curator.decisions import Answer, Derivation, accept, derive, resident
 from bot.curator.entry import Entry, Lag, Source, Tombstone
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set

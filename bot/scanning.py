@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bot.classifier.corrections import Corrections
 from bot.config import REVIEWED_FILES, Curation, Limits
-from bot.curator.changes import FileChange, admit, edit, let_wait
 from bot.curator.corrections import CorrectedText, by_hand, load_corrections, written
 from bot.curator.entry import Entry, Tombstone
+from bot.curator.file_changes import FileChange, admit, edit, let_wait
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
 from bot.errors import InputError
 from bot.files.documents import Document, parse_yaml

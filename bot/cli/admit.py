@@ -26,8 +26,8 @@ from bot.cli.options import (
     show_usage,
     whole_text,
 )
-from bot.curator.changes import apply
 from bot.curator.entry import Entry
+from bot.curator.file_changes import apply
 from bot.errors import InputError, UsageError
 from bot.opening import entry_text, open_backend, open_package, open_platform
 from bot.refusals import refuse_incomplete

@@ -25,8 +25,8 @@ from bot.cli.options import (
     whole_text,
 )
 from bot.correcting import plan_correction, query_called, values_said
-from bot.curator.changes import apply
 from bot.curator.corrections import load_corrections
+from bot.curator.file_changes import apply
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.opening import open_backend, open_package, open_platform

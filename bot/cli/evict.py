@@ -20,7 +20,7 @@ from bot.cli.options import (
     say,
     whole_text,
 )
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.admission import least_loss
 from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune

@@ -31,7 +31,7 @@ from bot.cli.options import (
     tell_of_batches,
 )
 from bot.config import Limits
-from bot.curator.changes import apply
+from bot.curator.file_changes import apply
 from bot.errors import IncumbentError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.importing.appraisal import appraise

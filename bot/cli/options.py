@@ -19,8 +19,7 @@ from bot.classifier.usage import Usage, total
 from bot.cli.pace import Pace
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Lag, utc
-from bot.curator.journal import was_changed
-from bot.curator.lock import sole_curator
+from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.interrupts import is_stop
 from bot.git.working_copy import read_conflicts, refuse_bare

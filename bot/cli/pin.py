@@ -18,7 +18,7 @@ from bot.cli.options import (
     say,
     whole_text,
 )
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.staging import Staging
 from bot.curator.store import entry_path, waiting_path
 from bot.opening import open_platform

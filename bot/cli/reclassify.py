@@ -19,7 +19,7 @@ from bot.cli.options import (
     show_usage,
     tell_of_batches,
 )
-from bot.curator.changes import admit, apply, let_wait
+from bot.curator.file_changes import admit, apply, let_wait
 from bot.files.snapshot import WorkingTree
 from bot.opening import entry_text, open_backend, open_platform
 from bot.refusals import refuse_incomplete

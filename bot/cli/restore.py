@@ -15,7 +15,7 @@ from bot.cli.options import (
     repository_options,
     say,
 )
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.staging import Staging, restoration
 from bot.curator.store import tombstone_path, unknown_scores
 from bot.errors import InputError, Problem

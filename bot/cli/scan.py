@@ -19,8 +19,8 @@ from bot.cli.options import (
     show_problems,
     show_usage,
 )
-from bot.curator.changes import apply
 from bot.curator.entry import Entry
+from bot.curator.file_changes import apply
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.opening import open_backend, open_platform

@@ -1,6 +1,6 @@
 """Admission under the ceiling: who enters, who waits for a slot, which swaps would make room (semantics, section 7).
 
-Plans are values; :mod:`bot.curator.changes` turns them into file changes.
+Plans are values; :mod:`bot.curator.file_changes` turns them into file changes.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from bot.classifier.corrections import Correction, Corrections
 from bot.config import REVIEWED_FILES
-from bot.curator.changes import FileChange, edit, render
 from bot.curator.entry import Timestamp
+from bot.curator.file_changes import FileChange, edit, render
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Snapshot

@@ -13,8 +13,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -24,7 +24,24 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.errors import InputError, OutsideError, Problem
 from bot.files.atomic_write import read_model
+from bot.files.folder_lock import only_command_in
 from bot.files.interrupts import uninterrupted
+
+
+@contextmanager
+def sole_curator(root: Path, report: Callable[[str], None]) -> Iterator[None]:
+    """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
+
+    A change that was interrupted is finished first; ``report`` is given a sentence of it.
+    Raises :class:`OutsideError` while another command holds it.
+    """
+    busy = f"another command is changing the regression set of {root}; run this again when it has ended"
+    with only_command_in(root, busy):
+        said = settle(root)
+        if said is not None:
+            report(said)
+        yield
+
 
 _NAME: Final = "incumbent"
 _PLAN: Final = "plan.json"
@@ -103,7 +120,7 @@ def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
 def settle(root: Path) -> str | None:
     """Finish a change below ``root`` that was interrupted, and remove what it left; returns what a person is to know.
 
-    The caller holds the lock (:func:`bot.curator.lock.sole_curator`).
+    The caller holds the lock (:func:`bot.curator.journal.sole_curator`).
     """
     _changed.discard(root)
     folder = _folder(root)

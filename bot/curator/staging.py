@@ -10,11 +10,11 @@ from bot.classifier.model import Identity
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.admission import AdmissionPlan, slot_holders
-from bot.curator.answers import Answer
-from bot.curator.changes import FileChange
+from bot.curator.decisions import Answer
 from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, resident_of
+from bot.curator.file_changes import FileChange
 from bot.intake.query import Query, SetupFile
 from bot.rater.model import Resident, ScoredQuery
 from bot.taxonomy.model import Taxonomy

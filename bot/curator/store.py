@@ -2,33 +2,98 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TypeVar
+
+import pydantic
+import yaml
 
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
-from bot.curator.packed import PackedSet
 from bot.errors import InputError, Problem, foreign
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.files.user_cache import Remembered
-from bot.files.validation import validate
+from bot.files.user_cache import Remembered, digest_of_code
+from bot.files.validation import FileModel, validate
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import perhaps
+
+Kind = TypeVar("Kind", Entry, Tombstone)
+
+
+class _Pack(FileModel):
+    """The file: ``code`` is the digest of what parsed them."""
+
+    code: str
+    entries: dict[str, Entry]
+    tombstones: dict[str, Tombstone]
+
+
+class PackedSet:
+    """The files of a regression set that were ``remembered``, and those that are read now."""
+
+    def __init__(self, remembered: Remembered | None) -> None:
+        self._remembered = remembered
+        before = _Pack(code="", entries={}, tombstones={})
+        self._known: dict[tuple[type, str], Entry | Tombstone] = {}
+        if remembered is not None:
+            before = _unpacked(remembered.pack()) or before
+        self._known |= {(Entry, key): entry for key, entry in before.entries.items()}
+        self._known |= {(Tombstone, key): tombstone for key, tombstone in before.tombstones.items()}
+        self._used: dict[tuple[type, str], Entry | Tombstone] = {}
+
+    def get(self, path: str, content: bytes, model: type[Kind], parse: Callable[[], Kind]) -> Kind:
+        """What the file at ``path`` holds; ``parse`` is called where its ``content`` is not known."""
+        if self._remembered is None:
+            return parse()
+        key = model, hashlib.sha256(path.encode("utf-8", "surrogatepass") + b"\0" + content).hexdigest()
+        known = self._known.get(key)
+        item = known if isinstance(known, model) else parse()
+        self._used[key] = item
+        return item
+
+    def keep(self) -> None:
+        """Keep what was read, for the next run, where it is not what was known."""
+        if self._remembered is None or self._used.keys() == self._known.keys():
+            return
+        pack = _Pack(
+            code=_code(),
+            entries={key: item for (_, key), item in self._used.items() if isinstance(item, Entry)},
+            tombstones={key: item for (_, key), item in self._used.items() if isinstance(item, Tombstone)},
+        )
+        self._remembered.keep(pack.model_dump_json().encode())
+
+
+def _unpacked(content: bytes | None) -> _Pack | None:
+    try:
+        pack = None if content is None else _Pack.model_validate_json(content)
+    except ValueError:
+        return None
+    return pack if pack is not None and pack.code == _code() else None
+
+
+@cache
+def _code() -> str:
+    """A digest of the code that reads entries."""
+    package = Path(__file__).parents[1]
+    parts = ("classifier/model.py", "curator/entry.py", "curator/store.py", "intake/query.py")
+    files = (*sorted(package.glob("*.py")), *(package / part for part in parts))
+    return digest_of_code(files, pydantic.VERSION, yaml.__version__)
+
 
 FOLDER = "regression_set"
 WAITING = f"{FOLDER}/waiting"
 EVICTED = f"{FOLDER}/evicted"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
-
-Kind = TypeVar("Kind", Entry, Tombstone)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.curator import changes
-from bot.curator.changes import FileChange
+from bot.curator import file_changes as changes
+from bot.curator.file_changes import FileChange
 from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
 from bot.git import blob_id

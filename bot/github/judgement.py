@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
-from bot.curator.answers import Answer
+from bot.curator.decisions import Answer
 from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
 from bot.github.analysis import Analysis, SetChange, classified_of

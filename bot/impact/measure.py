@@ -13,7 +13,7 @@ from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
 from bot.config import ClassifierSettings, Curation
 from bot.consolidator.trust import TrustGate
-from bot.curator.answers import Answer
+from bot.curator.decisions import Answer
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import IncumbentError, InputError

@@ -12,9 +12,9 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from bot.classifier.model import Identity
-from bot.curator import changes
-from bot.curator.changes import FileChange
+from bot.curator import file_changes as changes
 from bot.curator.entry import IMPORTED, Admitted, Entry, Source, Tombstone
+from bot.curator.file_changes import FileChange
 from bot.curator.staging import Occasion, classified_by, stored
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem

@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.addresses import server_of
 from bot.config import REVIEWED_FILES, Curation
-from bot.curator.changes import FileChange
+from bot.curator.file_changes import FileChange
 from bot.errors import UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.git import ObjectStore

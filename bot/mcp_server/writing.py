@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, Strict
 from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.classifier.model import Progress
 from bot.classifier.visible_text import clean
-from bot.curator.changes import admit, apply
-from bot.curator.lock import sole_curator
+from bot.curator.file_changes import admit, apply
+from bot.curator.journal import sole_curator
 from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.config import REVIEWED_FILES, Limits, load_config
-from bot.curator.changes import FileChange
 from bot.curator.corrections import FOLDER as CORRECTIONS
 from bot.curator.entry import Entry, Lag, resident_of
+from bot.curator.file_changes import FileChange
 from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError, Problem

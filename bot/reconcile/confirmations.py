@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.entry import Tombstone
 from bot.curator.losses import Losses, lost_since
 from bot.curator.store import tombstone_path

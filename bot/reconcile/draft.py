@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from bot.curator import changes
-from bot.curator.changes import FileChange
+from bot.curator import file_changes as changes
 from bot.curator.entry import Entry
+from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
 from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.pipeline import Platform

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.curator.changes import FileChange
 from bot.curator.entry import Entry
+from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
 from bot.github.values import Commit, PullRequest
 from bot.ledger.events import ADMISSION

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.curator import changes
-from bot.curator.changes import FileChange
+from bot.curator import file_changes as changes
+from bot.curator.file_changes import FileChange
 from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.git import blob_id

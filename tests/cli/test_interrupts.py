@@ -26,7 +26,7 @@ import git
 import pytest
 
 from bot.cli.main import run
-from bot.curator.lock import sole_curator
+from bot.curator.journal import sole_curator
 from tests.cli.conftest import Incumbent, make_platform
 from tests.cli.interrupting import Calls, counted
 from tests.cli.test_set_life import CARD_LINE, tree

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.curator.lock import sole_curator
+from bot.curator.journal import sole_curator
 from bot.errors import OutsideError
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.consolidator.verdict import Reason, Route, Ruling
-from bot.curator.answers import Answer, Derivation, derive
+from bot.curator.decisions import Answer, Derivation, derive
 from tests.factories import make_config, query, resident
 
 CONFIG = make_config(novelty=2)

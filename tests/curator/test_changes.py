@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from bot.config import REVIEWED_FILES
-from bot.curator import changes
-from bot.curator.changes import FileChange, apply, edit, render
+from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.file_changes import FileChange, apply, edit, render
 from bot.curator.journal import refuse_half_written, settle
 from bot.errors import InputError, OutsideError
 from bot.files.documents import parse_yaml

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.model import Identity
-from bot.curator.changes import render
 from bot.curator.entry import Entry, Evicted, Imported, Source, Tombstone, entry_id
+from bot.curator.file_changes import render
 from bot.curator.staging import Occasion
 from bot.curator.store import RegressionSet
 from bot.errors import InputError

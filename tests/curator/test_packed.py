@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator import store
-from bot.curator.changes import render
 from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
+from bot.curator.file_changes import render
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree

@@ -9,7 +9,7 @@ import pytest
 from bot.classifier.model import Identity
 from bot.consolidator.cycle import run_cycle
 from bot.curator.admission import AdmissionPlan, plan_admissions
-from bot.curator.answers import Answer
+from bot.curator.decisions import Answer
 from bot.curator.entry import Admitted, Entry, Evicted, Source, Tombstone
 from bot.curator.staging import (
     Candidate,

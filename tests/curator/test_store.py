@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.curator import changes
-from bot.curator.changes import FileChange, apply, render
+from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
+from bot.curator.file_changes import FileChange, apply, render
 from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree

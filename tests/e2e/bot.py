@@ -15,8 +15,8 @@ import yaml
 
 from bot.cli.main import run
 from bot.config import REVIEWED_FILES
-from bot.curator.changes import render
 from bot.curator.entry import Entry, entry_id
+from bot.curator.file_changes import render
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import NoFiles, Overlay
 from bot.files.validation import validate

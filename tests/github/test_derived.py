@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.curator import changes
-from bot.curator.changes import FileChange
+from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.file_changes import FileChange
 from bot.curator.prune import EvictionKind
 from bot.curator.staging import restoration
 from bot.curator.store import RegressionSet

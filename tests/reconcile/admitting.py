@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path
 from bot.github.analysis import QueryFacts, classified_of

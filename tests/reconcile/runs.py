@@ -10,8 +10,8 @@ import yaml
 from bot.classifier.consistency import agree
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
 from bot.config import CONFIG_FILE
-from bot.curator.changes import admit
 from bot.curator.entry import Entry
+from bot.curator.file_changes import admit
 from bot.github.events import Event, Flow
 from bot.github.run import analyse_event, publish_event
 from bot.github.world import World

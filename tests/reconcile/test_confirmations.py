@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import JsonValue
 
-from bot.curator import changes
+from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import tombstone_path
 from bot.github.values import IssueComment
