@@ -42,7 +42,7 @@ from bot.extension.observing import observe_all
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.submission import Submission, read_package, submission_folders
+from bot.pipeline.submission import Submission, read_package, submission_folders
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy, Turns
 from bot.text.compare import normalise

@@ -39,7 +39,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline import Platform, load_platform
+from bot.pipeline.review import Platform, load_platform
 from bot.rater.adapter import rate
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import SHOWN_NAMES, questions, strongest_first

@@ -16,7 +16,6 @@ from bot.evaluation.predictions import Predictions
 from bot.extension.refused import RefusedCandidates
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
-from bot.impact.model import Impact
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
@@ -33,6 +32,7 @@ from bot.ledger.model import (
     RunRecord,
     SuggestionRecord,
 )
+from bot.pipeline.impact.model import Impact
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
 from bot.report.agreement_output import AgreementOutput

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Classification, Identity, Judgement
-from bot.consolidating import Consolidation, consolidate
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.intake.query import Query, Setup, SetupFile
-from bot.pipeline import Classified, Platform, judge
+from bot.pipeline.consolidate import Consolidation, consolidate
+from bot.pipeline.matching import asked, content_key, settle
+from bot.pipeline.review import Classified, Platform, judge
+from bot.pipeline.submission import Submission
 from bot.rater.adapter import rate
 from bot.rater.scores import KeptScores
-from bot.settling import asked, content_key, settle
-from bot.submission import Submission
 from tests.factories import make_config, make_entry, make_taxonomy, query
 
 TAXONOMY = make_taxonomy("a", "b", "c")

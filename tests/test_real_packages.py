@@ -14,10 +14,10 @@ from bot.errors import InputError
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
-from bot.pipeline import Platform, load_platform, review
+from bot.pipeline.review import Platform, load_platform, review
+from bot.pipeline.submission import read_package
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
-from bot.submission import read_package
 from tests.factories import REPOSITORY, SHIPPED
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")

@@ -14,7 +14,7 @@ from bot.curator.migrated import migrated
 from bot.curator.staging import classified_by
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
-from bot.renewal import Renewal, Task, _Partly, all_tasks, renew, tasks_of
+from bot.pipeline.reclassify import Renewal, Task, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from bot.text.compare import text_key

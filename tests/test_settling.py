@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from bot import settling
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.files.documents import Data
 from bot.intake.query import Query, Setup, SetupFile
-from bot.settling import Settling, asked, content_key, settle
-from bot.submission import Submission
+from bot.pipeline import matching as settling
+from bot.pipeline.matching import Settling, asked, content_key, settle
+from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 from tests.factories import make_entry
 

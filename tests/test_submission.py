@@ -12,7 +12,7 @@ from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
-from bot.submission import Package, Submission, read_package, refuse_shared_ids
+from bot.pipeline.submission import Package, Submission, read_package, refuse_shared_ids
 from tests.factories import SHIPPED, make_entry
 
 # Found by trying some hundred thousand names: the entries of both would have one id.

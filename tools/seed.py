@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot.cli.main import run
 from bot.files.snapshot import WorkingTree
-from bot.submission import submission_folders
+from bot.pipeline.submission import submission_folders
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ACCEPTED_EACH = 1

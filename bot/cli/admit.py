@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from bot.admitting import Admission, Words, admit_package, admit_waiting, entered_before
 from bot.cli.options import (
     admit_command,
     agent_options,
@@ -29,8 +28,9 @@ from bot.cli.options import (
 from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
 from bot.errors import InputError, UsageError
-from bot.opening import entry_text, open_backend, open_package, open_platform
-from bot.refusals import refuse_incomplete
+from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting, entered_before
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
 from bot.report.text import print_accepting

@@ -9,13 +9,13 @@ from pathlib import Path
 from bot.classifier.exemplars import MeasuredBackend
 from bot.cli.options import progress_bar
 from bot.files.snapshot import WorkingTree
-from bot.impact.appraisal import appraise
-from bot.impact.measure import held_out_of, judged_texts
-from bot.impact.model import Appraisal
-from bot.opening import open_backend
-from bot.pipeline import Platform, classify_package
-from bot.renewal import all_tasks, renew
-from bot.submission import Package, called_by_agent, find_specification, refuse_shared_ids
+from bot.pipeline.impact.appraisal import appraise
+from bot.pipeline.impact.measure import held_out_of, judged_texts
+from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.reclassify import all_tasks, renew
+from bot.pipeline.review import Platform, classify_package
+from bot.pipeline.submission import Package, called_by_agent, find_specification, refuse_shared_ids
+from bot.pipeline.workspace import open_backend
 from bot.taxonomy.model import Taxonomy
 
 

@@ -15,7 +15,7 @@ import click
 from bot.addresses import server_of
 from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:

@@ -29,13 +29,13 @@ from bot.extension.refused import RefusedCandidates
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate
-from bot.opening import open_backend, open_platform
-from bot.pipeline import Platform
-from bot.refusals import refuse_incomplete
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import read_package, submission_folders
+from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.candidates_output import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.report.wording import counted
-from bot.submission import read_package, submission_folders
 from bot.text.masking import masked, masked_together
 
 SHOWN = 5

@@ -20,7 +20,7 @@ from bot.addresses import page_of_run, server_of
 from bot.cli.options import print_json, progress_bar, show_usage
 from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
-from bot.opening import open_backend
+from bot.pipeline.workspace import open_backend
 from bot.text.masking import masked_data
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bot.github.events import Event
     from bot.github.unreviewed import Publication
     from bot.github.world import World
-    from bot.pipeline import Platform
+    from bot.pipeline.review import Platform
     from bot.reconcile.inventory import Inventory
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, print_json, repository_options, say, warn_of_lag
-from bot.consolidating import consolidate
 from bot.errors import InputError, Problem
 from bot.files.documents import parse
-from bot.opening import open_platform
+from bot.pipeline.consolidate import consolidate
+from bot.pipeline.workspace import open_platform
 from bot.rater.scores import read_scores
 from bot.report.output import ConsolidateOutput, VerdictOutput
 

@@ -24,16 +24,16 @@ from bot.cli.options import (
     show_usage,
     whole_text,
 )
-from bot.correcting import plan_correction, query_called, values_said
 from bot.curator.corrections import load_corrections
 from bot.curator.file_changes import apply
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.opening import open_backend, open_package, open_platform
-from bot.refusals import refuse_incomplete
+from bot.pipeline.correct import plan_correction, query_called, values_said
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.submission import collect
+from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.report.output import CorrectOutput
 from bot.report.wording import codes
-from bot.submission import collect
 from bot.text.compare import text_key
 
 _MINUS: Final = "\u2212"

@@ -10,7 +10,7 @@ import click
 
 from bot.cli.options import Command, json_option, print_json, repository_options
 from bot.errors import IncompleteError, UsageError
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 
 if TYPE_CHECKING:
     from bot.cli.evaluation_sources import Predicted

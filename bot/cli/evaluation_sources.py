@@ -30,9 +30,9 @@ from bot.ledger.local import open_ledger
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections as load_recorded
-from bot.pipeline import Platform
-from bot.settling import content_of
-from bot.submission import submission_folders
+from bot.pipeline.matching import content_of
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import submission_folders
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key

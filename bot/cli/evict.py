@@ -26,8 +26,8 @@ from bot.curator.entry import Evicted
 from bot.curator.prune import grounds_of, prune
 from bot.curator.staging import Staging
 from bot.errors import InputError, Problem
-from bot.opening import open_platform
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
+from bot.pipeline.workspace import open_platform
 from bot.report.entries_text import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput

@@ -16,9 +16,9 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.errors import UsageError
-from bot.explaining import explain_entry, explain_query
-from bot.opening import open_backend, open_package, open_platform
-from bot.pipeline import review
+from bot.pipeline.explain import explain_entry, explain_query
+from bot.pipeline.review import review
+from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.report.explanation_output import ExplainOutput
 from bot.report.explanation_text import explanation_lines
 

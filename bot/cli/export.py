@@ -20,8 +20,8 @@ from bot.curator.store import FOLDER, entry_path
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.export.plan import Export, plan_export
 from bot.export.registry import writers
-from bot.opening import open_platform
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
+from bot.pipeline.workspace import open_platform
 from bot.report.output import ExportOutput
 
 

@@ -39,11 +39,11 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.git.working_copy import read_commit, read_top
     from bot.github.known import under, with_findings
     from bot.github.world import rejections_of, remembered_of
-    from bot.impact.appraisal import trial_problems
-    from bot.impact.measure import measure, read_agents
-    from bot.impact.reading import backends_of, read_change
     from bot.ledger.local import find_ledger
-    from bot.opening import open_backend, with_masks
+    from bot.pipeline.impact.appraisal import trial_problems
+    from bot.pipeline.impact.measure import measure, read_agents
+    from bot.pipeline.impact.reading import backends_of, read_change
+    from bot.pipeline.workspace import open_backend, with_masks
     from bot.report.impact_text import impact_text
     from bot.taxonomy.migration import carried_questions
 

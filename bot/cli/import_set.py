@@ -34,15 +34,14 @@ from bot.config import Limits
 from bot.curator.file_changes import apply
 from bot.errors import IncumbentError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
-from bot.importing.appraisal import appraise
-from bot.importing.plan import Item, compare, gone, plan_import
-from bot.importing.reading import Part, Spoken, read_agent, read_bundles
 from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
-from bot.opening import entry_text, open_backend, open_platform
-from bot.pipeline import Platform
-from bot.refusals import refuse_incomplete, refuse_lag
+from bot.pipeline.importing.plan import Item, appraise, compare, gone, plan_import
+from bot.pipeline.importing.reading import Part, Spoken, read_agent, read_bundles
+from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
+from bot.pipeline.review import Platform
+from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.import_output import import_overview
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps

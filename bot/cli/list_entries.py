@@ -8,7 +8,7 @@ import click
 
 from bot.cli.options import all_option, json_option, print_json, repository_options
 from bot.errors import InputError, Problem, UsageError
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
 from bot.report.entries_output import State, list_entries
 from bot.report.entries_text import print_list

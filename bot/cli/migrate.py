@@ -15,7 +15,7 @@ from bot.curator.journal import refuse_half_written
 from bot.errors import UsageError
 from bot.evaluation.reading import DOCUMENTS
 from bot.files.snapshot import WorkingTree
-from bot.migrating.plan import MigrationPlan, plan_migration
+from bot.pipeline.migrating.plan import MigrationPlan, plan_migration
 from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput
 from bot.report.output import LagOutput
 

@@ -108,7 +108,7 @@ at_option = click.option(
 def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
     """When and by whom a command acts; where git does not say when, ``--at`` may."""
     # Few commands act, and the pipeline is slow to load.
-    from bot.opening import occasion as at_hand
+    from bot.pipeline.workspace import occasion as at_hand
 
     try:
         return at_hand(repo, at, by)

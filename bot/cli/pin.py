@@ -21,7 +21,7 @@ from bot.cli.options import (
 from bot.curator import file_changes as changes
 from bot.curator.staging import Staging
 from bot.curator.store import entry_path, waiting_path
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 

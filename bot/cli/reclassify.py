@@ -21,13 +21,13 @@ from bot.cli.options import (
 )
 from bot.curator.file_changes import admit, apply, let_wait
 from bot.files.snapshot import WorkingTree
-from bot.opening import entry_text, open_backend, open_platform
-from bot.refusals import refuse_incomplete
-from bot.renewal import Renewal, all_tasks, renew
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.reclassify import Renewal, all_tasks, renew
+from bot.pipeline.submission import find_specification
+from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.output import ReclassifyOutput, UsageOutput
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
-from bot.submission import find_specification
 
 
 @click.command("reclassify")

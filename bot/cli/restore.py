@@ -19,7 +19,7 @@ from bot.curator import file_changes as changes
 from bot.curator.staging import Staging, restoration
 from bot.curator.store import tombstone_path, unknown_scores
 from bot.errors import InputError, Problem
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.output import AdmissionOutput
 
 

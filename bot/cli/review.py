@@ -17,9 +17,9 @@ from bot.cli.options import (
     submission_options,
 )
 from bot.errors import InputError
-from bot.opening import open_backend, open_package, open_platform
-from bot.pipeline import review
-from bot.refusals import refuse_incomplete
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import review
+from bot.pipeline.workspace import open_backend, open_package, open_platform
 
 
 @click.command("review")

@@ -23,16 +23,16 @@ from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.opening import open_backend, open_platform
-from bot.pipeline import Platform
-from bot.refusals import refuse_incomplete
-from bot.renewal import Renewal, all_tasks, renew
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.reclassify import Renewal, all_tasks, renew
+from bot.pipeline.review import Platform
+from bot.pipeline.scan import FolderScan, folders_of, replace_in_set, scan_folder, scan_set
+from bot.pipeline.submission import faults_of_names, find_specification
+from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
 from bot.report.output import ProblemOutput, UsageOutput
 from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
 from bot.report.voices import PlainVoice
-from bot.scanning import FolderScan, folders_of, replace_in_set, scan_folder, scan_set
-from bot.submission import faults_of_names, find_specification
 
 
 @click.command("scan")

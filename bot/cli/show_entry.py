@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, one_of, print_json, repository_options
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
 from bot.report.entries_output import known_entries, show_entry
 from bot.report.entries_text import print_entry

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import all_option, json_option, print_json, repository_options
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
 from bot.report.overview import status_overview
 from bot.report.status_text import print_status

@@ -24,9 +24,9 @@ from bot.cli.options import (
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
-from bot.opening import open_backend, open_platform
-from bot.pipeline import Platform
-from bot.submission import Package, Submission, faults_of_names
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Package, Submission, faults_of_names
+from bot.pipeline.workspace import open_backend, open_platform
 
 
 @click.command("triage")

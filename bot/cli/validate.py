@@ -19,11 +19,11 @@ from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_changed, read_top
-from bot.impact.model import Appraisal
-from bot.package_reading import PackageReader
-from bot.pipeline import refuse_other_folders
+from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.package_reading import PackageReader
+from bot.pipeline.review import refuse_other_folders
+from bot.pipeline.submission import Package, collect, submission_folders
 from bot.report.output import ProblemOutput, ValidateOutput
-from bot.submission import Package, collect, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.text.masking import mask_by
 
@@ -97,8 +97,8 @@ def command(
     appraisals: tuple[Appraisal, ...] = ()
     if old is not None and taxonomy is not None and config is not None and known_set is not None:
         from bot.cli.appraised import appraised
-        from bot.impact.appraisal import trial_problems
-        from bot.pipeline import Platform
+        from bot.pipeline.impact.appraisal import trial_problems
+        from bot.pipeline.review import Platform
 
         platform = Platform(taxonomy=taxonomy, config=config, regression_set=known_set)
         appraisals = appraised(old, platform, packages, repo)

@@ -9,7 +9,7 @@ from bot.doctor.workflow import Workflow, read_workflow
 from bot.errors import InputError, Problem
 from bot.files.documents import decode, parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.pipeline import load_platform
+from bot.pipeline.review import load_platform
 from bot.setup_files import setup_file
 
 WORKFLOWS = ".github/workflows"

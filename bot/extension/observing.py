@@ -10,7 +10,7 @@ from bot.config import ExtensionSettings
 from bot.curator.entry import Entry
 from bot.extension.model import Belief, Observed
 from bot.intake.query import Query
-from bot.submission import Submission
+from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 

@@ -35,9 +35,9 @@ from bot.github.impact import UNTOUCHED, Measured
 from bot.github.known import key_of, with_findings
 from bot.github.release import Release
 from bot.ledger.model import StoredClassification
-from bot.pipeline import Platform, classify_package, load_platform, unsettled
-from bot.settling import in_line, settle
-from bot.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
+from bot.pipeline.matching import in_line, settle
+from bot.pipeline.review import Platform, classify_package, load_platform, unsettled
+from bot.pipeline.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")

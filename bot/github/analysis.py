@@ -22,14 +22,14 @@ from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
 from bot.files.validation import DemandError, FileModel, Text, Tuple
-from bot.impact.model import Impact
 from bot.intake.query import Query, SetupFile
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
-from bot.pipeline import Classified
-from bot.settling import in_line, settle
-from bot.submission import Submission
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.matching import in_line, settle
+from bot.pipeline.review import Classified
+from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked
 
@@ -349,7 +349,7 @@ def facts_of(
 
 
 def classified_of(facts: SubmissionFacts) -> Classified:
-    """The submission and the classifications of what is not settled, as :func:`bot.pipeline.judge` takes them."""
+    """The submission and the classifications of what is not settled, as :func:`bot.pipeline.review.judge` takes them."""
     moved = facts.moved_from
     return Classified(
         submission=Submission(

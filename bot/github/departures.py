@@ -9,8 +9,8 @@ from bot.config import Limits
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
 from bot.git import CommitSnapshot
-from bot.settling import settle
-from bot.submission import (
+from bot.pipeline.matching import settle
+from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
     called_by_agent,

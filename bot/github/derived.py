@@ -14,7 +14,7 @@ from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
 from bot.github.analysis import Analysis
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 
 def without_derived(analysis: Analysis, platform: Platform) -> Analysis:

@@ -17,14 +17,14 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay
 from bot.git import ObjectStore, blob_id
 from bot.github.known import under, with_findings
-from bot.impact.appraisal import appraise, trial_problems
-from bot.impact.measure import Change, measure, read_agents
-from bot.impact.model import Impact
-from bot.impact.reading import backends_of, changed_files, read_change
 from bot.ledger.model import StoredClassification
-from bot.migrating.plan import plan_migration
-from bot.pipeline import Platform, unsettled
-from bot.renewal import query_of
+from bot.pipeline.impact.appraisal import appraise, trial_problems
+from bot.pipeline.impact.measure import Change, measure, read_agents
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.impact.reading import backends_of, changed_files, read_change
+from bot.pipeline.migrating.plan import plan_migration
+from bot.pipeline.reclassify import query_of
+from bot.pipeline.review import Platform, unsettled
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import carried_questions

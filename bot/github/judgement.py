@@ -17,9 +17,9 @@ from bot.github.authority import NO_PERMISSION, author_permission, may_write
 from bot.github.values import PullRequest
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
-from bot.pipeline import Classified, Platform, Review, judge, under_corrections
+from bot.pipeline.matching import settle
+from bot.pipeline.review import Classified, Platform, Review, judge, under_corrections
 from bot.report.wording import codes
-from bot.settling import settle
 from bot.text.digests import digest
 
 NO_VERDICT: Final = "none"

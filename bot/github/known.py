@@ -12,7 +12,7 @@ from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.ledger.keys import classification_key
 from bot.ledger.model import StoredClassification
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 
 def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:

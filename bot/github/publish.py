@@ -47,7 +47,7 @@ from bot.ledger.model import (
     record_path,
 )
 from bot.ledger.store import record_text
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 from bot.text.digests import digest

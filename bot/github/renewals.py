@@ -12,8 +12,8 @@ from bot.classifier.model import Identity
 from bot.curator.entry import Entry, EntryId
 from bot.files.validation import FileModel, Text, Tuple
 from bot.ledger.model import Digest, StoredClassification
-from bot.renewal import UNCORRECTED, Renewal, rescored
-from bot.settling import content_of
+from bot.pipeline.matching import content_of
+from bot.pipeline.reclassify import UNCORRECTED, Renewal, rescored
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.digests import digest
 

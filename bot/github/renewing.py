@@ -12,9 +12,9 @@ from bot.git import CommitSnapshot
 from bot.github.known import key_of, with_findings
 from bot.github.renewals import RenewalFacts, renewal_facts
 from bot.ledger.model import StoredClassification
-from bot.pipeline import Platform
-from bot.renewal import Task, query_of, renew
-from bot.submission import find_specification
+from bot.pipeline.reclassify import Task, query_of, renew
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import find_specification
 from bot.text.digests import digest
 
 

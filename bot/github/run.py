@@ -38,11 +38,11 @@ from bot.github.world import (
     text_of,
     witnesses_of,
 )
-from bot.impact.reading import RESTS_ON
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
-from bot.opening import with_masks
-from bot.pipeline import Platform, load_platform
+from bot.pipeline.impact.reading import RESTS_ON
+from bot.pipeline.review import Platform, load_platform
+from bot.pipeline.workspace import with_masks
 from bot.report.escaping import code
 from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
 from bot.taxonomy.history import History

@@ -40,7 +40,7 @@ from bot.ledger.store import (
     load_reconciled,
     load_record,
 )
-from bot.submission import EVAL_SETS
+from bot.pipeline.submission import EVAL_SETS
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
 """What is read of a platform repository: the rest of it, of whatever size, is not even fetched."""

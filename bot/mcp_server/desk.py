@@ -16,10 +16,10 @@ from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
 from bot.mcp_server.made_once import MadeOnce
 from bot.mcp_server.untrusted import shown, unmarked
-from bot.opening import open_backend, open_package, with_masks
-from bot.pipeline import Platform, Review, load_platform
+from bot.pipeline.review import Platform, Review, load_platform
+from bot.pipeline.submission import Package, submission_folders
+from bot.pipeline.workspace import open_backend, open_package, with_masks
 from bot.report.wording import listed
-from bot.submission import Package, submission_folders
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import perhaps
 

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field, Strict
 
 from bot.classifier.model import Unfamiliar
 from bot.errors import UsageError
-from bot.explaining import Explained, explain_entry, explain_query
 from bot.mcp_server.answers import ContradictionRow, FactsRow
 from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
@@ -20,8 +19,9 @@ from bot.mcp_server.inputs import (
 )
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
 from bot.mcp_server.working import Call, Report, Workers
-from bot.pipeline import review
-from bot.refusals import refuse_incomplete
+from bot.pipeline.explain import Explained, explain_entry, explain_query
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import review
 from bot.report.explanation_output import (
     ContestOutput,
     ExplainOutput,

@@ -18,9 +18,9 @@ from bot.files.validation import FileModel, Score, Text, Tuple
 from bot.intake.agents.agent_yaml import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Package, read_package, refuse_shared_ids
 from bot.rater.scores import KeptScores, read_scores
-from bot.submission import Package, read_package, refuse_shared_ids
 
 Read = TypeVar("Read")
 

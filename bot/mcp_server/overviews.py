@@ -29,7 +29,7 @@ from bot.mcp_server.set_answers import (
 )
 from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.working import Call, Workers, without_places
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.report.agreement_overview import agreement_overview
 from bot.report.overview import prune_overview, status_overview
 

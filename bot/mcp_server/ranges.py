@@ -8,7 +8,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.classifier.model import Progress
-from bot.consolidating import consolidate
 from bot.mcp_server.answers import (
     ClassifyToVerdictAnswer,
     Contradictions,
@@ -42,8 +41,9 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.untrusted import Named, find_name, mark
 from bot.mcp_server.verdict_rows import kept_rows, outcome_of, review_rows, shown, shown_remarked
 from bot.mcp_server.working import Call, Report, Workers
-from bot.pipeline import review
-from bot.refusals import refuse_incomplete
+from bot.pipeline.consolidate import consolidate
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import review
 from bot.report.wording import headline
 
 Without: TypeAlias = Annotated[

@@ -10,7 +10,6 @@ from pydantic import Field
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Backend, Progress
-from bot.consolidating import consolidate
 from bot.mcp_server.answers import (
     ClassifiedRow,
     ClassifyAnswer,
@@ -45,10 +44,11 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.untrusted import mark, mark_turns
 from bot.mcp_server.verdict_rows import kept_rows, shown
 from bot.mcp_server.working import Call, Report, Workers
-from bot.pipeline import Platform, under_corrections
-from bot.refusals import refuse_incomplete
-from bot.settling import asked, content_key, settle
-from bot.submission import Package
+from bot.pipeline.consolidate import consolidate
+from bot.pipeline.matching import asked, content_key, settle
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import Platform, under_corrections
+from bot.pipeline.submission import Package
 
 
 class Steps:

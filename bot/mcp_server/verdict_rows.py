@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from bot.consolidating import Consolidation
 from bot.consolidator.verdict import Verdict
 from bot.mcp_server.answers import ContradictionRow, FactsRow, Outcome, ReviewRow, VerdictRow
 from bot.mcp_server.inputs import RemarkedRows, Rows
 from bot.mcp_server.untrusted import MarkedVoice, mark, mark_turns
-from bot.pipeline import Platform, Review
+from bot.pipeline.consolidate import Consolidation
+from bot.pipeline.review import Platform, Review
+from bot.pipeline.submission import Submission
 from bot.rater.scores import KeptScores
 from bot.report.wording import Judged, why
-from bot.submission import Submission
 
 Row = TypeVar("Row", bound=VerdictRow)
 

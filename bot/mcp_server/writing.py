@@ -8,7 +8,6 @@ from typing import Annotated, Final, Literal, TypeAlias
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, Strict
 
-from bot.admitting import Admission, Words, admit_package, admit_waiting
 from bot.classifier.model import Progress
 from bot.classifier.visible_text import clean
 from bot.curator.file_changes import admit, apply
@@ -29,8 +28,9 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
 from bot.mcp_server.working import Call, Report, Workers
-from bot.opening import entry_text, occasion
-from bot.pipeline import Platform
+from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting
+from bot.pipeline.review import Platform
+from bot.pipeline.workspace import entry_text, occasion
 from bot.report.output import Spent
 from bot.report.wording import counted
 from bot.text.masking import masked

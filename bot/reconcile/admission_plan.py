@@ -33,7 +33,7 @@ from bot.ledger.model import (
     record_path,
 )
 from bot.ledger.store import record_text
-from bot.pipeline import Platform, stage_admissions
+from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, without
 from bot.reconcile.draft import Draft

@@ -14,9 +14,9 @@ from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts, classifie
 from bot.github.judgement import judge_facts
 from bot.github.values import PullRequest
 from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
-from bot.pipeline import Platform
+from bot.pipeline.matching import settle
+from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.settling import settle
 from bot.text.digests import digest
 
 

@@ -10,7 +10,7 @@ from bot.curator.losses import Losses, lost_since
 from bot.curator.store import tombstone_path
 from bot.github.values import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.offers import Step
 from bot.reconcile.proposals import EVICT, SWAP, grounds_in, is_about
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true

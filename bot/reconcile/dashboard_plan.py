@@ -21,7 +21,7 @@ from bot.github.values import (
 )
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.proposals import Proposal
 from bot.reconcile.wishes import Wish
 from bot.report.dashboard import (

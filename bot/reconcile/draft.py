@@ -10,7 +10,7 @@ from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
 from bot.curator.store import RegressionSet, entry_path, waiting_path
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.offers import Refused, Step
 from bot.reconcile.renames import with_entries
 from bot.report.offer import Change, Offered

@@ -12,7 +12,7 @@ from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core, Observed
 from bot.extension.observing import observe_all, observe_entry
 from bot.github.analysis import SubmissionFacts, classified_of
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 
 def candidates_of(

@@ -26,8 +26,8 @@ from bot.github.analysis import (
 from bot.github.renewals import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
+from bot.pipeline.matching import settle
 from bot.reconcile.candidate_facts import CandidateFacts
-from bot.settling import settle
 from bot.taxonomy.model import Taxonomy
 
 

@@ -8,10 +8,10 @@ from bot.curator.store import RegressionSet
 from bot.git import is_id
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
-from bot.pipeline import Platform, unsettled
+from bot.pipeline.matching import in_line, settle
+from bot.pipeline.review import Platform, unsettled
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
-from bot.settling import in_line, settle
 from bot.text.digests import digest
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bot.curator.entry import Entry
 from bot.github.judgement import Judgement
 from bot.ledger.model import Decision
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 
 def pinned(judgement: Judgement, platform: Platform) -> dict[str, Entry]:

@@ -16,7 +16,7 @@ from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import PullRequest
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.report.suggestion import Moment, render_eviction, render_swap, was_closed_by_us
 
 EVICT = f"{OWN_BRANCHES}evict/"

@@ -9,9 +9,9 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.analysis import classified_of
 from bot.intake.query import Query, SetupFile
-from bot.pipeline import Platform
+from bot.pipeline.matching import settle
+from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
-from bot.settling import settle
 
 
 def follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]:

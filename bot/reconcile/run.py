@@ -35,8 +35,8 @@ from bot.github.world import (
     reconciled_of,
     witnesses_of,
 )
-from bot.opening import with_masks
-from bot.pipeline import Platform, load_platform
+from bot.pipeline.review import Platform, load_platform
+from bot.pipeline.workspace import with_masks
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.raising import raise_candidates
 from bot.reconcile.stages import (

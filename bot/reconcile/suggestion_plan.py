@@ -28,7 +28,7 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import ADMISSION, SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.answers import answered, reopened, suggested
 from bot.reconcile.proposals import (
     LABEL,

@@ -27,14 +27,10 @@ from bot.ledger.model import (
     StoredClassification,
 )
 from bot.ledger.store import record_text
-from bot.pipeline import Platform
-from bot.reconcile.candidate_facts import CandidateFacts
-from bot.reconcile.extending import candidates_of
-from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
-from bot.renewal import questions_since, tasks_of
-from bot.settling import settle
-from bot.submission import (
+from bot.pipeline.matching import settle
+from bot.pipeline.reclassify import questions_since, tasks_of
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
     called_by_agent,
@@ -42,6 +38,10 @@ from bot.submission import (
     refuse_shared_ids,
     submission_folders,
 )
+from bot.reconcile.candidate_facts import CandidateFacts
+from bot.reconcile.extending import candidates_of
+from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
 from bot.taxonomy.history import History
 from bot.text.digests import digest
 

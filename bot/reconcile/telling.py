@@ -18,7 +18,7 @@ from bot.github.values import IssueComment, Operation, PullRequest
 from bot.ledger.event_files import is_full
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
-from bot.pipeline import Platform, Review
+from bot.pipeline.review import Platform, Review
 from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done

@@ -17,7 +17,7 @@ from bot.github.values import Operation, PullRequest
 from bot.github.world import World, folders_of, reconciled_of, rejections_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.offers import Offer
 

@@ -14,12 +14,12 @@ from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
-from bot.pipeline import Platform, unsettled
+from bot.pipeline.matching import settle
+from bot.pipeline.review import Platform, unsettled
+from bot.pipeline.submission import EVAL_SETS
 from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames
-from bot.settling import settle
-from bot.submission import EVAL_SETS
 from bot.text.compare import text_key
 from bot.text.digests import digest
 

@@ -17,7 +17,7 @@ from bot.github.values import CheckRun, IssueComment, PullRequest
 from bot.ledger.event_files import parsed_of
 from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.answers import closed_by_bots
 from bot.reconcile.offers import Offer
 from bot.reconcile.proposals import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.pipeline import Review
+from bot.pipeline.review import Review
 from bot.report.wording import Voice, agreeing, listed
 
 SHOWN = 5

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.growth import growth_chart

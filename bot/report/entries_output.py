@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from bot.curator.entry import Entry, Evicted, Lag
 from bot.curator.roles import Roles, derive_roles
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from bot.intake.expectation import understand
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED
+from bot.pipeline.submission import Submission
 from bot.report.wording import Voice, listed
-from bot.submission import Submission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.consolidator.verdict import Reason, Verdict
-from bot.pipeline import Review
+from bot.pipeline.review import Review
 from bot.rater.contextualizer import LiveSet
 from bot.report.wording import Voice, why
 from bot.text.compare import rounded

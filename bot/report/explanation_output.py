@@ -10,7 +10,7 @@ from bot.classifier.model import Path, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.counterfactuals import Outcome
 from bot.consolidator.verdict import Ruling
-from bot.explaining import Explained
+from bot.pipeline.explain import Explained
 from bot.report.output import Spent, UsageOutput, VerdictOutput
 from bot.report.remarks import ContradictionOutput
 from bot.report.voices import PlainVoice

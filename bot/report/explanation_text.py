@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange
-from bot.explaining import Explained
+from bot.pipeline.explain import Explained
 from bot.report.remarks import remarks_on
 from bot.report.voices import PlainVoice
 from bot.report.wording import codes, counted, verdict_words, why_with_advice

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from bot.classifier.exemplars import LeftOut
-from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact, Remark, RemarkSides, Shown, VerdictSides
+from bot.pipeline.impact.model import (
+    Appraisal,
+    CapabilitySides,
+    Effect,
+    Impact,
+    Remark,
+    RemarkSides,
+    Shown,
+    VerdictSides,
+)
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
 from bot.report.voices import quoted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.impact.model import Appraisal, CapabilitySides, Effect, Impact
+from bot.pipeline.impact.model import Appraisal, CapabilitySides, Effect, Impact
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import (
     exemplar_words,

@@ -12,10 +12,9 @@ from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.errors import Problem
-from bot.importing.appraisal import Appraisal
-from bot.importing.plan import Item, Plan, Standing
-from bot.importing.reading import Bundle
-from bot.pipeline import Platform
+from bot.pipeline.importing.plan import Appraisal, Item, Plan, Standing
+from bot.pipeline.importing.reading import Bundle
+from bot.pipeline.review import Platform
 from bot.report.output import (
     CapabilityStatus,
     ProblemOutput,

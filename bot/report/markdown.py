@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
-from bot.pipeline import Review
+from bot.pipeline.review import Review
 from bot.report import wording
 from bot.report.escaping import code, link, plain, shortened, visible
 from bot.report.evidence import evidence

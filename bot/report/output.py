@@ -10,14 +10,14 @@ from pydantic import BaseModel, Field, JsonValue
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
-from bot.correcting import CorrectionPlan
 from bot.curator.entry import Lag
 from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
-from bot.impact.model import Appraisal
+from bot.pipeline.correct import CorrectionPlan
+from bot.pipeline.impact.model import Appraisal
 from bot.report.remarks import RemarksOutput, remarks_on
 from bot.report.wording import codes
 

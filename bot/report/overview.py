@@ -6,7 +6,7 @@ from bot.curator.admission import least_loss
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import swaps_of
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.output import (
     CapabilityStatus,

@@ -6,8 +6,8 @@ import shlex
 from typing import Final
 
 from bot.intake.query import Query
-from bot.pipeline import Review
-from bot.replacing import Replacement
+from bot.pipeline.replace import Replacement
+from bot.pipeline.review import Review
 from bot.report.escaping import code, code_block
 from bot.report.tables import Table, folded
 from bot.report.voices import MarkdownVoice

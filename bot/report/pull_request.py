@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bot.curator.losses import Departure
 from bot.errors import Problem
-from bot.impact.model import Impact
-from bot.pipeline import Review
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.review import Review
 from bot.report.escaping import code
 from bot.report.impact_markdown import render_impact
 from bot.report.losses import render_departure

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
-from bot.pipeline import Review
+from bot.pipeline.review import Review
 from bot.report.evidence import expected_tools
 from bot.report.output import (
     LagOutput,

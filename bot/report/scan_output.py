@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, Field
 
+from bot.pipeline.scan import Sighting
 from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
 from bot.report.output import ProblemOutput, Spent
 from bot.report.voices import PlainVoice
 from bot.report.wording import counted
-from bot.scanning import Sighting
 from bot.text.masking import masked_together
 from bot.text.personal_data.counting import kinds_in_words
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.curator.entry import Entry
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.rater.model import Resident
 from bot.report.output import LossOutput, StatusOutput
 from bot.report.tables import Section

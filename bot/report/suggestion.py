@@ -9,7 +9,7 @@ from functools import cached_property
 from bot.curator.entry import Entry
 from bot.curator.prune import EvictionKind, Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import code
 from bot.report.voices import MarkdownVoice, quoted

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from bot.consolidator.verdict import Route, Verdict
-from bot.pipeline import Review
+from bot.pipeline.review import Review
 from bot.report import wording
 from bot.report.console import Printer
 from bot.report.corrections import corrected_lines

@@ -10,8 +10,8 @@ from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.consolidator.verdict_engine import honesty
 from bot.intake.specification import UNLISTED
-from bot.pipeline import Platform, Review
-from bot.submission import Submission
+from bot.pipeline.review import Platform, Review
+from bot.pipeline.submission import Submission
 from bot.text.compare import rounded
 from bot.text.personal_data.counting import kinds_in_words
 

@@ -11,12 +11,12 @@ from typing import Any, Final
 from bot.classifier.classify import classify
 from bot.classifier.model import Backend, Identity, silent
 from bot.intake.query import Query
-from bot.pipeline import Platform, under_corrections
+from bot.pipeline.matching import content_of, settle
+from bot.pipeline.review import Platform, under_corrections
+from bot.pipeline.submission import Package
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Doubt, Resident, ScoredQuery
 from bot.rater.profile import bits
-from bot.settling import content_of, settle
-from bot.submission import Package
 
 CLASSIFIED: Final = {
     "place": "BIGINT",

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Progress
 from bot.errors import OutsideError
-from bot.opening import open_backend, with_masks
+from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
 from bot.triage.cluster import Cluster, classified_on

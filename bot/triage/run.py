@@ -13,8 +13,8 @@ from bot.classifier.batching import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Stages
 from bot.errors import IncompleteError, InputError, Problem, UsageError
-from bot.pipeline import Platform
-from bot.submission import Package
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Package
 from bot.text.masking import mask_by
 from bot.triage.classifying import Ground, Representative, settled_by
 from bot.triage.cluster import Cluster

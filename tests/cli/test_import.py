@@ -15,7 +15,7 @@ from bot.classifier.backends import make_backend
 from bot.errors import IncompleteError
 from bot.git import ObjectStore
 from bot.ledger.model import CorrectionRecord
-from bot.opening import open_platform
+from bot.pipeline.workspace import open_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.renames import follow_renames
 from bot.reconcile.survey import Past, survey

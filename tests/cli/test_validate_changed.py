@@ -10,7 +10,7 @@ import git
 import pytest
 import yaml
 
-from bot import package_reading, submission
+from bot.pipeline import package_reading, submission
 from tests.cli.conftest import Incumbent
 
 

@@ -16,13 +16,12 @@ from bot.curator.file_changes import render
 from bot.curator.staging import Occasion
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
-from bot.importing.appraisal import Appraisal, appraise
-from bot.importing.plan import Item, Plan, compare, gone, plan_import
-from bot.importing.reading import NOT_DECLARED, Bundle, Origin, Spoken
 from bot.intake.query import Query, Setup
-from bot.pipeline import Platform
+from bot.pipeline.importing.plan import Appraisal, Item, Plan, appraise, compare, gone, plan_import
+from bot.pipeline.importing.reading import NOT_DECLARED, Bundle, Origin, Spoken
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Submission
 from bot.rater.model import ScoredQuery
-from bot.submission import Submission
 from tests.factories import make_config, make_entry, make_taxonomy
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)

@@ -17,7 +17,7 @@ from bot.extension.reference import reference_of
 from bot.extension.signals import Resemblance, signals_of
 from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
 from bot.intake.query import Query
-from bot.submission import Submission
+from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Capability, Exemplars, Source
 from tests.extension.builders import ask, make_settings, make_taxonomy
 from tests.factories import make_entry

@@ -11,7 +11,7 @@ from bot.errors import InputError, Problem
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import normal_path
 from bot.intake.expectation import understand
-from bot.submission import Package, read_package
+from bot.pipeline.submission import Package, read_package
 from tests.factories import SHIPPED
 from tests.formats import EVAL_SETS
 from tests.hostile.agents import AGENTS

@@ -36,7 +36,7 @@ from bot.ledger.model import (
     PullRequestRecord,
     StoredClassification,
 )
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 
 BOT = "github-actions[bot]"

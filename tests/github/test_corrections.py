@@ -17,7 +17,7 @@ from bot.ledger.event_files import parsed
 from bot.ledger.events import Corrected, CorrectionEnded, Shown, events_path
 from bot.ledger.model import CORRECTIONS, CorrectionRecord
 from bot.ledger.model import Correction as StoredCorrection
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.text.compare import text_key
 from tests.factories import make_entry

@@ -31,8 +31,8 @@ from bot.github.unreviewed import Publication
 from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
+from bot.pipeline.submission import Submission
 from bot.report.escaping import visible
-from bot.submission import Submission
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS

@@ -27,11 +27,11 @@ from bot.github.events import Event, Flow
 from bot.github.impact import ASK_A_CURATOR
 from bot.github.run import analyse_event, publish_event
 from bot.github.world import World, remembered_of
-from bot.impact.model import Impact
-from bot.impact.reading import ANOTHER_MODEL
 from bot.ledger.model import BRANCH
-from bot.migrating.plan import plan_migration
-from bot.pipeline import Platform
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.impact.reading import ANOTHER_MODEL
+from bot.pipeline.migrating.plan import plan_migration
+from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import TAXONOMY_FILE

@@ -10,7 +10,7 @@ from bot.classifier.model import Classification, Judgement
 from bot.curator.entry import Entry
 from bot.github.renewals import RenewalFacts, entry_digest, renewal_facts, renewed
 from bot.intake.specification import UNDECLARED
-from bot.renewal import Renewal, Task
+from bot.pipeline.reclassify import Renewal, Task
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_entry, make_taxonomy
 from tests.github.scenes import IDENTITY

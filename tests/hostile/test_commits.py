@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.git import ObjectStore
-from bot.submission import read_package
+from bot.pipeline.submission import read_package
 from tests.factories import SHIPPED
 from tests.hostile.templates import AGENT, EVALS
 from tests.origin import Entry, Origin

@@ -20,7 +20,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.intake.expectation import understand
-from bot.submission import read_package
+from bot.pipeline.submission import read_package
 from bot.text.secrets import holds_key
 from tests.factories import SHIPPED
 from tests.fuzz.targets import faults_of, last_lines

@@ -14,12 +14,12 @@ from bot.curator.staging import stored
 from bot.curator.store import RegressionSet
 from bot.errors import IncumbentError
 from bot.files.documents import parse_yaml
-from bot.impact.measure import Agents, Change, measure
-from bot.impact.model import Impact
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline import Platform
-from bot.submission import Package, Submission, called_by_agent
+from bot.pipeline.impact.measure import Agents, Change, measure
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Package, Submission, called_by_agent
 from bot.taxonomy.model import Capability, Taxonomy
 from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.runs import IDENTITY, scores_of, text_of

@@ -12,8 +12,8 @@ from bot.classifier.model import Judgement
 from bot.classifier.model import Path as DecidedBy
 from bot.config import REVIEWED_FILES
 from bot.files.documents import parse_yaml
-from bot.impact.appraisal import Text, appraise, trial_problems
-from bot.impact.model import Appraisal
+from bot.pipeline.impact.appraisal import Text, appraise, trial_problems
+from bot.pipeline.impact.model import Appraisal
 from bot.review.statistics import wilson
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from tests.classifier.factories import counted, declared, of_tools

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.impact.comparison import Judged, Side, compare
-from bot.impact.model import Effect, Remark
-from bot.pipeline import Platform
+from bot.pipeline.impact.comparison import Judged, Side, compare
+from bot.pipeline.impact.model import Effect, Remark
+from bot.pipeline.review import Platform
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Taxonomy
 from tests.impact.scenes import BASE, capability, grown, member, platform

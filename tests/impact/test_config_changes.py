@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.impact.config_changes import config_changes
+from bot.pipeline.impact.comparison import config_changes
 from tests.factories import make_config
 
 BEFORE = make_config()

@@ -13,11 +13,11 @@ from bot.classifier.exemplars import Bar, HeldOut
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry
 from bot.errors import IncompleteError
-from bot.impact.measure import Agents, Change, held_out_of, measure, read_agents
-from bot.impact.model import Impact
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
 from bot.ledger.keys import content_key
-from bot.pipeline import Platform
+from bot.pipeline.impact.measure import Agents, Change, held_out_of, measure, read_agents
+from bot.pipeline.impact.model import Impact
+from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.classifier.factories import counted, of_tools, specification, tool
 from tests.factories import make_config

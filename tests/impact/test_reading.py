@@ -12,10 +12,10 @@ import yaml
 from bot.config import CONFIG_FILE, ClassifierSettings
 from bot.errors import InputError
 from bot.git import ObjectStore
-from bot.impact.config_changes import config_changes
-from bot.impact.measure import Change, read_agents
-from bot.impact.reading import ANOTHER_MODEL, backends_of, read_change
-from bot.pipeline import Platform
+from bot.pipeline.impact.comparison import config_changes
+from bot.pipeline.impact.measure import Change, read_agents
+from bot.pipeline.impact.reading import ANOTHER_MODEL, backends_of, read_change
+from bot.pipeline.review import Platform
 from bot.taxonomy.changes import Kind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy

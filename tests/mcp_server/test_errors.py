@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from bot.config import CONFIG_FILE
 from bot.mcp_server.desk import Desk
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
     CARD_LINE,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.curator.migrated import migrated_values
-from bot.migrating.plan import _move_values
+from bot.pipeline.migrating.plan import _move_values
 from bot.taxonomy.migration import Migration
 
 MIGRATION = Migration(renames={"old": "new"}, splits={"whole": ("half", "rest")})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.files.snapshot import NoFiles, Overlay
-from bot.migrating.exemplars import MOVED_FILE, carried_tables, moved_exemplars
+from bot.pipeline.migrating.exemplars import MOVED_FILE, carried_tables, moved_exemplars
 from bot.taxonomy.changes import changes_between
 from bot.taxonomy.exemplars import ExemplarFile
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files

@@ -8,7 +8,7 @@ import pytest
 
 from bot.config import REVIEWED_FILES
 from bot.files.yaml_writer import edited
-from bot.migrating.overrides import migrate_overrides
+from bot.pipeline.migrating.overrides import migrate_overrides
 from bot.taxonomy.migration import NOTHING, Migration
 
 MIGRATION = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})

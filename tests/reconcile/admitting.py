@@ -12,7 +12,7 @@ from bot.curator.store import entry_path
 from bot.github.analysis import QueryFacts, classified_of
 from bot.github.values import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
-from bot.pipeline import Platform, unsettled
+from bot.pipeline.review import Platform, unsettled
 from bot.reconcile.admission_plan import Plan, plan_admissions
 from bot.reconcile.admission_scene import Scene
 from bot.reconcile.cases import Case, cases_of

@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting
 from bot.github.analysis import IdentityFacts, QueryFacts, SubmissionFacts
 from bot.github.values import IssueComment, PullRequest
 from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.text.digests import digest

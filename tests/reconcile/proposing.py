@@ -12,7 +12,7 @@ from bot.github.values import CheckRun, IssueComment, Operation, PostCheck, Pull
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.answers import suggested
 from bot.reconcile.offers import Offer, Step
 from bot.reconcile.proposals import LABEL, Proposal

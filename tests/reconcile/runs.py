@@ -15,7 +15,7 @@ from bot.curator.file_changes import admit
 from bot.github.events import Event, Flow
 from bot.github.run import analyse_event, publish_event
 from bot.github.world import World
-from bot.pipeline import Platform, load_platform
+from bot.pipeline.review import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import TAXONOMY_FILE

@@ -12,7 +12,7 @@ from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.proposals import (
     ADMIT,
     EVICT,

@@ -20,7 +20,7 @@ from bot.ledger.model import (
     ReconciledFolder,
     Rejection,
 )
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders

@@ -14,7 +14,7 @@ from bot.github.analysis import classified_of, facts_of
 from bot.ledger.model import StoredClassification
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids
-from bot.pipeline import Review, judge
+from bot.pipeline.review import Review, judge
 from bot.report.classify_output import ClassifyOutput
 from bot.report.console import Printer
 from bot.report.markdown import render_markdown

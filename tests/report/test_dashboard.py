@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.intake.query import SetupFile
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 from bot.report.dashboard import (
     MARKER,
     Candidate,

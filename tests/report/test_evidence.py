@@ -13,14 +13,14 @@ from rich.console import Console
 from bot.files.documents import Data
 from bot.github.analysis import classified_of, facts_of
 from bot.intake.query import Query, Setup, SetupFile
-from bot.pipeline import Classified, Platform, Review, judge
+from bot.pipeline.review import Classified, Platform, Review, judge
+from bot.pipeline.submission import Submission
 from bot.report.console import Printer
 from bot.report.evidence import ExpectedTool, evidence, expected_tools
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
 from bot.report.text import print_text
 from bot.report.voices import PlainVoice
-from bot.submission import Submission
 from tests.github.scenes import make_analysis, make_platform, make_query
 
 VOICE = PlainVoice(make_platform().taxonomy)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bot.impact.model import (
+from bot.pipeline.impact.model import (
     Appraisal,
     CapabilitySides,
     ConfigChange,

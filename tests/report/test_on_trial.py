@@ -9,10 +9,10 @@ import pytest
 
 from bot.consolidator.cycle import run_cycle
 from bot.curator.store import RegressionSet
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Submission
 from bot.report.voices import MarkdownVoice, PlainVoice
 from bot.report.wording import why
-from bot.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config, make_taxonomy, query
 

@@ -9,12 +9,12 @@ import pytest
 from bot.classifier.backends import make_backend
 from bot.config import PersonalData
 from bot.files.snapshot import WorkingTree
-from bot.pipeline import Platform, Review, load_platform, review
+from bot.pipeline.review import Platform, Review, load_platform, review
+from bot.pipeline.scan import scan_folder
+from bot.pipeline.submission import read_package
 from bot.report.markdown import render_markdown
 from bot.report.review_output import ReviewOutput
 from bot.report.tables import Detail
-from bot.scanning import scan_folder
-from bot.submission import read_package
 from bot.text.personal_data.detector import Detector
 from tests.factories import REPOSITORY, SHIPPED
 

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from bot.github.analysis import classified_of
-from bot.pipeline import Review, judge
+from bot.pipeline.review import Review, judge
 from bot.report.classify_text import print_classified
 from bot.report.console import Printer
 from bot.report.markdown import render_markdown

@@ -14,7 +14,7 @@ from bot.classifier.specification_path import declared_values, inferred_capabili
 from bot.curator.entry import Entry
 from bot.curator.staging import classified_by, stored
 from bot.intake.specification import Specification
-from bot.renewal import query_of, renew, tasks_of
+from bot.pipeline.reclassify import query_of, renew, tasks_of
 from bot.taxonomy.affected import Affected, affected_by, everything
 from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Exemplars, Group, Source, Taxonomy

@@ -14,8 +14,8 @@ from bot.curator.entry import Entry, Source, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError
 from bot.intake.specification import Specification
-from bot.pipeline import Platform
-from bot.submission import Package, Submission
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import Package, Submission
 from bot.triage.classifying import (
     CLASSIFIED,
     Ground,

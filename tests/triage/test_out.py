@@ -17,9 +17,9 @@ from bot.classifier.model import silent
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
-from bot.opening import open_package, open_platform
-from bot.pipeline import Platform, review
-from bot.submission import Package
+from bot.pipeline.review import Platform, review
+from bot.pipeline.submission import Package
+from bot.pipeline.workspace import open_package, open_platform
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.eval_set import render_eval_set
 from bot.triage.markdown import render_triage

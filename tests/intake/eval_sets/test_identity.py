@@ -10,7 +10,7 @@ from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.eval_sets.query_ids import fault_of_id
-from bot.submission import faults_of_names, read_package
+from bot.pipeline.submission import faults_of_names, read_package
 from tests.factories import SHIPPED
 
 MAIL = "kim.lee@northwind.com"

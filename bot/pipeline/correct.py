@@ -14,8 +14,8 @@ from bot.curator.file_changes import FileChange
 from bot.curator.staging import Occasion
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
-from bot.pipeline import Classified, Platform, judge
-from bot.submission import Submission
+from bot.pipeline.review import Classified, Platform, judge
+from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
 from bot.text.compare import text_key

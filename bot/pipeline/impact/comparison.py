@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
+from bot.config import Curation
 from bot.consolidator.verdict import Verdict
 from bot.curator.suggestions import Suggestions, suggest
-from bot.impact.model import CapabilitySides, Effect, PinSides, Remark, RemarkSides, SuggestionSides, VerdictSides
-from bot.pipeline import Platform
+from bot.pipeline.impact.model import (
+    CapabilitySides,
+    ConfigChange,
+    Effect,
+    PinSides,
+    Remark,
+    RemarkSides,
+    SuggestionSides,
+    VerdictSides,
+)
+from bot.pipeline.review import Platform
 from bot.taxonomy.migration import Migration
 from bot.text.compare import rounded
+
+
+def config_changes(old: Curation, new: Curation) -> tuple[ConfigChange, ...]:
+    """The keys whose value differs, as paths such as ``knobs.competence_bar``; sorted."""
+    before, after = dict(_leaves(old.model_dump(mode="json"), ())), dict(_leaves(new.model_dump(mode="json"), ()))
+    keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    return tuple(
+        ConfigChange(key=".".join(key), before=_told(before.get(key)), after=_told(after.get(key))) for key in keys
+    )
+
+
+def _leaves(value: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
+    """The values that are no mappings, by their paths; what is null is as good as absent."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif value is not None:
+        yield path, value
+
+
+def _told(value: JsonValue) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)

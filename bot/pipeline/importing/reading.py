@@ -15,7 +15,7 @@ from bot.intake.agents.reading import find_specifications
 from bot.intake.eval_sets import Named, read_files
 from bot.intake.query import EvalSet
 from bot.intake.specification import UNDECLARED, Specification
-from bot.submission import Package, Submission, faults_of_names, refuse_shared_ids
+from bot.pipeline.submission import Package, Submission, faults_of_names, refuse_shared_ids
 
 NOT_DECLARED = Imported(declared=False)
 _NAME_IT = "name the agent's folder with --agent-folder"

@@ -27,11 +27,11 @@ from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
 from bot.intake.query import Query
+from bot.pipeline.matching import in_line, settle
+from bot.pipeline.submission import Package, Submission, collect
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import Resident, ScoredQuery
-from bot.settling import in_line, settle
-from bot.submission import Package, Submission, collect
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key

@@ -14,7 +14,7 @@ from typing import Final
 from bot.config import Curation
 from bot.errors import OutsideError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.submission import Package, collect, read_package
+from bot.pipeline.submission import Package, collect, read_package
 from bot.text.masking import mask_by
 
 _WORTH_A_PROCESS: Final = 100

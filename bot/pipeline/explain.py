@@ -13,9 +13,9 @@ from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Verdict
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
-from bot.pipeline import Platform, Review
-from bot.renewal import query_of
-from bot.submission import Submission
+from bot.pipeline.reclassify import query_of
+from bot.pipeline.review import Platform, Review
+from bot.pipeline.submission import Submission
 from bot.text.did_you_mean import perhaps
 
 

@@ -17,10 +17,10 @@ from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Overlay, Snapshot, WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import EvalSet, Query
-from bot.pipeline import Platform
-from bot.renewal import query_of
-from bot.replacing import Replacement, not_replaced, replaced_contents
-from bot.submission import EVAL_SETS, submission_folders
+from bot.pipeline.reclassify import query_of
+from bot.pipeline.replace import Replacement, not_replaced, replaced_contents
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import EVAL_SETS, submission_folders
 from bot.text.compare import text_key
 from bot.text.personal_data.counting import personal_in
 from bot.text.personal_data.detector import Detector

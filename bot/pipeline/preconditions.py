@@ -1,4 +1,4 @@
-"""What stops who would go on: entries that lag behind, and queries without a verdict."""
+"""Preconditions: no stale entry, no query without a verdict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.classifier.corrections import unheeded
 from bot.curator.entry import Lag
 from bot.errors import IncompleteError, IncumbentError, InputError, Problem
-from bot.pipeline import Platform
+from bot.pipeline.review import Platform
 
 SHOWN_SHORTFALLS = 10
 """How many queries an error names that have no verdict."""

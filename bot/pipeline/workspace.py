@@ -11,8 +11,8 @@ from bot.curator.staging import Occasion
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
-from bot.pipeline import Platform, load_platform
-from bot.submission import Package, read_package, refuse_shared_ids
+from bot.pipeline.review import Platform, load_platform
+from bot.pipeline.submission import Package, read_package, refuse_shared_ids
 from bot.text.masking import mask_by
 
 

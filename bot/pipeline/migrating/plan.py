@@ -26,8 +26,8 @@ from bot.files.documents import as_mapping, decode, parse, parse_yaml
 from bot.files.mapping_edits import rename_keys
 from bot.files.snapshot import Overlay, Snapshot
 from bot.files.yaml_writer import edited
-from bot.migrating.exemplars import carried_tables, moved_exemplars
-from bot.migrating.overrides import migrate_overrides
+from bot.pipeline.migrating.exemplars import carried_tables, moved_exemplars
+from bot.pipeline.migrating.overrides import migrate_overrides
 from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between

@@ -15,7 +15,7 @@ from bot.classifier.model import RULED, Judgement
 from bot.config import AppraisalSettings
 from bot.errors import Problem
 from bot.files.documents import Document
-from bot.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
+from bot.pipeline.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
 from bot.review.statistics import wilson
 from bot.taxonomy.checks import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between

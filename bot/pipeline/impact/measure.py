@@ -19,16 +19,15 @@ from bot.curator.store import RegressionSet
 from bot.errors import IncumbentError, InputError
 from bot.files.documents import Document
 from bot.files.snapshot import Snapshot
-from bot.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
-from bot.impact.comparison import Judged, Side, compare
-from bot.impact.config_changes import config_changes
-from bot.impact.model import Cost, Effect, EntryAgain, Impact, Remark, TaxonomyChange, VersionStep
 from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
-from bot.pipeline import Classified, Platform, Review, classify_package, judge, unsettled
-from bot.renewal import Former, Renewal, Task, renew, tasks_of
-from bot.settling import settle
-from bot.submission import (
+from bot.pipeline.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
+from bot.pipeline.impact.comparison import Judged, Side, compare, config_changes
+from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, TaxonomyChange, VersionStep
+from bot.pipeline.matching import settle
+from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
+from bot.pipeline.review import Classified, Platform, Review, classify_package, judge, unsettled
+from bot.pipeline.submission import (
     Package,
     called_by_agent,
     find_specification,

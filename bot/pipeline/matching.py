@@ -10,7 +10,7 @@ from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.intake.expected_calls import stated_calls
 from bot.intake.query import Query
-from bot.submission import Submission
+from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 
 Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Entry, Lag, Tombstone
-from bot.pipeline import Platform
+from bot.pipeline.matching import content_key, content_of
+from bot.pipeline.review import Platform
 from bot.rater.model import ScoredQuery
 from bot.rater.scores import KeptScores
-from bot.settling import content_key, content_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,9 @@ from bot.curator.decisions import Answer
 from bot.curator.entry import Entry
 from bot.curator.staging import Occasion, Staging, stage_waiting
 from bot.errors import InputError, Problem, foreign_list
-from bot.pipeline import Platform, Review, classify_package, judge, stage_admissions
-from bot.refusals import refuse_incomplete, refuse_lag, refuse_uncorrected
-from bot.submission import Package
+from bot.pipeline.preconditions import refuse_incomplete, refuse_lag, refuse_uncorrected
+from bot.pipeline.review import Platform, Review, classify_package, judge, stage_admissions
+from bot.pipeline.submission import Package
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,9 @@ from bot.files.documents import parse_yaml
 from bot.files.snapshot import Overlay
 from bot.git import Change as FileChange
 from bot.git import ObjectStore
-from bot.impact.measure import Change
-from bot.pipeline import Platform, load_platform
-from bot.submission import collect
+from bot.pipeline.impact.measure import Change
+from bot.pipeline.review import Platform, load_platform
+from bot.pipeline.submission import collect
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE

@@ -1,1 +1,0 @@
-"""What a change of taxonomy or config would do to the regression set, before anybody merges it."""

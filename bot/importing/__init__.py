@@ -1,1 +1,0 @@
-"""A team's present regression set becomes R, or a part of it: nobody starts empty."""

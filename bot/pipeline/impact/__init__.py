@@ -1,0 +1,1 @@
+"""What a change of taxonomy or config would do to the regression set, before it is merged."""

@@ -1,0 +1,1 @@
+"""A team's present regression set becomes R, or a part of it."""
