@@ -28,8 +28,7 @@ from bot.classifier.embedded.regression import Regression
 from bot.classifier.exemplars import Label, training_data
 from bot.config import Curation, load_config
 from bot.errors import InputError
-from bot.evaluation.label_tsv import read_tsv
-from bot.evaluation.labels import LabelledQuery, Vocabulary, resolve
+from bot.evaluation.labels import LabelledQuery, Vocabulary, read_tsv, resolve
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED

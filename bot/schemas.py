@@ -11,7 +11,7 @@ from bot.config import Curation
 from bot.curator.corrections import CorrectedText
 from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
-from bot.evaluation.label_yaml import LabelsFile
+from bot.evaluation.labels import LabelsFile
 from bot.evaluation.predictions import Predictions
 from bot.extension.refused import RefusedCandidates
 from bot.github.analysis import Analysis

@@ -14,8 +14,8 @@ from bot.pipeline.workspace import open_platform
 
 if TYPE_CHECKING:
     from bot.cli.evaluation_sources import Predicted
-    from bot.evaluation.bootstrap import Sampling
     from bot.evaluation.labels import LabelledQuery
+    from bot.evaluation.measures import Sampling
     from bot.report.evaluation_output import EvaluateOutput
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -128,8 +128,8 @@ def command(
     """
     from bot.cli import evaluation_sources as sources
     from bot.config import load_config
-    from bot.evaluation.bootstrap import Sampling
     from bot.evaluation.labels import Vocabulary
+    from bot.evaluation.measures import Sampling
     from bot.files.snapshot import WorkingTree
 
     if more and not labels:
@@ -213,8 +213,7 @@ def _measure(
 
     Where there are none, raises what stopped a classifier, or else :class:`IncompleteError`.
     """
-    from bot.evaluation.cells import lay_out
-    from bot.evaluation.measures import compare, evaluate
+    from bot.evaluation.measures import compare, evaluate, lay_out
     from bot.evaluation.predictions import unpredicted
     from bot.report import evaluation_output as outputs
 

@@ -16,9 +16,8 @@ from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.curator.corrections import by_hand, load_corrections
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.evaluation.corrections import Corrected, corrected
-from bot.evaluation.labels import LEFT_OUT, LabelledQuery, Vocabulary, join
+from bot.evaluation.labels import DOCUMENTS, LEFT_OUT, LabelledQuery, Vocabulary, join, read_labelled_queries
 from bot.evaluation.predictions import Predictions, predict
-from bot.evaluation.reading import DOCUMENTS, read_labels
 from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate
@@ -95,7 +94,7 @@ def read_label_files(files: Sequence[Path], vocabulary: Vocabulary, platform: Pl
         except InputError as error:
             problems.extend(error.problems)
     try:
-        found = read_labels(contents, vocabulary, platform.config.limits)
+        found = read_labelled_queries(contents, vocabulary, platform.config.limits)
     except InputError as error:
         problems.extend(error.problems)
     if problems:

@@ -18,8 +18,7 @@ from bot.cli.options import (
 from bot.curator.entry import Entry
 from bot.curator.store import FOLDER, entry_path
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
-from bot.export.plan import Export, plan_export
-from bot.export.registry import writers
+from bot.export.plan import Export, plan_export, writers
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
 from bot.report.output import ExportOutput

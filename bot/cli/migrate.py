@@ -13,7 +13,7 @@ from bot.cli.options import dry_run_option, json_option, one_at_a_time, print_js
 from bot.curator.file_changes import apply
 from bot.curator.journal import refuse_half_written
 from bot.errors import UsageError
-from bot.evaluation.reading import DOCUMENTS
+from bot.evaluation.labels import DOCUMENTS
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.migrating.plan import MigrationPlan, plan_migration
 from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Final
 
+from pydantic import AfterValidator, Field
+
+from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError, Problem, foreign
-from bot.files.label_tables import Word
+from bot.files.documents import Data, Document, as_mapping, decode, parse
+from bot.files.label_tables import Word, read_labels, read_table
+from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
+from bot.intake.query import SpokenFile
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps
@@ -197,3 +204,190 @@ class _Resolver:
 
     def _complain(self, line: int | None, message: str, fix: str) -> None:
         self.problems.append(Problem(self.file.file, line, message, fix))
+
+
+HEADERS: Final[Mapping[tuple[str, ...], bool]] = {("labels", "query"): False, ("labels", "turns"): True}
+"""The header's cells, and whether the cells behind the labels are turns of one query."""
+_FIX = "write `labels`, a tab and `query` on the first line (or `turns`, for queries of several turns)"
+
+
+def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
+    """The rows of ``text``, with the faults of those that cannot be read; :class:`InputError` without a header."""
+    table = read_table(text, file, HEADERS.keys(), _FIX, REVIEWED_FILES)
+    problems = list(table.problems)
+    reading = _Rows(file, limits, HEADERS[table.header], problems)
+    rows = [row for number, line in table.rows if (row := reading.row(number, line))]
+    return LabelFile(
+        file=file,
+        rows=tuple(rows),
+        capabilities=table.capabilities,
+        meanings=table.meanings,
+        problems=tuple(problems),
+    )
+
+
+class _Rows:
+    """The rows of one file; what is wrong with them is added to ``problems``."""
+
+    def __init__(self, file: str, limits: Limits, turns: bool, problems: list[Problem]) -> None:
+        self.file, self.limits, self.turns, self.problems = file, limits, turns, problems
+
+    def complain(self, line: int, message: str, fix: str) -> None:
+        self.problems.append(Problem(self.file, line, message, fix))
+
+    def row(self, number: int, line: str) -> LabelRow | None:
+        """The query on a line; ``None`` where there is none to be read."""
+        before = len(self.problems)
+        cell, tab, rest = line.rstrip("\t").partition("\t")
+        cells = rest.split("\t") if tab else []
+        if not cells:
+            fix = "write the labels, a tab and the query; without labels the line begins with the tab"
+            self.complain(number, "the line has no query", fix)
+        elif len(cells) > 1 and not self.turns:
+            fix = "replace tabs in the query by spaces; for queries of several turns make the header `labels<TAB>turns`"
+            self.complain(number, f"the line has {len(cells) + 1} cells, and the header 2", fix)
+        self._check_turns(number, cells)
+        labels = read_labels(cell)
+        for message, fix in labels.faults:
+            self.complain(number, message, fix)
+        if len(self.problems) > before:
+            return None
+        return LabelRow(turns=tuple(cells), true=labels.true, unknown=labels.unknown, line=number)
+
+    def _check_turns(self, number: int, cells: list[str]) -> None:
+        for cell in cells:
+            if not cell.strip():
+                self.complain(number, "a turn is empty", "write the text between the tabs")
+        self.problems += turn_problems(self.file, number, cells, self.limits)
+
+
+def turn_problems(file: str, line: int | None, turns: list[str], limits: Limits) -> list[Problem]:
+    """What of ``turns`` is beyond the limits of a query."""
+    problems = []
+    if len(turns) > limits.turns:
+        message = f"the query has {len(turns)} turns, more than the limit of {limits.turns}"
+        problems.append(Problem(file, line, message, "shorten it, or raise limits.turns in config/curation.yaml"))
+    longest = max(map(len, turns), default=0)
+    if longest > limits.turn_characters:
+        message = f"a turn has {longest:,} characters, more than the limit of {limits.turn_characters:,}"
+        fix = "shorten it, or raise limits.turn_characters in config/curation.yaml"
+        problems.append(Problem(file, line, message, fix))
+    return problems
+
+
+FORMAT_VERSION: Final = 1
+
+
+def _known_version(version: int) -> int:
+    if version != FORMAT_VERSION:
+        raise DemandError(
+            f"{FORMAT_VERSION}, the only version of the format there is", f"write `labels: {FORMAT_VERSION}`"
+        )
+    return version
+
+
+class LabelledQueryFile(SpokenFile):
+    """One query and its labels."""
+
+    true: Tuple[Text] = Field(description="capabilities that the query exercises; the others are FALSE")
+    unknown: Tuple[Text] = Field(default=(), description="capabilities of which nobody can tell; left out of measures")
+    note: Text | None = Field(default=None, description="why, for other people; nothing reads it")
+
+
+class LabelsFile(FileModel):
+    """Labels of queries, for example ``labels/intent.yaml``."""
+
+    labels: Annotated[int, AfterValidator(_known_version)] = Field(
+        description="version of the format", json_schema_extra={"const": FORMAT_VERSION}
+    )
+    capabilities: Tuple[Text] | None = Field(
+        default=None,
+        description="what the file labels at all; the rest is unknown. Absent: the capabilities that occur in it",
+    )
+    names: dict[str, Text] = Field(
+        default_factory=dict, description="name that the file uses: the capability's id, or `-` to leave it out"
+    )
+    queries: Tuple[LabelledQueryFile]
+
+
+def read_yaml(document: Document, limits: Limits) -> LabelFile:
+    """The rows of ``document``, with the faults of those that cannot be read.
+
+    Raises :class:`InputError`, with the faults of all rows, where the rest of the file is at fault.
+    """
+    data = dict(as_mapping(document.data))
+    rows: list[LabelRow] = []
+    problems: list[Problem] = []
+    items = data.get("queries")
+    if isinstance(items, list):
+        # Queries are validated one by one, so that a broken one hides no fault of another.
+        data["queries"] = []
+        for place, item in enumerate(items):
+            try:
+                rows.append(_row(document, item, place, limits))
+            except InputError as error:
+                problems.extend(error.problems)
+    try:
+        file = validate(LabelsFile, document, data if isinstance(document.data, dict) else document.data)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    listed = file.capabilities
+    return LabelFile(
+        file=document.file,
+        rows=tuple(rows),
+        capabilities=None
+        if listed is None
+        else tuple(Word(name, document.line(("capabilities", place))) for place, name in enumerate(listed)),
+        meanings={name: Word(meaning, document.line(("names", name))) for name, meaning in file.names.items()},
+        problems=tuple(problems),
+    )
+
+
+def _row(document: Document, item: Data, place: int, limits: Limits) -> LabelRow:
+    query = validate(LabelledQueryFile, document, item, ("queries", place))
+    turns = query.spoken
+    line = document.line(("queries", place))
+    problems = turn_problems(document.file, line, list(turns), limits)
+    if problems:
+        raise InputError(problems)
+    return LabelRow(turns=turns, true=query.true, unknown=query.unknown, line=line)
+
+
+TABLES = (".tsv", ".tab", ".txt")
+DOCUMENTS = (".yaml", ".yml", ".json")
+
+
+def read_file(content: bytes, file: str, limits: Limits) -> LabelFile:
+    """One label file, by its ending; raises :class:`InputError` where nothing of it can be read."""
+    if file.lower().endswith(TABLES):
+        return read_tsv(decode(content, file, REVIEWED_FILES), file, limits)
+    if file.lower().endswith(DOCUMENTS):
+        return read_yaml(parse(content, file, REVIEWED_FILES), limits)
+    endings = ", ".join((*TABLES, *DOCUMENTS))
+    raise InputError([Problem(file, None, "the ending does not say what the file holds", f"use one of: {endings}")])
+
+
+def read_labelled_queries(
+    contents: Mapping[str, bytes], vocabulary: Vocabulary, limits: Limits
+) -> tuple[LabelledQuery, ...]:
+    """The queries of all files; ``contents`` by the names that people gave.
+
+    Raises :class:`InputError` with the faults of all files, contradictions between them included.
+    """
+    problems: list[Problem] = []
+    queries: list[LabelledQuery] = []
+    for file, content in contents.items():
+        try:
+            found, faults = resolve(read_file(content, file, limits), vocabulary)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        queries.extend(found)
+        problems.extend(faults)
+    try:
+        joined = join(queries)
+    except InputError as error:
+        problems.extend(error.problems)
+    if problems:
+        raise InputError(problems)
+    return joined

@@ -2,14 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from bot.evaluation.bootstrap import Interval, Sampling, interval, macro, phis
-from bot.evaluation.cells import Cells, Numbers
-from bot.evaluation.metrics import Bin, Confusion, brier, calibration_error, confusion, reliability
+from bot.errors import UsageError
+from bot.evaluation.labels import LabelledQuery
+from bot.evaluation.predictions import Predictions
+from bot.text.compare import DECIMALS
+
+Booleans: TypeAlias = npt.NDArray[np.bool_]
+Numbers: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Arrays of shape (queries, capabilities).
+
+    ``labelled`` says where a label is known; elsewhere ``actual`` is False and means nothing.  ``probability`` is that
+    of TRUE, in [0, 1].
+    """
+
+    capabilities: tuple[str, ...]
+    labelled: Booleans
+    actual: Booleans
+    predicted: Booleans
+    probability: Numbers
+
+
+def lay_out(queries: Sequence[LabelledQuery], predictions: Predictions, capabilities: Sequence[str]) -> Cells:
+    """``queries``, all of which must be predicted, beside ``predictions``.
+
+    Of ``capabilities`` those are kept that are labelled at all.  Raises :class:`UsageError` where the predictions,
+    made under another taxonomy, say nothing of one that is.
+    """
+    labelled = {name for query in queries for name in query.values}
+    kept = tuple(name for name in capabilities if name in labelled)
+    found = [predictions.queries[query.key] for query in queries]
+    unknown = sorted(
+        {
+            name
+            for query, item in zip(queries, found, strict=True)
+            for name in query.values.keys() - item.probabilities.keys()
+        }
+    )
+    if unknown:
+        raise UsageError(
+            f"the predictions of {predictions.classifier.model} say nothing of {', '.join(unknown)}: "
+            "predict again, or leave these labels out with --name NAME=-"
+        )
+    shape = (len(queries), len(kept))
+    return Cells(
+        capabilities=kept,
+        labelled=np.array([[name in query.values for name in kept] for query in queries], bool).reshape(shape),
+        actual=np.array([[query.values.get(name, False) for name in kept] for query in queries], bool).reshape(shape),
+        predicted=np.array([[name in item.true for name in kept] for item in found], bool).reshape(shape),
+        probability=np.array(
+            [[item.probabilities.get(name, 0.0) for name in kept] for item in found], np.float64
+        ).reshape(shape),
+    )
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Counts of labels by outcome, each of shape (..., capabilities); weighted counts in a resample."""
+
+    true_positive: Numbers
+    false_positive: Numbers
+    false_negative: Numbers
+    true_negative: Numbers
+
+    @property
+    def positive(self) -> Numbers:
+        """Labels that are TRUE."""
+        return self.true_positive + self.false_negative
+
+    @property
+    def negative(self) -> Numbers:
+        """Labels that are FALSE."""
+        return self.true_negative + self.false_positive
+
+    @property
+    def phi(self) -> Numbers:
+        """The phi coefficient in [−1, 1]: MCC, and Pearson's correlation of the two as 0 and 1.
+
+        (TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)).  Not a number where the labels have one class only: there is
+        nothing to correlate with.  Where both classes are labelled and predictions are constant it is 0, as MCC's
+        convention has it: such predictions tell nothing.
+        """
+        predicted = (self.true_positive + self.false_positive) * (self.true_negative + self.false_negative)
+        labelled = self.positive * self.negative
+        product = self.true_positive * self.true_negative - self.false_positive * self.false_negative
+        # One root of the square of a number is that number, so that perfect predictions have exactly 1.
+        scale = np.sqrt(np.where(predicted * labelled > 0, predicted * labelled, 1.0))
+        return np.where(labelled > 0, np.clip(product / scale, -1.0, 1.0), np.nan)
+
+
+def confusion(cells: Cells, weights: Numbers) -> Confusion:
+    """The outcomes under ``weights`` of shape (resamples, queries): how often each query was drawn.
+
+    Unknown labels count nowhere.  The result has the shape (resamples, capabilities).
+    """
+    labelled, actual, predicted = (_floats(item) for item in (cells.labelled, cells.actual, cells.predicted))
+    all_, positive = weights @ labelled, weights @ (labelled * actual)
+    said, hit = weights @ (labelled * predicted), weights @ (labelled * actual * predicted)
+    return Confusion(hit, said - hit, positive - hit, all_ - positive - said + hit)
+
+
+def _floats(values: Booleans) -> Numbers:
+    return values.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Predictions of about one probability.
+
+    ``low`` and ``high`` bound the bin (the last one holds 1 too); ``count`` predictions are in it, with the mean
+    ``probability`` of TRUE, and the share ``true`` of them is TRUE by label.
+    """
+
+    low: float
+    high: float
+    count: int
+    probability: float
+    true: float
+
+
+def reliability(probability: Numbers, actual: Booleans, bins: int) -> tuple[Bin, ...]:
+    """Predictions in ``bins`` bins of equal width over [0, 1]; bins without any are left out."""
+    # Rounded, since 0.29 × 100 is a little less than 29.
+    place = np.minimum((probability * bins).round(DECIMALS).astype(np.int64), bins - 1)
+    count = np.bincount(place, minlength=bins)
+    said = np.bincount(place, weights=probability, minlength=bins)
+    true = np.bincount(place, weights=_floats(actual), minlength=bins)
+    return tuple(
+        Bin(
+            low=number / bins,
+            high=(number + 1) / bins,
+            count=int(count[number]),
+            probability=float(said[number] / count[number]),
+            true=float(true[number] / count[number]),
+        )
+        for number in range(bins)
+        if count[number]
+    )
+
+
+def brier(probability: Numbers, actual: Booleans) -> float:
+    """Brier score in [0, 1]: the mean squared distance of the probability from the label; 0 is best."""
+    return float(np.mean((probability - actual) ** 2))
+
+
+def calibration_error(bins: tuple[Bin, ...]) -> float:
+    """Expected calibration error in [0, 1]: |mean probability − share of TRUE|, averaged over all predictions."""
+    count = sum(item.count for item in bins)
+    return sum(item.count * abs(item.probability - item.true) for item in bins) / count
+
+
+LEVEL = 0.95
+"""Share of the resamples that an interval holds (semantics, section 8)."""
+_BLOCK = 4_000_000
+"""Weights held in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How often queries are drawn anew, and the seed of the draws."""
+
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The middle 95 % of the resamples' values (percentile interval)."""
+
+    low: float
+    high: float
+
+
+def weights(queries: int, sampling: Sampling) -> Iterator[Numbers]:
+    """Blocks of shape (resamples, queries): how often each of ``queries`` is in each resample of as many."""
+    random = np.random.default_rng(sampling.seed)
+    most = max(1, _BLOCK // max(1, queries))
+    for begun in range(0, sampling.resamples, most):
+        rows = min(most, sampling.resamples - begun)
+        drawn = random.integers(0, queries, size=(rows, queries)) + np.arange(rows)[:, None] * queries
+        yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+
+
+def phis(several: Sequence[Cells], sampling: Sampling) -> tuple[Numbers, ...]:
+    """Of each of ``several`` classifiers phi in every resample, of shape (resamples, capabilities).
+
+    All see the same resamples of the same queries, so that differences are paired.  Phi is not a number in a resample
+    that has one class only of a capability.
+    """
+    blocks: list[list[Numbers]] = [[] for _ in several]
+    for block in weights(len(several[0].labelled), sampling):
+        for cells, found in zip(several, blocks, strict=True):
+            found.append(confusion(cells, block).phi)
+    return tuple(np.concatenate(found) for found in blocks)
+
+
+def macro(values: Numbers) -> Numbers:
+    """The mean over the last axis of what is a number; not a number where nothing is."""
+    known = np.isfinite(values)
+    count = known.sum(axis=-1)
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def interval(values: Numbers) -> Interval | None:
+    """The percentile interval of those ``values`` that are numbers; ``None`` where none is."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return None
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return Interval(float(low), float(high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

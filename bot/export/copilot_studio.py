@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.export.formatting import json_document
 from bot.export.item import Item, Remark, Writer, Written
-from bot.export.jsons import document
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 
@@ -58,7 +58,7 @@ def _write(items: Sequence[Item]) -> Written:
         for case, item in enumerate(part, 1):
             record = item.record(said=_cells(item).keys() >= as_mapping(item.expected).keys())
             entries.append({"file": name, "case": case, "prompt": item.turns[0], **record})
-    files["regression_set.entries.json"] = document({"entries": entries})
+    files["regression_set.entries.json"] = json_document({"entries": entries})
     formulas = [item for item in items if any(cell.startswith(_FORMULAS) for cell in _row(item))]
     remarks = [
         Remark(item.id, "a cell begins like a formula: do not open the file in a spreadsheet") for item in formulas

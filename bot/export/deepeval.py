@@ -12,11 +12,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bot.export.flat_values import is_flat_mapping
+from bot.export.formatting import is_flat_mapping, json_document
 from bot.export.item import Item, Remark, Writer, Written
-from bot.export.jsons import document
-from bot.export.native import Fields, is_text, is_texts, own_fields, structured, with_answer
-from bot.export.tools import wanted_calls
+from bot.export.source_fields import Fields, is_text, is_texts, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
 
@@ -42,7 +40,7 @@ def _write(items: Sequence[Item]) -> Written:
     single = [_golden(item, "input") for item in items if len(item.turns) == 1]
     conversations = [_golden(item, "turns") for item in items if len(item.turns) > 1]
     named = {"goldens.json": single, "conversational_goldens.json": conversations}
-    files = {name: document([*goldens]) for name, goldens in named.items() if goldens}
+    files = {name: json_document([*goldens]) for name, goldens in named.items() if goldens}
     message = "DeepEval takes arguments of tools by name only: its expected tool calls are carried, and not compared"
     tools = tuple(Remark(item.id, message) for item in items if _tools(item) is None)
     return Written(files, (*structured(items, {**_SINGLE, **_CONVERSATION}), *tools))

@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.export.flat_values import is_flat_mapping
-from bot.export.history import history
+from bot.export.formatting import is_flat_mapping, lines
 from bot.export.item import Item, Writer, Written
-from bot.export.jsons import lines
-from bot.export.native import Fields, is_texts, own_fields, structured, with_answer
-from bot.export.tools import wanted_calls
+from bot.export.source_fields import Fields, history, is_texts, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.export.formatting import lines
 from bot.export.item import Item, Writer, Written
-from bot.export.jsons import lines
-from bot.export.tools import wanted_calls
+from bot.export.source_fields import wanted_calls
 from bot.files.documents import Data
 from bot.intake.expectations.export_round_trip import CARRIED
 

@@ -7,16 +7,91 @@ they are written once if all entries share them, else into each item, whose own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.export.flat_values import is_flat_mapping
+from bot.export.formatting import is_flat_mapping, json_document
 from bot.export.item import Item, Remark, Writer, Written
-from bot.export.jsons import document
-from bot.export.m365_evaluators import are_evaluators
-from bot.export.native import Fields, is_text, own_fields, structured, with_answer
+from bot.export.source_fields import Fields, is_text, own_fields, structured, with_answer
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
+
+_NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
+
+
+def _number(least: float, most: float = float("inf"), *, whole: bool = False) -> Callable[[Data], bool]:
+    def fits(value: Data) -> bool:
+        known = isinstance(value, int | float) and not isinstance(value, bool)
+        return known and least <= float(str(value)) <= most and (not whole or isinstance(value, int))
+
+    return fits
+
+
+def _text(value: Data) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _texts(value: Data) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _flag(value: Data) -> bool:
+    return isinstance(value, bool)
+
+
+def _expected_items(value: Data) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) and item.keys() == {_EXTRACT} and _text(item[_EXTRACT]) for item in value)
+    )
+
+
+_EXTRACT: Final = "retrievalExtract_contains"
+_Options = Mapping[str, Callable[[Data], bool]]
+_RATED: Final[_Options] = {"threshold": _number(1, 5)}
+_OWN: Final[_Options] = {
+    "threshold": _number(float("-inf")),
+    "options": is_flat_mapping,
+}
+_OPTIONS: Final[Mapping[str, _Options]] = {
+    "Relevance": _RATED,
+    "Coherence": _RATED,
+    "Groundedness": _RATED,
+    "Similarity": _RATED,
+    "Citations": {"threshold": _number(1, whole=True), "citation_format": lambda value: isinstance(value, str)},
+    "ExactMatch": {"case_sensitive": _flag},
+    "PartialMatch": {"threshold": _number(0, 1), "case_sensitive": _flag},
+    "RetrievalQuery": {"capability": _text, "selector": _text, "includes": _texts, "excludes": _texts},
+    "RetrievalResult": {
+        "capability": _text,
+        "max_rank": _number(1, whole=True),
+        "min_expected_count": _number(1, whole=True),
+        "expected_items": _expected_items,
+    },
+}
+_NEEDED: Final[Mapping[str, frozenset[str]]] = {
+    "RetrievalQuery": frozenset({"capability", "selector"}),
+    "RetrievalResult": frozenset({"capability"}),
+}
+
+
+def are_evaluators(value: Data) -> bool:
+    """Whether ``value`` is a mapping of evaluators with options as the schema has them."""
+    return isinstance(value, dict) and all(_is_evaluator(name, options) for name, options in value.items())
+
+
+def _is_evaluator(name: str, options: Data) -> bool:
+    if not _NAME.fullmatch(name) or not isinstance(options, dict):
+        return False
+    if not _NEEDED.get(name, frozenset()) <= options.keys():
+        return False
+    if name == "RetrievalResult" and not options.keys() & {"expected_items", "min_expected_count"}:
+        return False
+    known = _OPTIONS.get(name, _OWN)
+    return all(key in known and known[key](option) for key, option in options.items())
+
 
 SCHEMA_VERSION: Final = "1.2.0"
 MOST_TURNS: Final = 20
@@ -58,7 +133,7 @@ def _write(items: Sequence[Item]) -> Written:
     whole["items"] = [_item(item, shared=shared) for item in items]
     remarks = [Remark(item.id, _NOT_RUN) for item in items if _has_unknown_evaluators(item)]
     structure = structured(items, {"extensions": is_flat_mapping, "context": _TURN["context"]})
-    return Written({"regression_set.evals.json": document(whole)}, (*structure, *remarks))
+    return Written({"regression_set.evals.json": json_document(whole)}, (*structure, *remarks))
 
 
 def _item(item: Item, *, shared: bool) -> dict[str, Data]:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
+from bot import export
 from bot.curator.entry import Entry
-from bot.export.item import Item, Remark, Writer, Written
-from bot.export.readiness import obstacle
-from bot.export.registry import writers
-from bot.export.returned import returned
+from bot.export.item import Item, Remark, Writer, Written, obstacle
+from bot.export.source_fields import returned
+
+
+@cache
+def writers() -> Mapping[str, Writer]:
+    """The writers of all formats by name, sorted."""
+    modules = (
+        importlib.import_module(f"{export.__name__}.{found.name}") for found in pkgutil.iter_modules(export.__path__)
+    )
+    bound = (getattr(module, "WRITER", None) for module in modules)
+    found = {writer.name: writer for writer in bound if isinstance(writer, Writer)}
+    return {name: found[name] for name in sorted(found)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.export.flat_values import is_flat, is_plain_text, sealed
+from bot.export.formatting import is_flat, is_plain_text, sealed, yaml_document
 from bot.export.item import Item, Remark, Writer, Written
 from bot.export.linear_patterns import pattern_fault
-from bot.export.yamls import document
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
 from bot.intake.templates import as_template
@@ -49,7 +48,7 @@ def _write(items: Sequence[Item]) -> Written:
         # Turns of a conversation must not overtake one another.
         config["evaluateOptions"] = {"maxConcurrency": 1}
     remarks = tuple(remark for item in items for remark in _remarks(item))
-    return Written({"promptfooconfig.yaml": _HEAD + document(config)}, remarks)
+    return Written({"promptfooconfig.yaml": _HEAD + yaml_document(config)}, remarks)
 
 
 def _parts(item: Item) -> list[Mapping[str, Data]]:

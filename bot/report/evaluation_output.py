@@ -6,8 +6,7 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.identity_file import IdentityFile
 from bot.classifier.usage import Usage
-from bot.evaluation.bootstrap import LEVEL, Interval, Sampling
-from bot.evaluation.measures import CapabilityMeasures, Comparison, Difference, Evaluation
+from bot.evaluation.measures import LEVEL, CapabilityMeasures, Comparison, Difference, Evaluation, Interval, Sampling
 from bot.report.output import Spent, UsageOutput
 from bot.text.compare import rounded
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bot.classifier.identity_file import IdentityFile
-from bot.evaluation.cells import Cells
 from bot.evaluation.labels import LabelledQuery, Vocabulary
+from bot.evaluation.measures import Cells
 from bot.evaluation.predictions import Prediction, Predictions
 from bot.taxonomy.model import Capability, Group, Taxonomy
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bot.evaluation import bootstrap
-from bot.evaluation.bootstrap import Sampling, interval, macro, phis, weights
+from bot.evaluation import measures as bootstrap
+from bot.evaluation.measures import Sampling, interval, macro, phis, weights
 from tests.evaluation.factories import cells
 
 SAMPLING = Sampling(400, 7)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError
-from bot.evaluation.labels import LabelledQuery, Vocabulary, join
-from bot.evaluation.reading import read_labels
+from bot.evaluation.labels import LabelledQuery, Vocabulary, join, read_labelled_queries
 from bot.taxonomy.model import Exemplars
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 from tests.evaluation.factories import labelled, vocabulary
@@ -25,7 +24,7 @@ LIMITS = SHIPPED.limits
 def read(text: str | bytes, file: str = "l.tsv", known: Vocabulary = ABC, limits: Limits = LIMITS) -> Any:
     """Turns → labels of one file."""
     content = text if isinstance(text, bytes) else text.encode()
-    return {item.turns: dict(item.values) for item in read_labels({file: content}, known, limits)}
+    return {item.turns: dict(item.values) for item in read_labelled_queries({file: content}, known, limits)}
 
 
 def faults(text: str | bytes, file: str = "l.tsv", known: Vocabulary = ABC, limits: Limits = LIMITS) -> list[str]:
@@ -165,7 +164,7 @@ def test_all_faults_of_all_files_come_at_once_and_a_name_counts_once() -> None:
     }
     known = vocabulary("a", "b", "capability.two")
     with pytest.raises(InputError) as caught:
-        read_labels(files, known, LIMITS)
+        read_labelled_queries(files, known, LIMITS)
     assert [(item.file, item.line) for item in caught.value.problems] == [
         ("a.tsv", 2),
         ("a.tsv", 2),

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
 from bot.errors import UsageError
-from bot.evaluation.bootstrap import Interval, Sampling
-from bot.evaluation.cells import Cells, lay_out
-from bot.evaluation.measures import Difference, compare, evaluate
+from bot.evaluation.measures import Cells, Difference, Interval, Sampling, compare, evaluate, lay_out
 from tests.evaluation.factories import cells, labelled, predictions
 
 SAMPLING = Sampling(200, 1)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn import metrics as oracle
 
-from bot.evaluation.cells import Cells
-from bot.evaluation.metrics import brier, calibration_error, confusion, reliability
+from bot.evaluation.measures import Cells, brier, calibration_error, confusion, reliability
 from tests.evaluation.factories import cells
 
 

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
-from bot.evaluation.labels import resolve
+from bot.evaluation.labels import read_file, resolve
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
-from bot.evaluation.reading import read_file
 from bot.files.yaml_writer import edited
 from bot.taxonomy.migration import NOTHING, Migration
 from tests.evaluation.factories import vocabulary

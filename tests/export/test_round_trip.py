@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.export.flat_values import is_flat, is_flat_mapping
+from bot.export.formatting import is_flat, is_flat_mapping
 from bot.export.item import Item
-from bot.export.plan import Export, plan_export
-from bot.export.registry import writers
-from bot.export.returned import returned
+from bot.export.plan import Export, plan_export, writers
+from bot.export.source_fields import returned
 from bot.files.documents import as_mapping
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets

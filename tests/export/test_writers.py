@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from bot.curator.entry import Entry
-from bot.export.plan import Export, plan_export
-from bot.export.registry import writers
+from bot.export.plan import Export, plan_export, writers
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.reader import Row
 from bot.intake.expectation import ToolCall, understand

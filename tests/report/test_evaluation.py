@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 from bot.classifier.identity_file import IdentityFile
-from bot.evaluation.bootstrap import Sampling
-from bot.evaluation.measures import compare, evaluate
+from bot.evaluation.measures import Sampling, compare, evaluate
 from bot.report import evaluation_output as outputs
 from bot.report.evaluation_plots import plots
 from bot.report.evaluation_text import print_evaluation

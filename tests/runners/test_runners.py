@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from bot.curator.entry import Entry
-from bot.export.plan import plan_export
-from bot.export.registry import writers
+from bot.export.plan import plan_export, writers
 from bot.intake.expectation import understand
 from tests.export.strategies import HOSTILE
 from tests.factories import REPOSITORY, make_entry

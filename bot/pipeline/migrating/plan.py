@@ -20,8 +20,8 @@ from bot.curator.file_changes import FileChange
 from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError, Problem
+from bot.evaluation.labels import TABLES, read_file
 from bot.evaluation.migrated_labels import clashes, migrate_document, migrated_table
-from bot.evaluation.reading import TABLES, read_file
 from bot.files.documents import as_mapping, decode, parse, parse_yaml
 from bot.files.mapping_edits import rename_keys
 from bot.files.snapshot import Overlay, Snapshot
