@@ -21,6 +21,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from bot.agreement.responses import responses_of
+from bot.calibration.evidence import Knob, evidence_of
+from bot.calibration.fit import calibrate, present_value, with_proposals
+from bot.calibration.override_filter import validate_responses
+from bot.calibration.replay import Judged, Replayed, Standing, replay
 from bot.config import Curation, load_config
 from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
@@ -31,11 +36,6 @@ from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import admitting_route
-from bot.review.calibration import calibrate, present_value, with_proposals
-from bot.review.derive import responses_of
-from bot.review.evidence import Knob, evidence_of
-from bot.review.replay import Judged, Replayed, Standing, replay
-from bot.review.validation import validate_responses
 
 REPOSITORY: Final = Path(__file__).parent.parent
 CAPABILITIES: Final = 10

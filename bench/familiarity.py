@@ -35,11 +35,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.agreement.statistics import wilson
 from bot.classifier.embedded import familiarity
 from bot.classifier.embedded import familiarity as language_table
 from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
 from bot.classifier.model import Unfamiliar
-from bot.review.statistics import wilson
 
 REPOSITORY: Final = Path(__file__).parent.parent
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"

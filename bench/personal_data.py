@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bot.review.statistics import wilson
+from bot.agreement.statistics import wilson
 from bot.text.personal_data.detector import Detector
 from bot.text.personal_data.model import Found, Kind
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from bench.classifier import LABELS, REPOSITORY, WORDINGS
+from bot.agreement.statistics import wilson
 from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
 from bot.classifier.corrections import corrected
@@ -43,7 +44,6 @@ from bot.pipeline.review import Platform, load_platform
 from bot.rater.adapter import rate
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import SHOWN_NAMES, questions, strongest_first
-from bot.review.statistics import wilson
 from bot.taxonomy.model import Capability, Taxonomy
 
 Labels: TypeAlias = Mapping[str, bool | None]

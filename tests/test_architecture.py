@@ -22,8 +22,8 @@ ROWS = [
     {"consolidator"},
     {"curator"},
     {"export", "ledger"},
-    {"evaluation", "review"},
-    {"pipeline"},
+    {"agreement", "evaluation"},
+    {"calibration", "pipeline"},
     {"extension"},
     {"report"},
     {"github", "triage"},
@@ -33,6 +33,8 @@ ROWS = [
     {"__main__"},
 ]
 PURE = [
+    "agreement",
+    "calibration",
     "classifier/arbitration.py",
     "classifier/batching.py",
     "classifier/caching_backend.py",
@@ -149,7 +151,6 @@ PURE = [
     "reconcile/suggestion_plan.py",
     "reconcile/telling.py",
     "reconcile/wishes.py",
-    "review",
     "taxonomy/affected.py",
     "taxonomy/changes.py",
     "taxonomy/exemplars.py",

@@ -19,10 +19,10 @@ from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:
+    from bot.calibration.calibrate import ConfigEdit
     from bot.github.calibration_offer import Offer
     from bot.ledger.local import LocalLedger
     from bot.report.calibration_output import CalibrateOutput
-    from bot.review.config_edit import ConfigEdit
 
 
 @click.command("calibrate")
@@ -52,14 +52,13 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
       incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
+    from bot.calibration.calibrate import edit_config, find
+    from bot.calibration.past_sets import reader
     from bot.ledger.event_files import load_events
     from bot.ledger.keys import classifier_key
     from bot.ledger.migrated import capabilities_in, migrated_events
     from bot.report.calibration_output import CalibrateOutput
     from bot.report.calibration_text import calibration_lines
-    from bot.review.calibrating import find
-    from bot.review.config_edit import edit_config
-    from bot.review.standing import reader
     from bot.taxonomy.migration import comparable_since, lineage
 
     platform = open_platform(repo, config_path)

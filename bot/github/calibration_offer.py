@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.calibration.calibrate import ConfigEdit
 from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.people import is_bot
-from bot.review.config_edit import ConfigEdit
 
 BRANCHES: Final = "incumbent-calibration/"
 """What the branches of these pull requests begin with; ``incumbent/`` is what reconcile takes for its own."""

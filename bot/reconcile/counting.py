@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from bot.agreement.agreement import Answer, Question, Rested, Tally, Wording, tally_of
+from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.counted import (
     AgreementRecord,
@@ -43,8 +45,6 @@ from bot.ledger.events import (
     Withdrawn,
 )
 from bot.ledger.migrated import capabilities_in, migrated_events
-from bot.review.agreement import Answer, Question, Rested, Tally, Wording, tally_of
-from bot.review.derive import responses_of
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 from bot.text.digests import digest

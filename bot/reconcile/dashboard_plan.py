@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from bot.agreement.agreement import Agreement
 from bot.github.check import lasting
 from bot.github.values import (
     CloseIssue,
@@ -36,7 +37,6 @@ from bot.report.dashboard import (
     render_dashboard,
 )
 from bot.report.wording import asks
-from bot.review.agreement import Agreement
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 
+from bot.agreement.agreement import Agreement, Tally, agreement_in
 from bot.config import REVIEWED_FILES
 from bot.curator.prune import EvictionKind
 from bot.errors import InputError
@@ -25,7 +26,6 @@ from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.tip import Staged, Tip
 from bot.reconcile.wishes import Branch, Scene, own, wish
-from bot.review.agreement import Agreement, Tally, agreement_in
 from bot.taxonomy.history import History
 from bot.text.digests import digest
 

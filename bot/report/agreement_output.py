@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from bot.review.agreement import Agreement, Overridden, Row, Share
+from bot.agreement.agreement import Agreement, Overridden, Row, Share
 from bot.text.compare import rounded
 from bot.text.masking import masked
 

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
+from bot.agreement.agreement import agreement_of
+from bot.agreement.responses import responses_of
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.ledger.event_files import Recorded, load_events
@@ -13,8 +15,6 @@ from bot.ledger.events import Event
 from bot.ledger.local import LocalLedger, open_ledger
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.report.agreement_output import AgreementOutput
-from bot.review.agreement import agreement_of
-from bot.review.derive import responses_of
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import lineage
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.agreement.agreement import Agreement, Row, Share
+from bot.agreement.statistics import Interval
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import counted
-from bot.review.agreement import Agreement, Row, Share
-from bot.review.statistics import Interval
 
 SHOWN: Final = 10
 """Lists of what people said, and of capabilities, are cut after this many; all are in the JSON report."""

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.review.calibrating import Finding
-from bot.review.calibration import Estimate
-from bot.review.evidence import Evidence
-from bot.review.held_out import Agreement
-from bot.review.validation import Drops
+from bot.calibration.calibrate import Finding
+from bot.calibration.cross_validation import Agreement
+from bot.calibration.evidence import Evidence
+from bot.calibration.fit import Estimate
+from bot.calibration.override_filter import Drops
 from bot.text.compare import rounded
 
 

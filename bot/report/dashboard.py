@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from bot.agreement.agreement import Agreement
 from bot.pipeline.review import Platform
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
@@ -15,7 +16,6 @@ from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.tables import Section
 from bot.report.voices import MarkdownVoice
 from bot.report.wording import SHOWN_NAMES, counted, listed
-from bot.review.agreement import Agreement
 from bot.text.masking import masked
 
 TITLE: Final = "Incumbent: the regression set"

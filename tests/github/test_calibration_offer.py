@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.calibration.calibrate import ConfigEdit
 from bot.github.calibration_offer import BRANCHES, plan_offer
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import OpenPullRequest, PullRequest, PushBranch
-from bot.review.config_edit import ConfigEdit
 
 EDIT = ConfigEdit("config/curation.yaml", "text\n", "0123abcd")
 BRANCH = f"{BRANCHES}0123abcd"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.agreement.statistics import wilson
 from bot.classifier.exemplars import HeldOut
 from bot.classifier.model import Judgement
 from bot.classifier.model import Path as DecidedBy
@@ -14,7 +15,6 @@ from bot.config import REVIEWED_FILES
 from bot.files.documents import parse_yaml
 from bot.pipeline.impact.appraisal import Text, appraise, trial_problems
 from bot.pipeline.impact.model import Appraisal
-from bot.review.statistics import wilson
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from tests.classifier.factories import counted, declared, of_tools
 from tests.factories import SHIPPED, make_taxonomy

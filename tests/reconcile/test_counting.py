@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agreement.agreement import agreement_in, agreement_of, tally_of
+from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.event_files import appended
 from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
 from bot.reconcile import counting
 from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
-from bot.review.agreement import agreement_in, agreement_of, tally_of
-from bot.review.derive import responses_of
 from tests.factories import make_taxonomy
 from tests.review.factories import (
     ADMIT,

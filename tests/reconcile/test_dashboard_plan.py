@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.agreement.agreement import agreement_of
+from bot.agreement.responses import responses_of
 from bot.github.values import (
     CloseIssue,
     ClosePullRequest,
@@ -23,8 +25,6 @@ from bot.github.values import (
 from bot.ledger.model import AGREEMENT, RUNS, Refusal, Run, RunRecord, Showing, Shown
 from bot.reconcile.dashboard_plan import RUNS_KEPT, Scene, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
-from bot.review.agreement import agreement_of
-from bot.review.derive import responses_of
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
 from tests.reconcile.proposing import OFFER, Suggesting, make_platform
 from tests.review.factories import decided as decided_on

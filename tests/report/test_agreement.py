@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
+from bot.agreement.agreement import Agreement, agreement_of
+from bot.agreement.responses import Response, responses_of
 from bot.report.agreement_output import AgreementOutput
 from bot.report.agreement_plots import plots
 from bot.report.agreement_section import agreement_sections
@@ -16,9 +18,6 @@ from bot.report.agreement_text import print_agreement
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
 from bot.report.voices import MarkdownVoice
-from bot.review.agreement import Agreement, agreement_of
-from bot.review.derive import responses_of
-from bot.review.responses import Response
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.agreement.responses import Response
 from bot.ledger.events import (
     Answered,
     ChangedByHand,
@@ -17,7 +18,6 @@ from bot.ledger.events import (
     VerdictFacts,
     Withdrawn,
 )
-from bot.review.responses import Response
 from bot.text.digests import digest
 
 COMMIT = "c" * 40

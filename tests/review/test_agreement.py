@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agreement.agreement import Month, Overridden, Row, Said, Share, agreement_of
+from bot.agreement.responses import Response, responses_of
+from bot.agreement.statistics import Interval, wilson
 from bot.consolidator.verdict import Reason
-from bot.review.agreement import Month, Overridden, Row, Said, Share, agreement_of
-from bot.review.derive import responses_of
-from bot.review.responses import Response
-from bot.review.statistics import Interval, wilson
 from tests.review.factories import day, facts, response
 from tests.review.month import EVENTS
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from bot.calibration.calibrate import ConfigEdit, Finding, edit_config, find
+from bot.calibration.cross_validation import Agreement, fold_of
+from bot.calibration.past_sets import reader
+from bot.calibration.replay import Standing
 from bot.files.snapshot import WorkingTree
 from bot.ledger.events import Event, Shown, Suggested
-from bot.review.calibrating import Finding, find
-from bot.review.config_edit import ConfigEdit, edit_config
-from bot.review.held_out import Agreement, fold_of
-from bot.review.replay import Standing
-from bot.review.standing import reader
 from bot.taxonomy.migration import Lineage
 from tests.factories import REPOSITORY, SHIPPED, make_config
 from tests.review.factories import (

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.calibration.evidence import Evidence, Knob
+from bot.calibration.fit import Estimate, Outcome, calibrate, present_value, with_proposals
 from bot.config import Curation
-from bot.review.calibration import Estimate, Outcome, calibrate, present_value, with_proposals
-from bot.review.evidence import Evidence, Knob
 from tests.factories import make_config
 from tests.review.factories import response
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agreement.responses import Response, responses_of
 from bot.ledger.events import Closed, Event, Suggested
-from bot.review.derive import responses_of
-from bot.review.responses import Response
 from tests.review.factories import (
     ADMIT,
     COMMIT,

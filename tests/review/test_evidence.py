@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from bot.agreement.responses import Response
+from bot.calibration.evidence import Knob, evidence_of, judged_of
+from bot.calibration.override_filter import Weighted
+from bot.calibration.replay import Replayed, judged
 from bot.consolidator.verdict import Decision, Route, Ruling
-from bot.review.evidence import Knob, evidence_of, judged_of
-from bot.review.replay import Replayed, judged
-from bot.review.responses import Response
-from bot.review.validation import Weighted
 from tests.review.factories import COMMIT, facts, response, shown
 
 NEW = facts(new=("a", "b"))

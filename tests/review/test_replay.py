@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.calibration.replay import Replayed, Standing, judged, replay
 from bot.consolidator.cycle import run_cycle
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.wording import codes
-from bot.review.replay import Replayed, Standing, judged, replay
 from tests.factories import make_config, query, resident
 from tests.review.factories import COMMIT, day, facts, name_of, shown
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.review.responses import Response
-from bot.review.validation import Clause, Drops, Validated, question_of, validate_responses, wants_change
+from bot.agreement.responses import Response
+from bot.calibration.override_filter import Clause, Drops, Validated, question_of, validate_responses, wants_change
 from tests.factories import SHIPPED
 from tests.review.factories import day, name_of
 from tests.review.factories import response as any_response

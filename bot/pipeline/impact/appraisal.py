@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from bot.agreement.statistics import wilson
 from bot.classifier.exemplars import HeldOut
 from bot.classifier.model import RULED, Judgement
 from bot.config import AppraisalSettings
 from bot.errors import Problem
 from bot.files.documents import Document
 from bot.pipeline.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
-from bot.review.statistics import wilson
 from bot.taxonomy.checks import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Capability, Taxonomy

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.agreement.responses import Response
+from bot.calibration.override_filter import Weighted
+from bot.calibration.replay import Judged, Replayed
 from bot.consolidator.verdict import Reason, Route
-from bot.review.replay import Judged, Replayed
-from bot.review.responses import Response
-from bot.review.validation import Weighted
 from bot.text.compare import rounded
 
 REDUNDANT = "redundant"

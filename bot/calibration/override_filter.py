@@ -14,9 +14,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.agreement.responses import SUGGESTIONS, Response
 from bot.config import CalibrationSettings
-from bot.review.derive import SUGGESTIONS
-from bot.review.responses import Response
 
 
 class Clause(StrEnum):

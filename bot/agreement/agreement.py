@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
+from bot.agreement.responses import EVICT, SUGGESTIONS, Response
+from bot.agreement.statistics import Interval, alpha, wilson
 from bot.consolidator.verdict import Decision, Reason, Route
-from bot.review.derive import EVICT, SUGGESTIONS
-from bot.review.responses import Response
-from bot.review.statistics import Interval, alpha, wilson
 from bot.text.compare import normalise
 
 _ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
@@ -45,7 +44,7 @@ class Row:
     """The responses of one kind: commands, merges and closings apart from what a merge let pass.
 
     ``several`` counts the subjects that more than one person judged explicitly, and ``alpha`` is how far these people
-    agree with each other on what should be in the set (:func:`bot.review.statistics.alpha`).
+    agree with each other on what should be in the set (:func:`bot.agreement.statistics.alpha`).
     """
 
     name: str

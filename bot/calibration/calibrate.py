@@ -5,15 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from bot.agreement.responses import Response, responses_of
+from bot.calibration.cross_validation import HeldOut, hold_out
+from bot.calibration.evidence import Evidence, evidence_of
+from bot.calibration.fit import Estimate, calibrate, in_unit, with_proposals
+from bot.calibration.override_filter import Validated, Weighted, validate_responses
+from bot.calibration.replay import Reader, judged, replay
 from bot.config import Curation
+from bot.files.yaml_writer import amend
 from bot.ledger.events import Event, Shown
-from bot.review.calibration import Estimate, calibrate, with_proposals
-from bot.review.derive import responses_of
-from bot.review.evidence import Evidence, evidence_of
-from bot.review.held_out import HeldOut, hold_out
-from bot.review.replay import Reader, judged, replay
-from bot.review.responses import Response
-from bot.review.validation import Validated, Weighted, validate_responses
+from bot.text.digests import digest
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdit:
+    """The ``text`` that the config at ``path`` would have; ``name`` tells proposals apart: equal ones, equal names."""
+
+    path: str
+    text: str
+    name: str
+
+
+def edit_config(path: str, text: str, estimates: Sequence[Estimate]) -> ConfigEdit | None:
+    """The config ``text`` at ``path`` with what is proposed, comments and order kept; ``None`` if nothing is."""
+    proposed = [item for item in estimates if item.proposed is not None]
+    if not proposed:
+        return None
+    values: dict[str, dict[str, float | int]] = {}
+    for item in proposed:
+        assert item.proposed is not None
+        values.setdefault(item.capability, {})[item.knob.value] = in_unit(item.knob, item.proposed)
+    return ConfigEdit(path, amend(text, {"per_capability": values}), digest(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,8 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.calibration.evidence import Evidence, Knob
 from bot.config import CalibrationSettings, Curation, KnobFit, Overrides
-from bot.review.evidence import Evidence, Knob
 from bot.text.compare import rounded
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from bot.calibration.replay import Reader, Standing
 from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
 from bot.curator.store import load_regression_set
 from bot.errors import IncumbentError
 from bot.files.documents import as_mapping, parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.validation import validate
-from bot.review.replay import Reader, Standing
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import Lineage
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.agreement.responses import Response
+from bot.calibration.evidence import REDUNDANT, Evidence, judged_of
+from bot.calibration.fit import calibrate, with_proposals
+from bot.calibration.override_filter import Weighted, question_of, wants_change
+from bot.calibration.replay import Judged, Reader, Replayed, replay
 from bot.config import Curation
 from bot.ledger.events import Shown
-from bot.review.calibration import calibrate, with_proposals
-from bot.review.evidence import REDUNDANT, Evidence, judged_of
-from bot.review.replay import Judged, Reader, Replayed, replay
-from bot.review.responses import Response
-from bot.review.validation import Weighted, question_of, wants_change
 from bot.text.digests import digest
 
 

@@ -1,0 +1,1 @@
+"""What validated overrides say about the knobs (docs/calibration.md; pure)."""
