@@ -38,7 +38,7 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.config import Curation, ExtensionSettings, load_config
 from bot.extension.candidates import find_candidates
 from bot.extension.model import Belief, Candidate, Observed
-from bot.extension.observing import observe_all
+from bot.extension.signals import observe_all
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED

@@ -13,7 +13,7 @@ from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
 from bot.evaluation.labels import LabelsFile
 from bot.evaluation.predictions import Predictions
-from bot.extension.refused import RefusedCandidates
+from bot.extension.draft import RefusedCandidates
 from bot.github.analysis import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile

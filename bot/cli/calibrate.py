@@ -21,7 +21,7 @@ from bot.report.escaping import visible
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
     from bot.github.calibration_offer import Offer
-    from bot.ledger.local import LocalLedger
+    from bot.ledger.store import LocalLedger
     from bot.report.calibration_output import CalibrateOutput
 
 
@@ -97,7 +97,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
 
 def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
     """The local clone's ledger; where there is none, says so on standard error."""
-    from bot.ledger.local import open_ledger
+    from bot.ledger.store import open_ledger
 
     found = open_ledger(repo, stack)
     if isinstance(found, str):

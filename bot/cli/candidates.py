@@ -22,10 +22,10 @@ from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry
 from bot.errors import InputError, Problem
 from bot.extension.candidates import find_candidates, why_none
-from bot.extension.language_model import named
+from bot.extension.draft import RefusedCandidates
 from bot.extension.model import Candidate, Core
-from bot.extension.observing import observe_all, observe_entry
-from bot.extension.refused import RefusedCandidates
+from bot.extension.naming_model import named
+from bot.extension.signals import observe_all, observe_entry
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate

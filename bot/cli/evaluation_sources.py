@@ -25,10 +25,10 @@ from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.ledger.local import open_ledger
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import BRANCH, CorrectionRecord
 from bot.ledger.store import load_corrections as load_recorded
+from bot.ledger.store import open_ledger
 from bot.pipeline.matching import content_of
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import submission_folders

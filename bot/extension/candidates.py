@@ -9,11 +9,11 @@ from functools import cached_property
 
 from bot.config import ExtensionSettings
 from bot.extension.clustering import Row, clusters
+from bot.extension.features import groups, pairs, text_traits, with_unexplained
 from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal, Trait, holds_core
 from bot.extension.naming import described, free_id, home_group, titled
 from bot.extension.reference import Reference, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
-from bot.extension.traits import groups, pairs, text_traits, with_unexplained
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
 from bot.text.personal_data.detector import Detector

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.config import ExtensionSettings
-from bot.extension.manner import inflation
 from bot.extension.model import Cluster, Telling, Trait
-from bot.extension.reference import Reference
-from bot.extension.surprise import lift, surprise
+from bot.extension.reference import Reference, lift, surprise
+from bot.extension.style_correction import inflation
 from bot.text.compare import DECIMALS, rounded
 
 Floats = NDArray[np.float64]

@@ -7,8 +7,9 @@ it can neither end its line nor begin anything.  In a table it is a cell, which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
@@ -16,11 +17,21 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.extension.model import Candidate, Exemplar
 from bot.files.documents import as_list, as_mapping, parse_yaml
+from bot.files.validation import FileModel, Tuple
 from bot.files.yaml_writer import edited
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.table_edits import NewRow, table_head, with_rows
 from bot.text.digests import digest
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+
+
+class RefusedCandidates(FileModel):
+    """``incumbent candidates --refused FILE``: what stays away, each by the core that ``--json`` prints."""
+
+    cores: Tuple[Annotated[Tuple[Digest], Field(min_length=1)]]
+
 
 _DIGITS = 8
 

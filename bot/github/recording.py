@@ -12,10 +12,9 @@ from bot.consolidator.verdict import Verdict
 from bot.github.conversation import Hearing
 from bot.github.corrections import Ended
 from bot.github.judgement import Judgement
-from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
+from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn, is_bot
 from bot.ledger.keys import classifier_key
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
-from bot.ledger.people import is_bot
 from bot.pipeline.review import Review
 from bot.report.wording import leaves_out
 from bot.text.compare import rounded

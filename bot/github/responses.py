@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.github.check import NAME
 from bot.github.values import CommentKind, IssueComment, PostCheck, PullRequest, Remark
-from bot.ledger.people import BOT, NOBODY, is_bot
+from bot.ledger.events import BOT, NOBODY, is_bot
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
-from bot.extension.language_model import named
 from bot.extension.model import Candidate, Core, Observed
-from bot.extension.observing import observe_all, observe_entry
+from bot.extension.naming_model import named
+from bot.extension.signals import observe_all, observe_entry
 from bot.github.analysis import SubmissionFacts, classified_of
 from bot.pipeline.review import Platform
 

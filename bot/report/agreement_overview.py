@@ -12,8 +12,8 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.ledger.event_files import Recorded, load_events
 from bot.ledger.events import Event
-from bot.ledger.local import LocalLedger, open_ledger
 from bot.ledger.migrated import capabilities_in, migrated_events
+from bot.ledger.store import LocalLedger, open_ledger
 from bot.report.agreement_output import AgreementOutput
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import lineage

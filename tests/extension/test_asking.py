@@ -12,9 +12,9 @@ from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint_features import Abilities
 from bot.config import Budget
 from bot.errors import UsageError
-from bot.extension.asking import messages, read_naming, renamed
-from bot.extension.language_model import named_by_model
 from bot.extension.model import Candidate, Member, Signal
+from bot.extension.naming import messages, read_naming, renamed
+from bot.extension.naming_model import named_by_model
 from bot.text.masking import mask_by
 from bot.text.personal_data.detector import Detector
 from tests.classifier.factories import openai_settings

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.embedded.structure import NAMES
+from bot.extension.features import MEASURES, UNEXPLAINED
 from bot.extension.model import Kind, Telling, Trait
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, described, free_id, home_group, slug, titled
-from bot.extension.traits import MEASURES, UNEXPLAINED
 from bot.extension.wording import PHRASES
 from bot.taxonomy.model import Capability, Group
 from tests.extension.builders import make_taxonomy

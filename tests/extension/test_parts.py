@@ -10,12 +10,11 @@ import pytest
 from bot.classifier.model import Classification, Judgement, Path
 from bot.curator.entry import Source as SourceOfEntry
 from bot.extension.clustering import surprise_without
-from bot.extension.manner import inflation
+from bot.extension.features import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
 from bot.extension.model import Belief, Signal, Trait
-from bot.extension.observing import observe_all, observe_entry
 from bot.extension.reference import reference_of
-from bot.extension.signals import Resemblance, signals_of
-from bot.extension.traits import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
+from bot.extension.signals import Resemblance, observe_all, observe_entry, signals_of
+from bot.extension.style_correction import inflation
 from bot.intake.query import Query
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Capability, Exemplars, Source

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.extension.surprise import lift, surprise
+from bot.extension.reference import lift, surprise
 
 
 @pytest.mark.parametrize(

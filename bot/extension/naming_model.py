@@ -11,8 +11,8 @@ from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.usage import Usage
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError
-from bot.extension.asking import SCHEMA, messages, read_naming, renamed
 from bot.extension.model import Candidate
+from bot.extension.naming import SCHEMA, messages, read_naming, renamed
 from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
