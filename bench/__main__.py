@@ -200,7 +200,9 @@ def reviewing() -> float:
     """A warm `incumbent review` of 20 queries, over an interpreter with the same imports."""
     folder = "examples/customers/northwind-tracker/tracker"
     review = f"from bot.cli.main import main; main(['review', {folder!r}, '--format', 'markdown'])"
-    imports = "import bot.pipeline.review, bot.cli.main, bot.cli.review, bot.classifier.backends, bot.report.markdown"
+    imports = (
+        "import bot.pipeline.review, bot.cli.main, bot.cli.review, bot.classifier.backends, bot.report.review_markdown"
+    )
     _run("-c", review)  # warms the cache of fitted models
     return _promise(
         "incumbent review of 20 queries, warm, over interpreter and imports",

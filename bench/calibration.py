@@ -35,7 +35,7 @@ from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, Verdic
 from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
-from bot.report.wording import admitting_route
+from bot.report.verdict_text import admitting_route
 
 REPOSITORY: Final = Path(__file__).parent.parent
 CAPABILITIES: Final = 10

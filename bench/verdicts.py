@@ -43,7 +43,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.review import Platform, load_platform
 from bot.rater.adapter import rate
 from bot.rater.model import Resident, ScoredQuery
-from bot.report.wording import SHOWN_NAMES, questions, strongest_first
+from bot.report.verdict_text import SHOWN_NAMES, questions, strongest_first
 from bot.taxonomy.model import Capability, Taxonomy
 
 Labels: TypeAlias = Mapping[str, bool | None]

@@ -35,27 +35,27 @@ from bot.ledger.model import (
 from bot.pipeline.impact.model import Impact
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
-from bot.report.agreement_output import AgreementOutput
-from bot.report.calibration_output import CalibrateOutput
-from bot.report.candidates_output import CandidatesOutput
-from bot.report.classify_output import ClassifyOutput
-from bot.report.entries_output import ListOutput, ShowOutput
-from bot.report.evaluation_output import EvaluateOutput
-from bot.report.explanation_output import ExplainOutput
-from bot.report.formats_output import FormatsOutput
-from bot.report.import_output import ImportOutput
-from bot.report.migrate_output import MigrateOutput
+from bot.report.agreement import AgreementOutput
+from bot.report.calibration import CalibrateOutput
+from bot.report.candidates import CandidatesOutput
+from bot.report.classify import ClassifyOutput
+from bot.report.entries import ListOutput, ShowOutput
+from bot.report.evaluation import EvaluateOutput
+from bot.report.explanation import ExplainOutput
+from bot.report.imports import ImportOutput
 from bot.report.output import (
     AdmissionOutput,
     ConsolidateOutput,
     CorrectOutput,
     ExportOutput,
+    FormatsOutput,
+    MigrateOutput,
     PruneOutput,
     ReclassifyOutput,
     StatusOutput,
     ValidateOutput,
 )
-from bot.report.review_output import ReviewOutput
+from bot.report.review_json import ReviewOutput
 from bot.report.scan_output import ScanOutput
 from bot.taxonomy.model import Taxonomy
 from bot.triage.output import TriageOutput

@@ -16,8 +16,8 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification
 from bot.pipeline.review import Platform, load_platform, review
 from bot.pipeline.submission import read_package
-from bot.report.markdown import render_markdown
-from bot.report.review_output import ReviewOutput
+from bot.report.review_json import ReviewOutput
+from bot.report.review_markdown import render_markdown
 from tests.factories import REPOSITORY, SHIPPED
 
 CORPUS = os.environ.get("INCUMBENT_CORPUS")

@@ -33,9 +33,8 @@ from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
-from bot.report.text import print_accepting
-from bot.report.voices import PlainVoice
-from bot.report.wording import beside, first_turn, why
+from bot.report.review_console import print_accepting
+from bot.report.verdict_text import PlainVoice, beside, first_turn, why
 
 _WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 

@@ -43,7 +43,7 @@ def command(
       incumbent agreement --since 2026-10-01 --until 2027-01-01 --plot plots
       incumbent agreement --json
     """
-    from bot.report.agreement_overview import agreement_overview
+    from bot.report.agreement import agreement_overview
 
     output, problems, without = agreement_overview(repo, since, until, by)
     if without is not None:
@@ -56,7 +56,7 @@ def command(
     if as_json or form == "json":
         print_json(output)
     else:
-        from bot.report.agreement_text import print_agreement
+        from bot.report.agreement import print_agreement
 
         print_agreement(output)
     show_problems(problems)

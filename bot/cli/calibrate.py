@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
     from bot.github.calibration_offer import Offer
     from bot.ledger.store import LocalLedger
-    from bot.report.calibration_output import CalibrateOutput
+    from bot.report.calibration import CalibrateOutput
 
 
 @click.command("calibrate")
@@ -57,8 +57,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
     from bot.ledger.event_files import load_events
     from bot.ledger.keys import classifier_key
     from bot.ledger.migrated import capabilities_in, migrated_events
-    from bot.report.calibration_output import CalibrateOutput
-    from bot.report.calibration_text import calibration_lines
+    from bot.report.calibration import CalibrateOutput, calibration_lines
     from bot.taxonomy.migration import comparable_since, lineage
 
     platform = open_platform(repo, config_path)
@@ -124,7 +123,7 @@ def _offer(
     from bot.github.calibration_offer import branch_of, plan_offer
     from bot.github.client import GitHubClient
     from bot.github.values import PushBranch
-    from bot.report.calibration_text import description
+    from bot.report.calibration import description
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
     if not token:

@@ -33,9 +33,9 @@ from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import read_package, submission_folders
 from bot.pipeline.workspace import open_backend, open_platform
-from bot.report.candidates_output import CandidatesOutput
+from bot.report.candidates import CandidatesOutput
 from bot.report.escaping import shortened, visible
-from bot.report.wording import counted
+from bot.report.verdict_text import counted
 from bot.text.masking import masked, masked_together
 
 SHOWN = 5

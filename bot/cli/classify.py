@@ -21,8 +21,7 @@ from bot.errors import InputError
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import under_corrections
 from bot.pipeline.workspace import open_backend, open_package, open_platform
-from bot.report.classify_output import ClassifyOutput
-from bot.report.classify_text import print_classified
+from bot.report.classify import ClassifyOutput, print_classified
 from bot.report.console import Printer
 
 

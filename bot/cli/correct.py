@@ -33,7 +33,7 @@ from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.submission import collect
 from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.report.output import CorrectOutput
-from bot.report.wording import codes
+from bot.report.verdict_text import codes
 from bot.text.compare import text_key
 
 _MINUS: Final = "\u2212"

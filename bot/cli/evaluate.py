@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.cli.evaluation_sources import Predicted
     from bot.evaluation.labels import LabelledQuery
     from bot.evaluation.measures import Sampling
-    from bot.report.evaluation_output import EvaluateOutput
+    from bot.report.evaluation import EvaluateOutput
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 _PLACES = 10  # of queries without a prediction, that a message names
@@ -168,7 +168,7 @@ def command(
     if as_json:
         print_json(output)
     else:
-        from bot.report.evaluation_text import print_evaluation
+        from bot.report.evaluation import print_evaluation
 
         print_evaluation(output)
     _refuse_incomplete(queries, output, [each for each in (ours, theirs) if each is not None])
@@ -215,7 +215,7 @@ def _measure(
     """
     from bot.evaluation.measures import compare, evaluate, lay_out
     from bot.evaluation.predictions import unpredicted
-    from bot.report import evaluation_output as outputs
+    from bot.report import evaluation as outputs
 
     asked = [each for each in (ours, theirs) if each is not None]
     missing = {item.key for each in asked for item in unpredicted(queries, each.predictions)}

@@ -28,10 +28,10 @@ from bot.curator.staging import Staging
 from bot.errors import InputError, Problem
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
-from bot.report.entries_text import evicted as evicted_when
+from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
-from bot.report.voices import PlainVoice
+from bot.report.verdict_text import PlainVoice
 
 
 @click.command("evict")

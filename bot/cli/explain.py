@@ -19,8 +19,7 @@ from bot.errors import UsageError
 from bot.pipeline.explain import explain_entry, explain_query
 from bot.pipeline.review import review
 from bot.pipeline.workspace import open_backend, open_package, open_platform
-from bot.report.explanation_output import ExplainOutput
-from bot.report.explanation_text import explanation_lines
+from bot.report.explanation import ExplainOutput, explanation_lines
 
 
 @click.command("explain")

@@ -17,7 +17,7 @@ def command(as_json: bool) -> None:
       incumbent formats
       incumbent formats --json | jq -r '.eval_sets[].name'
     """
-    from bot.report.formats_output import FormatsOutput
+    from bot.report.output import FormatsOutput
 
     known = FormatsOutput.known()
     if as_json:

@@ -42,7 +42,7 @@ from bot.pipeline.importing.reading import Part, Spoken, read_agent, read_bundle
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
-from bot.report.import_output import import_overview
+from bot.report.imports import import_overview
 from bot.text.compare import text_key
 from bot.text.did_you_mean import perhaps
 
@@ -142,7 +142,7 @@ def command(
         print_json(output)
     else:
         from bot.report.console import Printer
-        from bot.report.import_text import print_import
+        from bot.report.imports import print_import
 
         print_import(output, platform.taxonomy, Printer(everything))
 

@@ -10,8 +10,7 @@ from bot.cli.options import all_option, json_option, print_json, repository_opti
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
-from bot.report.entries_output import State, list_entries
-from bot.report.entries_text import print_list
+from bot.report.entries import State, list_entries, print_list
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
 
 

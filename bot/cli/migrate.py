@@ -16,8 +16,7 @@ from bot.errors import UsageError
 from bot.evaluation.labels import DOCUMENTS
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.migrating.plan import MigrationPlan, plan_migration
-from bot.report.migrate_output import MigrateOutput, TaxonomyChangeOutput
-from bot.report.output import LagOutput
+from bot.report.output import LagOutput, MigrateOutput, TaxonomyChangeOutput
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

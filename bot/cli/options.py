@@ -221,7 +221,7 @@ def _refuse_conflicts(repo: Path) -> None:
 
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
     """Say on standard error what asking models has cost in all; nothing where nothing costs."""
-    from bot.report.usage import told
+    from bot.report.verdict_text import told
 
     usage = total([*(backend.usage for backend in backends), besides])
     if usage is not None:

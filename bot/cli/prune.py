@@ -9,8 +9,7 @@ import click
 from bot.cli.options import all_option, json_option, print_json, repository_options, warn_of_lag
 from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
-from bot.report.overview import prune_overview, status_overview
-from bot.report.status_text import could_go_view, print_prune
+from bot.report.status import could_go_view, print_prune, prune_overview, status_overview
 
 
 @click.command("prune")

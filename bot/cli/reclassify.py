@@ -26,8 +26,8 @@ from bot.pipeline.reclassify import Renewal, all_tasks, renew
 from bot.pipeline.submission import find_specification
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.output import ReclassifyOutput, UsageOutput
-from bot.report.remarks import remarks_on
-from bot.report.voices import PlainVoice
+from bot.report.query_context import remarks_on
+from bot.report.verdict_text import PlainVoice
 
 
 @click.command("reclassify")

@@ -61,16 +61,16 @@ def command(
     backend = open_backend(platform, progress_bar)
     outcome = review(platform, package, backend, progress_bar("classifying"))
     if as_json or form == "json":
-        from bot.report.review_output import ReviewOutput
+        from bot.report.review_json import ReviewOutput
 
         print_json(ReviewOutput.of(outcome, backend.usage))
     elif form == "markdown":
-        from bot.report.markdown import render_markdown
+        from bot.report.review_markdown import render_markdown
 
         click.echo(render_markdown(outcome))
     else:
         from bot.report.console import Printer
-        from bot.report.text import print_text
+        from bot.report.review_console import print_text
 
         print_text(outcome, Printer(everything), admit_command(eval_set_dir, customer, agent, repo, config_path))
     show_problems(outcome.problems)

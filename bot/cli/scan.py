@@ -32,7 +32,7 @@ from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
 from bot.report.output import ProblemOutput, UsageOutput
 from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
-from bot.report.voices import PlainVoice
+from bot.report.verdict_text import PlainVoice
 
 
 @click.command("scan")

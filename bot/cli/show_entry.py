@@ -9,8 +9,7 @@ import click
 from bot.cli.options import json_option, one_of, print_json, repository_options
 from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
-from bot.report.entries_output import known_entries, show_entry
-from bot.report.entries_text import print_entry
+from bot.report.entries import known_entries, print_entry, show_entry
 
 
 @click.command("show")

@@ -9,8 +9,7 @@ import click
 from bot.cli.options import all_option, json_option, print_json, repository_options
 from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
-from bot.report.overview import status_overview
-from bot.report.status_text import print_status
+from bot.report.status import print_status, status_overview
 
 
 @click.command("status")

@@ -12,8 +12,7 @@ from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Oper
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
 from bot.report.losses import departure_headline
-from bot.report.voices import PlainVoice
-from bot.report.wording import codes, headline, verdict_words, why
+from bot.report.verdict_text import PlainVoice, codes, headline, verdict_words, why
 from bot.text.digests import digest
 
 NAME = "Incumbent"

@@ -18,7 +18,7 @@ from bot.github.values import IssueComment
 from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Release, comment_order
 from bot.ledger.model import Correction as StoredCorrection
 from bot.report.escaping import code
-from bot.report.voices import quoted
+from bot.report.verdict_text import quoted
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
 from bot.text.compare import text_key

@@ -19,7 +19,7 @@ from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Classified, Platform, Review, judge, under_corrections
-from bot.report.wording import codes
+from bot.report.verdict_text import codes
 from bot.text.digests import digest
 
 NO_VERDICT: Final = "none"

@@ -11,10 +11,9 @@ from bot.github.corrections import Ended
 from bot.github.judgement import NOBODY, SET_NAME, Author, Judgement
 from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
-from bot.report.corrections import corrected_lines
 from bot.report.escaping import code
-from bot.report.voices import MarkdownVoice, quoted
-from bot.report.wording import listed
+from bot.report.query_context import corrected_lines
+from bot.report.verdict_text import MarkdownVoice, listed, quoted
 from bot.text.compare import text_key
 from bot.text.secrets import holds_secret
 

@@ -10,7 +10,7 @@ from bot.github.unreviewed import Publication
 from bot.github.values import describe
 from bot.ledger.model import CommentKey
 from bot.report.output import ProblemOutput, Spent, UsageOutput
-from bot.report.review_output import ReviewOutput
+from bot.report.review_json import ReviewOutput
 
 
 class DecisionOutput(BaseModel):

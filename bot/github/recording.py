@@ -16,7 +16,7 @@ from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, Ve
 from bot.ledger.keys import classifier_key
 from bot.ledger.model import Decision, Displayed, PullRequestRecord
 from bot.pipeline.review import Review
-from bot.report.wording import leaves_out
+from bot.report.verdict_text import leaves_out
 from bot.text.compare import rounded
 from bot.text.digests import digest
 

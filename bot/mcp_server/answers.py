@@ -17,7 +17,7 @@ from bot.intake.query import Query
 from bot.mcp_server.cuts import SHOWN, Combinations, Ids, Settled, Unclassified
 from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.pipeline.review import Review
-from bot.report.classify_output import ValueOutput
+from bot.report.classify import ValueOutput
 from bot.report.output import Spent, UsageOutput
 
 Item = TypeVar("Item")

@@ -19,7 +19,7 @@ from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review, load_platform
 from bot.pipeline.submission import Package, submission_folders
 from bot.pipeline.workspace import open_backend, open_package, with_masks
-from bot.report.wording import listed
+from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import perhaps
 

@@ -22,7 +22,7 @@ from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline.explain import Explained, explain_entry, explain_query
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review
-from bot.report.explanation_output import (
+from bot.report.explanation import (
     ContestOutput,
     ExplainOutput,
     KnobChangeOutput,
@@ -31,7 +31,7 @@ from bot.report.explanation_output import (
     ScoreChangeOutput,
 )
 from bot.report.output import Spent
-from bot.report.wording import why_with_advice
+from bot.report.verdict_text import why_with_advice
 
 
 class ContestRow(ContestOutput):

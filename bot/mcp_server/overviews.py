@@ -30,8 +30,8 @@ from bot.mcp_server.set_answers import (
 from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.working import Call, Workers, without_places
 from bot.pipeline.review import Platform
-from bot.report.agreement_overview import agreement_overview
-from bot.report.overview import prune_overview, status_overview
+from bot.report.agreement import agreement_overview
+from bot.report.status import prune_overview, status_overview
 
 Capability: TypeAlias = Annotated[
     Named, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")

@@ -12,7 +12,7 @@ from bot.mcp_server.inputs import LONGEST_FOLDER
 from bot.mcp_server.resources import rule_text
 from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
 from bot.mcp_server.working import Workers
-from bot.report.overview import status_overview
+from bot.report.status import status_overview
 from bot.taxonomy.model import Capability, Source
 from bot.taxonomy.rules import SUBJECTS
 

@@ -44,7 +44,7 @@ from bot.mcp_server.working import Call, Report, Workers
 from bot.pipeline.consolidate import consolidate
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review
-from bot.report.wording import headline
+from bot.report.verdict_text import headline
 
 Without: TypeAlias = Annotated[
     list[Named], Field(max_length=200, description="ids of entries to take for gone, as if they had been evicted")

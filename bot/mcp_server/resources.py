@@ -20,8 +20,8 @@ from bot.mcp_server.set_answers import StatusAnswer
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
 from bot.mcp_server.working import Workers
 from bot.pipeline.submission import submission_folders
-from bot.report.markdown import render_markdown
-from bot.report.overview import status_overview
+from bot.report.review_markdown import render_markdown
+from bot.report.status import status_overview
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.rules import FACTS, STRUCTURE_FACTS, TOOL_FACTS
 

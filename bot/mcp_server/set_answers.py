@@ -11,7 +11,7 @@ from bot.curator.entry import Entry
 from bot.mcp_server.answers import Page, page
 from bot.mcp_server.cuts import Combinations, Ids
 from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
-from bot.report.agreement_output import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
+from bot.report.agreement import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import PruneOutput, StatusOutput
 
 

@@ -14,7 +14,7 @@ from bot.pipeline.consolidate import Consolidation
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
 from bot.rater.scores import KeptScores
-from bot.report.wording import Judged, why
+from bot.report.verdict_text import Judged, why
 
 Row = TypeVar("Row", bound=VerdictRow)
 

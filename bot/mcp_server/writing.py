@@ -32,7 +32,7 @@ from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, occasion
 from bot.report.output import Spent
-from bot.report.wording import counted
+from bot.report.verdict_text import counted
 from bot.text.masking import masked
 
 Reason: TypeAlias = Annotated[str, Field(min_length=1, max_length=500, description="in the person's own words")]

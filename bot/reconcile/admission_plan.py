@@ -44,8 +44,8 @@ from bot.reconcile.pins import pinned
 from bot.reconcile.renames import follow_renames
 from bot.reconcile.telling import Heard, farewell, tell
 from bot.reconcile.unchanged import new_index
-from bot.report.offer import Change
-from bot.report.wording import admitting_route, counted
+from bot.report.admission_pull_request import Change
+from bot.report.verdict_text import admitting_route, counted
 from bot.text.digests import digest
 
 

@@ -19,7 +19,7 @@ from bot.ledger.events import is_bot
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.ledger.store import record_text
 from bot.reconcile.wishes import Branch
-from bot.report.candidate import candidate_title, render_candidate
+from bot.report.candidate_pull_request import candidate_title, render_candidate
 from bot.text.digests import digest
 
 PREFIX = "incumbent-candidates/"

@@ -36,7 +36,7 @@ from bot.report.dashboard import (
     PendingReview,
     render_dashboard,
 )
-from bot.report.wording import asks
+from bot.report.verdict_text import asks
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""

@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.pipeline.review import Platform
 from bot.reconcile.offers import Refused, Step
 from bot.reconcile.renames import with_entries
-from bot.report.offer import Change, Offered
+from bot.report.admission_pull_request import Change, Offered
 
 
 class Draft:

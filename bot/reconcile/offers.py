@@ -16,7 +16,7 @@ from bot.github.values import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
-from bot.report.offer import Change, Offered, render_offer
+from bot.report.admission_pull_request import Change, Offered, render_offer
 from bot.text.digests import digest
 
 _DIGITS = 16

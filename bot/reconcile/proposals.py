@@ -17,7 +17,7 @@ from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
 from bot.github.values import PullRequest
 from bot.pipeline.review import Platform
-from bot.report.suggestion import Moment, render_eviction, render_swap, was_closed_by_us
+from bot.report.eviction_pull_request import Moment, render_eviction, render_swap, was_closed_by_us
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"

@@ -18,8 +18,7 @@ from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
-from bot.report.voices import quoted
-from bot.report.wording import counted, listed
+from bot.report.verdict_text import counted, listed, quoted
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import perhaps
 from bot.text.digests import digest

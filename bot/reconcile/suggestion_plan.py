@@ -39,8 +39,8 @@ from bot.reconcile.proposals import (
 )
 from bot.reconcile.wishes import Branch, Scene, Wish, own
 from bot.report.escaping import code
-from bot.report.suggestion import closing, is_as_written, was_closed_by_us
-from bot.report.wording import listed
+from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
+from bot.report.verdict_text import listed
 
 _CLOSED_MARK = "<!-- incumbent:closes -->"
 _SHOWN = 10

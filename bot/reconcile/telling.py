@@ -24,8 +24,7 @@ from bot.reconcile.cases import Case
 from bot.reconcile.pins import is_done
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, marker, render_comment
-from bot.report.voices import quoted
-from bot.report.wording import agreeing, listed
+from bot.report.verdict_text import agreeing, listed, quoted
 from bot.text.digests import digest
 
 SHOWN = 10

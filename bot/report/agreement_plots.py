@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.report.agreement_output import AgreementOutput, RowOutput, ShareOutput
+from bot.report.agreement import AgreementOutput, RowOutput, ShareOutput
 from bot.report.escaping import shortened, visible
 from bot.report.svg import Drawing
 

@@ -7,8 +7,7 @@ from typing import Final
 from bot.agreement.agreement import Agreement, Row, Share
 from bot.agreement.statistics import Interval
 from bot.report.tables import Section
-from bot.report.voices import MarkdownVoice
-from bot.report.wording import counted
+from bot.report.verdict_text import MarkdownVoice, counted
 
 SHOWN: Final = 10
 """Lists of what people said, and of capabilities, are cut after this many; all are in the JSON report."""

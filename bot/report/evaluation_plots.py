@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import sqrt
 
 from bot.report.escaping import visible
-from bot.report.evaluation_output import EvaluateOutput, MeasuresOutput
+from bot.report.evaluation import EvaluateOutput, MeasuresOutput
 from bot.report.svg import Drawing
 
 RELIABILITY = "reliability.svg"

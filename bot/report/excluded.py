@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.consolidator.verdict import Reason, Verdict
 from bot.pipeline.review import Review
 from bot.rater.contextualizer import LiveSet
-from bot.report.wording import Voice, why
+from bot.report.verdict_text import Voice, why
 from bot.text.compare import rounded
 
 

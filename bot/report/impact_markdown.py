@@ -21,8 +21,7 @@ from bot.pipeline.impact.model import (
 )
 from bot.report.escaping import code, shortened, visible
 from bot.report.tables import Detail, Table, folded
-from bot.report.voices import quoted
-from bot.report.wording import counted, listed
+from bot.report.verdict_text import counted, listed, quoted
 from bot.text.masking import masked
 
 NAMED = 5

@@ -14,7 +14,7 @@ from bot.report.impact_markdown import (
     share_words,
     shown_texts,
 )
-from bot.report.wording import counted
+from bot.report.verdict_text import counted
 from bot.text.masking import masked
 
 

@@ -10,8 +10,7 @@ from bot.curator.losses import Departure, Losses
 from bot.curator.prune import EvictionKind
 from bot.report.escaping import code
 from bot.report.tables import Detail, Table
-from bot.report.voices import MarkdownVoice
-from bot.report.wording import counted, listed
+from bot.report.verdict_text import MarkdownVoice, counted, listed
 from bot.taxonomy.model import Taxonomy
 
 SHOWN = 10

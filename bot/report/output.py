@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
@@ -16,10 +16,13 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.intake.agents.registry import bare_readers, whole_readers
+from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import Appraisal
-from bot.report.remarks import RemarksOutput, remarks_on
-from bot.report.wording import codes
+from bot.report.query_context import RemarksOutput, remarks_on
+from bot.report.verdict_text import codes
+from bot.taxonomy.changes import Change
 
 
 class ProblemOutput(BaseModel):
@@ -335,3 +338,79 @@ def grounds_output(pruning: Pruning) -> list[SuggestionOutput]:
         )
         for suggestion in pruning.suggestions
     ]
+
+
+class EvalSetFormat(BaseModel):
+    """A format of eval sets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(description="as `formats.yaml` names it")
+    title: str
+    endings: tuple[str, ...] = Field(description="endings of the files that it is read from")
+    plain: bool = Field(description="whether it is asked only where no other format fits")
+
+
+class AgentFormat(BaseModel):
+    """A format of agent specifications."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    looked_for: str = Field(description="what is looked for in the folder")
+
+
+class FormatsOutput(BaseModel):
+    """The formats that are read, each by name."""
+
+    model_config = ConfigDict(frozen=True)
+
+    eval_sets: tuple[EvalSetFormat, ...]
+    agents: tuple[AgentFormat, ...]
+
+    @classmethod
+    def known(cls) -> FormatsOutput:
+        """Those of this version."""
+        return cls(
+            eval_sets=tuple(
+                EvalSetFormat(name=reader.name, title=reader.title, endings=reader.endings, plain=reader.plain)
+                for reader in readers()
+            ),
+            agents=tuple(
+                AgentFormat(name=name, looked_for=looked_for)
+                for name, looked_for in (
+                    *((reader.name, reader.looked_for) for reader in whole_readers()),
+                    *((reader.name, reader.looked_for) for reader in bare_readers()),
+                )
+            ),
+        )
+
+
+class TaxonomyChangeOutput(BaseModel):
+    """One difference between two taxonomies."""
+
+    kind: str
+    ids: list[str] = Field(description="capabilities or groups concerned")
+    sentence: str
+    step: Literal["patch", "minor", "major"] = Field(description="the least step of the version that it asks")
+
+    @staticmethod
+    def of(change: Change) -> TaxonomyChangeOutput:
+        """``change`` for output."""
+        return TaxonomyChangeOutput(
+            kind=change.kind.value, ids=list(change.ids), sentence=change.sentence, step=change.step.value
+        )
+
+
+class MigrateOutput(BaseModel):
+    """`incumbent migrate --json`."""
+
+    commit: str = Field(description="whose taxonomy that of the working tree was compared with")
+    from_version: str
+    to_version: str
+    changes: list[TaxonomyChangeOutput] = Field(description="the weightiest first")
+    renames: dict[str, str] = Field(description="old id: new id")
+    splits: dict[str, list[str]] = Field(description="old id: its parts")
+    files: list[str] = Field(description="the files written, or that would be")
+    lagging: list[LagOutput] = Field(description="entries to classify again, those that wait for a slot too")
+    dry_run: bool

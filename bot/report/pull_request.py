@@ -11,7 +11,7 @@ from bot.pipeline.review import Review
 from bot.report.escaping import code
 from bot.report.impact_markdown import render_impact
 from bot.report.losses import render_departure
-from bot.report.markdown import problem_list, render_markdown
+from bot.report.review_markdown import problem_list, render_markdown
 from bot.report.tables import EVERYTHING, Detail
 from bot.taxonomy.model import Taxonomy
 

@@ -10,8 +10,7 @@ from bot.pipeline.scan import Sighting
 from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
 from bot.report.output import ProblemOutput, Spent
-from bot.report.voices import PlainVoice
-from bot.report.wording import counted
+from bot.report.verdict_text import PlainVoice, counted
 from bot.text.masking import masked_together
 from bot.text.personal_data.counting import kinds_in_words
 

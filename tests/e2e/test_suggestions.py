@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.report.suggestion import was_closed_by_us
+from bot.report.eviction_pull_request import was_closed_by_us
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.merging import MergeMethod
 from tests.e2e.harness.messages import error, json_response

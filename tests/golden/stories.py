@@ -13,8 +13,7 @@ from bot.config import CONFIG_FILE
 from bot.doctor.diagnosis import diagnose
 from bot.github.calibration_offer import plan_offer
 from bot.github.events import Flow
-from bot.report.calibration_output import CalibrateOutput
-from bot.report.calibration_text import description
+from bot.report.calibration import CalibrateOutput, description
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head
 from tests.doctor.test_diagnosis import HEALTHY, REQUIRED, UNREAD, committing, config, filtered, main

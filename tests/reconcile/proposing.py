@@ -18,7 +18,7 @@ from bot.reconcile.offers import Offer, Step
 from bot.reconcile.proposals import LABEL, Proposal
 from bot.reconcile.suggestion_plan import Plan, plan_suggestions
 from bot.reconcile.wishes import Branch, Scene, Wish, wish
-from bot.report.offer import Change, Offered
+from bot.report.admission_pull_request import Change, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 

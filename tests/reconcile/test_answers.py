@@ -12,7 +12,7 @@ from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.replay import replay
 from bot.reconcile.answers import answered, closed_by_bots, reopened, suggested
 from bot.reconcile.proposals import ADMIT, EVICT, SWAP, Proposal, branch_of
-from bot.report.suggestion import closing
+from bot.report.eviction_pull_request import closing
 from tests.reconcile.merges import BOT, make_pull
 
 BRANCH = branch_of(EVICT, "spare", "0" * 16)

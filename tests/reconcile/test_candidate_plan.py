@@ -26,7 +26,7 @@ from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.reconcile.candidate_facts import CandidateFacts
 from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
 from bot.reconcile.wishes import Branch
-from bot.report.candidate import render_candidate
+from bot.report.candidate_pull_request import render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull

@@ -14,8 +14,8 @@ from bot.github.values import PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
 from bot.reconcile.proposals import EVICT, branch_of, is_suggestion
-from bot.report.offer import Change, Offered
-from bot.report.suggestion import closing
+from bot.report.admission_pull_request import Change, Offered
+from bot.report.eviction_pull_request import closing
 from tests.factories import make_entry
 from tests.reconcile.merges import make_pull, source
 

@@ -27,7 +27,7 @@ from bot.reconcile.proposals import (
     slug,
     was_refused,
 )
-from bot.report.suggestion import closing
+from bot.report.eviction_pull_request import closing
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import make_pull, with_set
 

@@ -25,7 +25,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.replay import replay
 from bot.reconcile.proposals import LABEL
 from bot.reconcile.wishes import Branch
-from bot.report.suggestion import CLOSED, closing
+from bot.report.eviction_pull_request import CLOSED, closing
 from tests.factories import make_entry
 from tests.reconcile.merges import BOT, TIP, commit, make_comment, make_pull
 from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, found, kinds, make_platform, record_in

@@ -11,13 +11,12 @@ from rich.console import Console
 
 from bot.agreement.agreement import Agreement, agreement_of
 from bot.agreement.responses import Response, responses_of
-from bot.report.agreement_output import AgreementOutput
+from bot.report.agreement import AgreementOutput, print_agreement
 from bot.report.agreement_plots import plots
 from bot.report.agreement_section import agreement_sections
-from bot.report.agreement_text import print_agreement
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
-from bot.report.voices import MarkdownVoice
+from bot.report.verdict_text import MarkdownVoice
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead

@@ -15,13 +15,12 @@ from bot.ledger.model import StoredClassification
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids
 from bot.pipeline.review import Review, judge
-from bot.report.classify_output import ClassifyOutput
+from bot.report.classify import ClassifyOutput
 from bot.report.console import Printer
-from bot.report.markdown import render_markdown
-from bot.report.review_output import ReviewOutput
-from bot.report.text import print_text
-from bot.report.voices import MarkdownVoice, PlainVoice
-from bot.report.wording import called, contradicts
+from bot.report.review_console import print_text
+from bot.report.review_json import ReviewOutput
+from bot.report.review_markdown import render_markdown
+from bot.report.verdict_text import MarkdownVoice, PlainVoice, called, contradicts
 from bot.text.masking import masked_json
 from tests.classifier.factories import query
 from tests.factories import make_taxonomy

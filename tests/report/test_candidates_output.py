@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.extension.model import Exemplar, Member, Signal, Telling, Trait
-from bot.report.candidates_output import CandidatesOutput
+from bot.report.candidates import CandidatesOutput
 from bot.text.masking import masked_json
 from bot.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from bot.classifier.identity_file import IdentityFile
 from bot.evaluation.measures import Sampling, compare, evaluate
-from bot.report import evaluation_output as outputs
+from bot.report import evaluation as outputs
+from bot.report.evaluation import print_evaluation
 from bot.report.evaluation_plots import plots
-from bot.report.evaluation_text import print_evaluation
 from bot.report.svg import Drawing
 from tests.evaluation.factories import cells
 

@@ -16,11 +16,11 @@ from bot.intake.query import Query, Setup, SetupFile
 from bot.pipeline.review import Classified, Platform, Review, judge
 from bot.pipeline.submission import Submission
 from bot.report.console import Printer
-from bot.report.evidence import ExpectedTool, evidence, expected_tools
-from bot.report.markdown import render_markdown
-from bot.report.review_output import ReviewOutput
-from bot.report.text import print_text
-from bot.report.voices import PlainVoice
+from bot.report.query_context import ExpectedTool, evidence, expected_tools
+from bot.report.review_console import print_text
+from bot.report.review_json import ReviewOutput
+from bot.report.review_markdown import render_markdown
+from bot.report.verdict_text import PlainVoice
 from tests.github.scenes import make_analysis, make_platform, make_query
 
 VOICE = PlainVoice(make_platform().taxonomy)

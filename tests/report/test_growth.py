@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Admitted, Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.report.growth import CHART_POINTS, growth_chart, sizes
+from bot.report.dashboard import CHART_POINTS, growth_chart, sizes
 from tests.factories import make_entry
 
 START = datetime(2026, 1, 1, 23, 59, 59, tzinfo=UTC)

@@ -10,7 +10,7 @@ from bot.classifier.backends import make_backend
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import load_platform, review
 from bot.pipeline.submission import read_package
-from bot.report.wording import headline
+from bot.report.verdict_text import headline
 from tests.factories import REPOSITORY, SHIPPED
 
 AGENT = "agent: 1\nname: Parcel desk\nplatform: x\n"

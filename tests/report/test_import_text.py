@@ -10,13 +10,7 @@ import pytest
 from rich.console import Console
 
 from bot.report.console import Printer
-from bot.report.import_output import (
-    AppraisedOutput,
-    CustomerShareOutput,
-    ImportedAgentOutput,
-    ImportOutput,
-)
-from bot.report.import_text import print_import
+from bot.report.imports import AppraisedOutput, CustomerShareOutput, ImportedAgentOutput, ImportOutput, print_import
 from bot.report.output import CapabilityStatus, FactsOutput, ProblemOutput, SuggestionOutput
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW

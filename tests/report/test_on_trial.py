@@ -11,8 +11,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.curator.store import RegressionSet
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
-from bot.report.voices import MarkdownVoice, PlainVoice
-from bot.report.wording import why
+from bot.report.verdict_text import MarkdownVoice, PlainVoice, why
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config, make_taxonomy, query
 

@@ -12,8 +12,8 @@ from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import Platform, Review, load_platform, review
 from bot.pipeline.scan import scan_folder
 from bot.pipeline.submission import read_package
-from bot.report.markdown import render_markdown
-from bot.report.review_output import ReviewOutput
+from bot.report.review_json import ReviewOutput
+from bot.report.review_markdown import render_markdown
 from bot.report.tables import Detail
 from bot.text.personal_data.detector import Detector
 from tests.factories import REPOSITORY, SHIPPED

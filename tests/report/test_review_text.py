@@ -8,10 +8,10 @@ from rich.console import Console
 
 from bot.github.analysis import classified_of
 from bot.pipeline.review import Review, judge
-from bot.report.classify_text import print_classified
+from bot.report.classify import print_classified
 from bot.report.console import Printer
-from bot.report.markdown import render_markdown
-from bot.report.text import print_text
+from bot.report.review_console import print_text
+from bot.report.review_markdown import render_markdown
 from tests.github.scenes import make_analysis, make_platform, make_query
 
 

@@ -16,7 +16,7 @@ from bot.report.output import (
     SuggestionOutput,
     SwapOutput,
 )
-from bot.report.status_text import could_go_view, print_prune, print_status
+from bot.report.status import could_go_view, print_prune, print_status
 
 
 def capability(id: str, *coverers: str) -> CapabilityStatus:

@@ -13,7 +13,7 @@ from bot.calibration.replay import Replayed, Standing, judged, replay
 from bot.consolidator.cycle import run_cycle
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.model import Resident, ScoredQuery
-from bot.report.wording import codes
+from bot.report.verdict_text import codes
 from tests.factories import make_config, query, resident
 from tests.review.factories import COMMIT, day, facts, name_of, shown
 

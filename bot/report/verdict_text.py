@@ -7,13 +7,71 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from bot.classifier.model import EVEN, CalledTools, Contradiction, Unfamiliar
+from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Reason, Route, Verdict
 from bot.consolidator.verdict_engine import honesty
 from bot.intake.specification import UNLISTED
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
+from bot.report.escaping import code, plain, shortened, visible
+from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
+from bot.text.masking import masked
 from bot.text.personal_data.counting import kinds_in_words
+
+
+def told(usage: Usage) -> str:
+    """One line on ``usage``."""
+    if not usage.requests:
+        return "asked no model: all of it was known"
+    requests = f"{usage.requests:,} {'request' if usage.requests == 1 else 'requests'}"
+    probing = f" ({usage.probing} of them to find out what the endpoint can do)" if usage.probing else ""
+    tokens = f"{usage.tokens_in:,} tokens in ({usage.tokens_cached:,} cached), {usage.tokens_out:,} out"
+    cost = usage.cost
+    price = "" if cost is None or usage.prices is None else f", {cost:.4f} {usage.prices.currency}"
+    return f"asked a model: {requests}{probing}, {tokens}{price}"
+
+
+def quoted(text: str) -> str:
+    """Foreign ``text`` in Markdown: a short code span on one line, without what looks like a secret."""
+    return code(shortened(visible(masked(text))))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownVoice:
+    """Ids and foreign text in code spans; capability names, which are reviewed, as words."""
+
+    taxonomy: Taxonomy
+
+    def name(self, id: str) -> str:
+        return quoted(id)
+
+    def capability(self, id: str) -> str:
+        return f"*{plain(self.taxonomy.by_id[id].name)}*{_on_trial(id, self.taxonomy)}"
+
+    def quote(self, text: str) -> str:
+        return quoted(text)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainVoice:
+    """Names as they are, with what would move a cursor made visible."""
+
+    taxonomy: Taxonomy
+
+    def name(self, id: str) -> str:
+        return shortened(visible(masked(id)))
+
+    def capability(self, id: str) -> str:
+        return f"{visible(self.taxonomy.by_id[id].name)}{_on_trial(id, self.taxonomy)}"
+
+    def quote(self, text: str) -> str:
+        return shortened(visible(masked(text)))
+
+
+def _on_trial(id: str, taxonomy: Taxonomy) -> str:
+    return " (on trial)" if taxonomy.by_id[id].trial else ""
+
 
 SHOWN_NAMES = 3
 """Lists of names are cut after this many; the rest is counted."""

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from bot.extension.model import Candidate, Exemplar, Signal
 from bot.report.escaping import code
-from bot.report.suggestion import SHOWN
-from bot.report.voices import quoted
-from bot.report.wording import counted, listed
+from bot.report.eviction_pull_request import SHOWN
+from bot.report.verdict_text import counted, listed, quoted
 
 _KINDS = {
     "new-behaviour": "A new behaviour: no capability of the taxonomy seems to cover it",

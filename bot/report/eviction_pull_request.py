@@ -12,8 +12,7 @@ from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import code
-from bot.report.voices import MarkdownVoice, quoted
-from bot.report.wording import listed
+from bot.report.verdict_text import MarkdownVoice, listed, quoted
 from bot.text.digests import digest
 from bot.text.masking import masked_together
 

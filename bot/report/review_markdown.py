@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from bot.consolidator.verdict import Verdict
 from bot.errors import Problem
 from bot.pipeline.review import Review
-from bot.report import wording
+from bot.report import verdict_text as wording
 from bot.report.escaping import code, link, plain, shortened, visible
-from bot.report.evidence import evidence
 from bot.report.excluded import Excluded
-from bot.report.personal import personal_blocks
-from bot.report.remarks import remarks_on
+from bot.report.query_context import evidence, personal_blocks, remarks_on
 from bot.report.tables import EVERYTHING, Detail, Table, folded
-from bot.report.voices import MarkdownVoice
+from bot.report.verdict_text import MarkdownVoice
 from bot.text.masking import masked, masked_together
 
 SHOWN_TURNS = 3

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from bot.curator.entry import Entry
 from bot.report.escaping import code
-from bot.report.suggestion import SHOWN, marked
-from bot.report.voices import quoted
+from bot.report.eviction_pull_request import SHOWN, marked
+from bot.report.verdict_text import quoted
 
 
 class Change(StrEnum):

@@ -9,15 +9,12 @@ from rich.text import Text
 
 from bot.consolidator.verdict import Route, Verdict
 from bot.pipeline.review import Review
-from bot.report import wording
+from bot.report import verdict_text as wording
 from bot.report.console import Printer
-from bot.report.corrections import corrected_lines
 from bot.report.escaping import visible
-from bot.report.evidence import evidence
 from bot.report.excluded import Excluded
-from bot.report.personal import personal_lines
-from bot.report.remarks import remarks_on
-from bot.report.voices import PlainVoice
+from bot.report.query_context import corrected_lines, evidence, personal_lines, remarks_on
+from bot.report.verdict_text import PlainVoice
 
 _HEADER = ("outcome", "query", "decision", "route", "reasons", "text", "why", "brought along", "in its way")
 

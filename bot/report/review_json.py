@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
 from bot.pipeline.review import Review
-from bot.report.evidence import expected_tools
 from bot.report.output import (
     LagOutput,
     ProblemOutput,
@@ -17,9 +16,8 @@ from bot.report.output import (
     UsageOutput,
     VerdictOutput,
 )
-from bot.report.remarks import RemarksOutput, remarks_on
-from bot.report.voices import PlainVoice
-from bot.report.wording import headline, why
+from bot.report.query_context import RemarksOutput, expected_tools, remarks_on
+from bot.report.verdict_text import PlainVoice, headline, why
 
 
 class ExpectedToolOutput(BaseModel):

@@ -1,0 +1,221 @@
+"""What stands beside a verdict: attachments, expected tools, remarks, personal data and corrections."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from bot.classifier.model import Classification, Contradiction, Unfamiliar
+from bot.intake.expectation import understand
+from bot.intake.query import Query
+from bot.intake.specification import UNLISTED
+from bot.pipeline.replace import Replacement
+from bot.pipeline.review import Review
+from bot.pipeline.submission import Submission
+from bot.report.escaping import code, code_block
+from bot.report.tables import Table, folded
+from bot.report.verdict_text import MarkdownVoice, Voice, agreeing, contradicts, counted, is_unfamiliar, listed
+from bot.text.masking import masked, masked_together
+from bot.text.personal_data.counting import kinds_in_words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedTool:
+    """A tool that an eval set expects to be called, or not to be if ``unwanted``.
+
+    ``declared`` tells whether the agent's specification has a tool of exactly this name; ``None``: that is not known,
+    since it lists no tools, or not all of them.
+    """
+
+    name: str
+    unwanted: bool
+    declared: bool | None
+
+
+def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, ...] | None:
+    """The tools that ``query`` expects, each once and in the order of its eval set; none where it expects no call.
+
+    ``None`` where the eval set does not say.
+    """
+    listed_tools = frozenset(submission.tools or ())
+    is_whole = submission.tools is not None and UNLISTED not in listed_tools
+    expectation = understand(query.expected, len(query.turns))
+    if not (expectation.tool_calls or expectation.no_tools):
+        return None
+    return tuple(
+        ExpectedTool(
+            name=name, unwanted=unwanted, declared=True if name in listed_tools else False if is_whole else None
+        )
+        for name, unwanted in dict.fromkeys((call.name, call.unwanted) for call in expectation.tool_calls)
+    )
+
+
+def evidence(query: Query, submission: Submission, voice: Voice) -> str:
+    """What is attached to ``query``, and the tools that it expects, a sentence each; empty where there is nothing."""
+    attached = [voice.name(name) for name in query.setup.attachments]
+    told = [f"Attached: {listed(attached)}."] if attached else []
+    return " ".join([*told, *_told_tools(query, submission, voice)])
+
+
+def _told_tools(query: Query, submission: Submission, voice: Voice) -> list[str]:
+    tools = expected_tools(query, submission)
+    if not tools:
+        return [] if tools is None else ["Expected: no tool call."]
+    wanted, unwanted = ([tool for tool in tools if tool.unwanted is each] for each in (False, True))
+    parts = [f"Expected tools: {_named(wanted, voice)}"] if wanted else []
+    parts += [f"{'not' if wanted else 'Tools not'} to be called: {_named(unwanted, voice)}"] if unwanted else []
+    return [f"{'; '.join(parts)}."] if parts else []
+
+
+def _named(tools: Sequence[ExpectedTool], voice: Voice) -> str:
+    # Of many only the first are named: those that are missing first.
+    shown = sorted(tools, key=lambda tool: tool.declared is not False)
+    return listed([f"{voice.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in shown])
+
+
+class ContradictionOutput(BaseModel):
+    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
+
+    expected: list[str] = Field(description="tools that the eval set expects, without secrets; empty: no call")
+    likeliest: list[str] = Field(description="tools that the classifier expected, step by step; empty: no call")
+    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
+
+    @staticmethod
+    def of(found: Contradiction) -> ContradictionOutput:
+        """``found`` for output."""
+        return ContradictionOutput(
+            expected=[masked(name) for name in found.expected],
+            likeliest=[masked(name) for name in found.likeliest],
+            probability=found.probability,
+        )
+
+    @property
+    def contradiction(self) -> Contradiction:
+        """It as it was found, but for secrets."""
+        return Contradiction(
+            expected=tuple(self.expected), likeliest=tuple(self.likeliest), probability=self.probability
+        )
+
+
+class RemarksOutput(BaseModel):
+    """What the classifier remarks on queries, or on entries, by their ids."""
+
+    contradictions: dict[str, ContradictionOutput] = Field(
+        description="where the eval set expects other calls of tools than the classifier; those that it expects count"
+    )
+    unfamiliar: dict[str, Unfamiliar] = Field(description="why the classifier cannot judge this kind of text")
+
+    def lines(self, voice: Voice) -> list[str]:
+        """The remarks, a sentence or two each."""
+        found = [contradicts(id, item.contradiction, voice) for id, item in self.contradictions.items()]
+        return found + [is_unfamiliar(id, why, voice) for id, why in self.unfamiliar.items()]
+
+
+def remarks_on(items: Iterable[Classification]) -> RemarksOutput:
+    """The remarks on ``items``."""
+    found = tuple(items)
+    return RemarksOutput(
+        contradictions={
+            item.query_id: ContradictionOutput.of(item.contradiction)
+            for item in found
+            if item.contradiction is not None
+        },
+        unfamiliar={item.query_id: item.unfamiliar for item in found if item.unfamiliar is not None},
+    )
+
+
+SHOWN_QUERIES: Final = 20
+"""Queries whose replaced text is shown; the command replaces all."""
+
+LONGEST_OFFER: Final = 2000
+"""Characters of the replaced turns of a query that are shown; longer ones are left to the command."""
+
+
+def personal_blocks(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+    """The queries that hold personal data, where they are, and what to write instead; no value of them is shown."""
+    if not review.personal:
+        return []
+    rows = [
+        (
+            f"**{voice.name(id)}**",
+            code(_place(review.queries[id])),
+            f"{kinds_in_words(kinds)}{_beyond_turns(review, id)}",
+        )
+        for id, kinds in review.personal.items()
+    ]
+    folders = dict.fromkeys(review.origins[id].folder for id in review.personal)
+    commands = listed([code(f"incumbent scan {shlex.quote(folder)} --replace") for folder in folders])
+    about = (
+        f"Replace it: copy the texts below, or run {commands}. A made-up value can be allowed in "
+        "`personal_data.allowed` of the config, and a curator may accept a query as it is written."
+    )
+    blocks = [f"#### Personal data ({len(rows)})", about, table(("Query", "Where", "Holds"), rows)]
+    ids = list(review.personal)
+    offers = [block for id in ids[:SHOWN_QUERIES] for block in _offer(review, voice, id)]
+    if offers and table.detail.folds:
+        rest = len(ids) - SHOWN_QUERIES
+        more = [f"And {counted(rest, 'more query', 'more queries')}, which the command replaces."] if rest > 0 else []
+        blocks.append(folded("Replaced texts to copy", "\n\n".join([*offers, *more])))
+    return blocks
+
+
+def personal_lines(review: Review, voice: Voice) -> list[str]:
+    """Where personal data is, and of which kinds, a query a line."""
+    return [
+        f"{voice.name(id)} ({voice.quote(_place(review.queries[id]))}) holds {kinds_in_words(kinds)}"
+        for id, kinds in review.personal.items()
+    ]
+
+
+def _place(query: Query) -> str:
+    return query.file if query.line is None else f"{query.file}:{query.line}"
+
+
+def _beyond_turns(review: Review, id: str) -> str:
+    within = review.platform.personal_in(review.queries[id].turns, review.origins[id].customer)
+    return "" if within == review.personal[id] else "; not in its turns alone: the command finds all of it"
+
+
+def _offer(review: Review, voice: MarkdownVoice, id: str) -> list[str]:
+    """The turns of the query ``id`` that change, each as a block to copy."""
+    turns = review.queries[id].turns
+    detector = review.platform.config.personal_data.detector(review.origins[id].customer)
+    # As the command replaces them: numbers are those of all texts of the query.
+    replacement = Replacement.of([review.queries[id].texts], detector)
+    replaced = [*map(replacement.text, turns)]
+    changed = [place for place, turn in enumerate(turns) if replaced[place] != turn]
+    if sum(len(replaced[place]) for place in changed) > LONGEST_OFFER:
+        return [f"{voice.name(id)}: too long to be shown here; the command replaces it."]
+    shown = masked_together(replaced)
+    blocks = []
+    for place in changed:
+        blocks.append(f"{voice.name(id)}:" if len(turns) == 1 else f"{voice.name(id)}, turn {place + 1}:")
+        blocks.append(code_block(shown[place]))
+    return blocks
+
+
+SHOWN = 5
+"""Queries that one sentence names, and sentences that are shown; the rest is counted."""
+
+
+def corrected_lines(review: Review, voice: Voice) -> list[str]:
+    """A sentence for each curator and what they corrected."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for name, tags in review.corrected.items():
+        by: dict[str, list[str]] = {}
+        for id, item in tags.items():
+            words = voice.capability(id) if item.value else f"not {voice.capability(id)}"
+            by.setdefault("a curator" if item.by is None else voice.name(item.by), []).append(words)
+        for person, tagged in by.items():
+            said.setdefault((person, listed(tagged, len(tagged))), []).append(name)
+    lines = [
+        f"Corrected by {person}: {listed(list(map(voice.name, names)), SHOWN)} "
+        f"{agreeing(names, 'exercises', 'exercise')} {words}."
+        for (person, words), names in said.items()
+    ]
+    rest = [f"{len(lines) - SHOWN} more corrections hold."] if len(lines) > SHOWN else []
+    return [*lines[:SHOWN], *rest]
