@@ -30,7 +30,7 @@ from bot.config import Curation, load_config
 from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
 from bot.files.snapshot import WorkingTree
-from bot.github.recording import merge_events
+from bot.github.event_log import merge_events
 from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity

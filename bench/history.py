@@ -36,8 +36,8 @@ from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
-from bot.github.values import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
-from bot.github.world import World
+from bot.github.git_state import World
+from bot.github.models import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path

@@ -14,7 +14,7 @@ from bot.doctor.output import DoctorOutput
 from bot.evaluation.labels import LabelsFile
 from bot.evaluation.predictions import Predictions
 from bot.extension.draft import RefusedCandidates
-from bot.github.analysis import Analysis
+from bot.github.facts import Analysis
 from bot.github.output import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.addresses import page_of_run, server_of
+from bot.github.addresses import page_of_run, server_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem, foreign, foreign_list
-from bot.github.analysis import ProblemFacts
+from bot.github.facts import ProblemFacts
 
 SIGNS = ("\ufdd0", "\ufdd1")
 KEY = "ghp_" + "a1B2" * 9

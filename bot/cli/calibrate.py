@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.addresses import server_of
 from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
+from bot.github.addresses import server_of
 from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 
@@ -122,7 +122,7 @@ def _offer(
     from bot.git import ObjectStore
     from bot.github.calibration_offer import branch_of, plan_offer
     from bot.github.client import GitHubClient
-    from bot.github.values import PushBranch
+    from bot.github.models import PushBranch
     from bot.report.calibration import description
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.addresses import page_of_run, server_of
 from bot.cli.options import print_json, progress_bar, show_usage
 from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
+from bot.github.addresses import page_of_run, server_of
 from bot.pipeline.workspace import open_backend
 from bot.text.masking import masked_data
 
 if TYPE_CHECKING:
     from bot.classifier.model import Backend
-    from bot.github.analysis import Analysis, Quiet
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.unreviewed import Publication
-    from bot.github.world import World
+    from bot.github.facts import Analysis, Quiet
+    from bot.github.fallback_posts import Publication
+    from bot.github.git_state import World
     from bot.pipeline.review import Platform
     from bot.reconcile.inventory import Inventory
 
@@ -128,7 +128,7 @@ def _payload(file: Path) -> Mapping[str, Any]:
 
 def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
     from bot.git import ObjectStore
-    from bot.github.world import World
+    from bot.github.git_state import World
 
     return World(
         store=ObjectStore.create(folder / "objects.git"),
@@ -190,10 +190,10 @@ def _analyse(
 def _publish(
     event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
 ) -> Publication:
-    from bot.github.analysis import Analysis, Quiet
     from bot.github.events import Flow
+    from bot.github.facts import Analysis, Quiet
+    from bot.github.fallback_posts import Publication
     from bot.github.run import publish_event, redirected
-    from bot.github.unreviewed import Publication
     from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import reconcile_event
 
@@ -224,7 +224,7 @@ def _read(document: Path) -> Analysis | Inventory | Quiet | None:
     """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
     from bot.files.documents import parse_json
     from bot.files.validation import validate
-    from bot.github.analysis import DOCUMENT_LIMITS, Analysis, Quiet
+    from bot.github.facts import DOCUMENT_LIMITS, Analysis, Quiet
     from bot.github.preflight import QUIET
     from bot.reconcile.inventory import Inventory
 
@@ -243,8 +243,8 @@ def _read(document: Path) -> Analysis | Inventory | Quiet | None:
 
 
 def _report(publication: Publication, environment: Mapping[str, str], dry_run: bool, as_json: bool) -> None:
+    from bot.github.models import describe
     from bot.github.output import CiOutput
-    from bot.github.values import describe
 
     output = CiOutput.of(publication, dry_run)
     if as_json:

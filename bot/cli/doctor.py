@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from bot.addresses import server_of
 from bot.cli.options import json_option, print_json, say
 from bot.errors import UsageError
+from bot.github.addresses import server_of
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:

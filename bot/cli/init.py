@@ -16,7 +16,7 @@ from bot.documentation import ACTION, own_action, own_action_is_pushed, product_
 from bot.errors import UsageError
 from bot.git.working_copy import read_branches, read_remote, read_top
 from bot.github.branch_names import in_the_way
-from bot.github.conversation import COMMANDS
+from bot.github.command_processing import COMMANDS
 from bot.setup_files import exemplar_files, setup_file
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.calibration.calibrate import ConfigEdit
-from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
+from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.events import is_bot
 
 BRANCHES: Final = "incumbent-calibration/"

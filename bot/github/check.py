@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from bot.errors import IncompleteError, InputError
 from bot.github.judgement import Judgement
-from bot.github.values import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
+from bot.github.models import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
 from bot.report.losses import departure_headline

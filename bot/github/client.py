@@ -8,26 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, Self
 from urllib.parse import quote
+
+from github import GithubRetry
+from urllib3 import BaseHTTPResponse
 
 from bot.errors import OutsideError
 from bot.github.authority import UNTOLD
 from bot.github.branch_names import parents
 from bot.github.check import NAME
-from bot.github.command_lines import command_lines
-from bot.github.responses import (
-    account,
-    check_body,
-    comment_of,
-    is_submitted,
-    login_of,
-    pull_request_of,
-    remark_of,
-    said_in_review,
-    tree_item,
-)
-from bot.github.values import (
+from bot.github.commands import command_lines
+from bot.github.models import (
     AddLabels,
     CheckRun,
     CloseIssue,
@@ -54,7 +46,67 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.github.responses import (
+    account,
+    check_body,
+    comment_of,
+    is_submitted,
+    login_of,
+    pull_request_of,
+    remark_of,
+    said_in_review,
+    tree_item,
+)
 from bot.ledger.model import BRANCH, CommentKey
+
+JOB_SECONDS: Final = 20 * 60
+"""After so long the shipped workflow ends a job (`timeout-minutes`); GitHub tells no job so, a test compares them."""
+SECONDS: Final = JOB_SECONDS * 2 // 5
+"""So long one run waits in all.
+
+No key of the config: nothing is judged by it, and nobody could choose it without their workflow's limit.  The other
+three fifths are for the work itself, and for saying in a check that GitHub asks to wait.
+"""
+
+
+class TooLongError(Exception):
+    """GitHub asks to wait for so many ``seconds``, which is more than is left."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+class Patience:
+    """The seconds that are left to wait, of all requests together."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._left = seconds
+
+    def spend(self, seconds: float) -> None:
+        """Count ``seconds`` that are about to be waited; raises :class:`TooLongError` where so many are not left."""
+        if seconds > self._left:
+            raise TooLongError(seconds)
+        self._left -= seconds
+
+
+class PatientRetry(GithubRetry):
+    """PyGithub's retries, whose waits come out of one ``patience``."""
+
+    def __init__(self, patience: Patience, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._patience = patience
+
+    def new(self, **changes: Any) -> Self:
+        """The same patience for the next attempt."""
+        return super().new(patience=self._patience, **changes)
+
+    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
+        """Wait as GitHub asks, if patience lasts."""
+        asked = None if response is None else self.get_retry_after(response)
+        self._patience.spend(asked or self.get_backoff_time())
+        super().sleep(response)
+
 
 PAGE = 100
 SHOWN = 5
@@ -94,7 +146,7 @@ class GitHubClient:
         # Imported here: only the Action needs it, and it is slow to load.
         from github import Auth, Github
 
-        from bot.github.waiting import Patience, PatientRetry
+        # rooms
 
         self.login = login
         self._page = page
@@ -415,7 +467,7 @@ class GitHubClient:
         import requests
         from github import GithubException
 
-        from bot.github.waiting import TooLongError
+        # rooms
 
         try:
             _, data = self._requester.requestJsonAndCheck(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from bot.classifier.corrections import Corrections
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, tags_said
-from bot.github.standing import is_as_read
-from bot.github.values import Remark
+from bot.github.decision_validity import is_as_read
+from bot.github.models import Remark
 from bot.ledger.events import Corrected, CorrectionEnded
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import CommentKey, CorrectionRecord, comment_order

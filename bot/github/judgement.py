@@ -12,9 +12,9 @@ from bot.consolidator.trust import TrustGate
 from bot.curator.decisions import Answer
 from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
-from bot.github.analysis import Analysis, SetChange, classified_of
 from bot.github.authority import NO_PERMISSION, author_permission, may_write
-from bot.github.values import PullRequest
+from bot.github.facts import Analysis, SetChange, classified_of
+from bot.github.models import PullRequest
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import Decision, Shown
 from bot.pipeline.matching import settle

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Reason
 from bot.github.authority import UNTOLD
-from bot.github.conversation import Hearing
+from bot.github.command_processing import Hearing
 from bot.github.corrections import Ended
+from bot.github.decision_validity import matter
 from bot.github.judgement import NOBODY, SET_NAME, Author, Judgement
-from bot.github.standing import matter
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.github.unreviewed import Publication
-from bot.github.values import describe
+from bot.github.fallback_posts import Publication
+from bot.github.models import describe
 from bot.ledger.model import CommentKey
 from bot.report.output import ProblemOutput, Spent, UsageOutput
 from bot.report.review_json import ReviewOutput

@@ -14,7 +14,7 @@ from bot.github.authority import Person, author_permission, may_write, refusal
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
-from bot.github.values import IssueComment
+from bot.github.models import IssueComment
 from bot.ledger.model import PullRequestRecord
 
 CONTRIBUTED = "CONTRIBUTOR"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.github.check import NAME
-from bot.github.values import CommentKind, IssueComment, PostCheck, PullRequest, Remark
+from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, Remark
 from bot.ledger.events import BOT, NOBODY, is_bot
 
 

@@ -12,21 +12,16 @@ from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
 from bot.git import CommitSnapshot
-from bot.github.analyse import analyse
-from bot.github.analysis import Analysis
+from bot.github.analyse_job import analyse
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.corrections import Recorded, look_up
-from bot.github.derived import without_derived
+from bot.github.decision_validity import Former
 from bot.github.events import Event, Flow, is_own
-from bot.github.impact import UNTOUCHED, measure_impact
-from bot.github.judgement import judge_facts
-from bot.github.publish import Scene, check_operations, plan_review
-from bot.github.release import Release
-from bot.github.standing import Former
-from bot.github.unreviewed import Publication, apply_all, nothing, post_failure, turn_away
-from bot.github.values import PullRequest, Remark, WriteLedger
-from bot.github.world import (
+from bot.github.expected_changes import without_derived
+from bot.github.facts import Analysis
+from bot.github.fallback_posts import Publication, apply_all, nothing, post_failure, turn_away
+from bot.github.git_state import (
     Commits,
     World,
     abilities_of,
@@ -38,6 +33,11 @@ from bot.github.world import (
     text_of,
     witnesses_of,
 )
+from bot.github.impact_job import UNTOUCHED, measure_impact
+from bot.github.judgement import judge_facts
+from bot.github.models import PullRequest, Remark, WriteLedger
+from bot.github.publish_plan import PublishInputs, check_operations, plan_review
+from bot.github.release import Release
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
 from bot.pipeline.impact.reading import RESTS_ON
@@ -241,7 +241,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
     here = {item.key: Remark(number=pull.number, comment=item) for item in comments}
-    scene = Scene(
+    scene = PublishInputs(
         login=github.login,
         pull=pull,
         comments=comments,

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.addresses import server_of
 from bot.config import REVIEWED_FILES, Curation
 from bot.curator.file_changes import FileChange
 from bot.errors import UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.git import ObjectStore
 from bot.git.working_copy import read_remote
+from bot.github.addresses import server_of
 from bot.github.authority import Person, refusal
 from bot.github.client import GitHubClient
 from bot.github.commands import Command, Verb, parse
-from bot.github.values import CreateComment, OpenPullRequest, PushBranch
+from bot.github.models import CreateComment, OpenPullRequest, PushBranch
 from bot.text.digests import digest
 
 BRANCHES: Final = "incumbent-chat/"

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
-from bot.github.conversation import hear, read_by_now
+from bot.github.command_processing import hear, read_by_now
 from bot.github.corrections import noted
+from bot.github.decision_validity import Court, Former
+from bot.github.event_log import heard_events, left_events, merge_events
 from bot.github.judgement import NOBODY, Judgement, author_of, judge_facts
-from bot.github.publish import displayed_in, find_sticky, label_operations, replies_to
-from bot.github.recording import heard_events, left_events, merge_events
-from bot.github.renewals import renewed
-from bot.github.standing import Court, Former
-from bot.github.values import Operation, PushCommits, WriteLedger
+from bot.github.models import Operation, PushCommits, WriteLedger
+from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
+from bot.github.reclassified_entries import renewed
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Forgotten, events_path
 from bot.ledger.model import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.github.corrections import NOTHING_RECORDED, Recorded
-from bot.github.values import IssueComment, PullRequest
+from bot.github.models import IssueComment, PullRequest
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
 from bot.reconcile.offers import NOTHING_REFUSED, Refused

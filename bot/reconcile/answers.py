@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from bot.curator.prune import EvictionKind
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested, is_bot
 from bot.reconcile.proposals import SWAP, Proposal, is_about, is_offer, was_refused
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.curator.store import entry_in
 from bot.git import Change
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.events import ChangedByHand, Event, is_bot
 from bot.reconcile.proposals import is_suggestion
 

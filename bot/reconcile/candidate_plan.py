@@ -14,7 +14,7 @@ from bot.extension.draft import drafted
 from bot.extension.model import Candidate, holds_core
 from bot.git import blob_id
 from bot.github.check import post_check
-from bot.github.values import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
+from bot.github.models import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
 from bot.ledger.events import is_bot
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.ledger.store import record_text

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
-from bot.github.analysis import Analysis, QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import Analysis, QueryFacts, SubmissionFacts, classified_of
 from bot.github.judgement import judge_facts
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform

@@ -8,7 +8,7 @@ from bot.curator import file_changes as changes
 from bot.curator.entry import Tombstone
 from bot.curator.losses import Losses, lost_since
 from bot.curator.store import tombstone_path
-from bot.github.values import CreateComment, IssueComment, PullRequest
+from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
 from bot.reconcile.offers import Step

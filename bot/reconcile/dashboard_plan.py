@@ -8,7 +8,7 @@ from typing import cast
 
 from bot.agreement.agreement import Agreement
 from bot.github.check import lasting
-from bot.github.values import (
+from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
     CreateIssue,

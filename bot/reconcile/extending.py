@@ -11,7 +11,7 @@ from bot.extension.candidates import find_candidates
 from bot.extension.model import Candidate, Core, Observed
 from bot.extension.naming_model import named
 from bot.extension.signals import observe_all, observe_entry
-from bot.github.analysis import SubmissionFacts, classified_of
+from bot.github.facts import SubmissionFacts, classified_of
 from bot.pipeline.review import Platform
 
 

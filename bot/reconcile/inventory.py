@@ -13,7 +13,7 @@ from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
 from bot.files.validation import FileModel, Text, Tuple
-from bot.github.analysis import (
+from bot.github.facts import (
     IdentityFacts,
     ProblemFacts,
     StoppedFacts,
@@ -23,7 +23,7 @@ from bot.github.analysis import (
     classified_of,
     refuse_doubles,
 )
-from bot.github.renewals import RenewalFacts
+from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle

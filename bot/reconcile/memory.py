@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.curator.store import RegressionSet
 from bot.git import is_id
-from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, unsettled

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
-from bot.github.values import Commit, PullRequest
+from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.model import PullRequestRecord
 from bot.reconcile.inventory import MergeFacts
 

@@ -15,7 +15,7 @@ from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.pipeline.review import Platform
 from bot.report.eviction_pull_request import Moment, render_eviction, render_swap, was_closed_by_us
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.github.world import raised_of
+from bot.github.git_state import raised_of
 from bot.reconcile.candidate_plan import Scene, branch_of, is_candidate, plan_candidates
 from bot.reconcile.suggesting import branches_of
 from bot.reconcile.tip import Staged, Tip

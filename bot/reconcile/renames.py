@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
-from bot.github.analysis import classified_of
+from bot.github.facts import classified_of
 from bot.intake.query import Query, SetupFile
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform

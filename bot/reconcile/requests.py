@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from bot.curator.store import RegressionSet, unknown_scores
 from bot.github.authority import Person, refusal
-from bot.github.command_lines import command_lines, cut, first_word, things
-from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, verbs
-from bot.github.conversation import EDITED, TOO_EARLY, Reply
-from bot.github.publish import answers_to, replies_to
-from bot.github.standing import is_as_read
-from bot.github.values import IssueComment, Operation, Remark, WriteLedger
+from bot.github.command_processing import EDITED, TOO_EARLY, Reply
+from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, command_lines, cut, first_word, things, verbs
+from bot.github.decision_validity import is_as_read
+from bot.github.models import IssueComment, Operation, Remark, WriteLedger
+from bot.github.publish_plan import answers_to, replies_to
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord

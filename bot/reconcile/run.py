@@ -16,14 +16,13 @@ from bot.curator.store import load_regression_set
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
-from bot.github.analysis import StoppedFacts
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.corrections import Recorded, Witnesses, differing, look_up, unverified
 from bot.github.events import Event
-from bot.github.unreviewed import apply_all
-from bot.github.values import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.world import (
+from bot.github.facts import StoppedFacts
+from bot.github.fallback_posts import apply_all
+from bot.github.git_state import (
     World,
     abilities_of,
     corrections_of,
@@ -35,6 +34,7 @@ from bot.github.world import (
     reconciled_of,
     witnesses_of,
 )
+from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.reconcile.inventory import Inventory

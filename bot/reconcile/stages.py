@@ -9,9 +9,9 @@ from functools import cache
 from bot.config import REVIEWED_FILES
 from bot.git import CommitSnapshot
 from bot.github.events import is_own
-from bot.github.publish import doubled_replies
-from bot.github.values import Operation, PullRequest, PushCommits, WriteLedger
-from bot.github.world import abilities_of, index_of, records_of, text_of
+from bot.github.git_state import abilities_of, index_of, records_of, text_of
+from bot.github.models import Operation, PullRequest, PushCommits, WriteLedger
+from bot.github.publish_plan import doubled_replies
 from bot.ledger.event_files import appended, parsed_of, parsed_with
 from bot.ledger.events import SET_EVENTS, events_path
 from bot.ledger.model import ABILITIES, FOLDER, INDEX, RECONCILED, PullRequestRecord, Reconciled, RunRecord

@@ -14,8 +14,8 @@ from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.events import is_own
-from bot.github.values import CreateIssue, OpenPullRequest, PushCommits
-from bot.github.world import records_of, text_of
+from bot.github.git_state import records_of, text_of
+from bot.github.models import CreateIssue, OpenPullRequest, PushCommits
 from bot.ledger.counted import CountedFiles
 from bot.ledger.event_files import SUFFIX
 from bot.ledger.events import EVENTS, SET_EVENTS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.github.check import lasting, post_check
 from bot.github.events import OWN_BRANCHES
-from bot.github.values import (
+from bot.github.models import (
     AddLabels,
     CheckConclusion,
     ClosePullRequest,

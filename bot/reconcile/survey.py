@@ -14,10 +14,10 @@ from bot.errors import InputError, Problem
 from bot.extension.model import Core
 from bot.files.user_cache import digest_of_product
 from bot.git import Change, CommitSnapshot, ObjectStore, is_id
-from bot.github.analyse import classify_all, moved_from
-from bot.github.analysis import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
-from bot.github.known import under
-from bot.github.renewing import renew_entries
+from bot.github.analyse_job import classify_all, moved_from
+from bot.github.classification_cache import under
+from bot.github.facts import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.reclassify_job import renew_entries
 from bot.ledger.model import (
     CorrectionRecord,
     FolderIndex,

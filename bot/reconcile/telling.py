@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.check import result_of
-from bot.github.conversation import Hearing
-from bot.github.displayed import NOTHING
+from bot.github.command_processing import Hearing
+from bot.github.decision_validity import NOTHING
+from bot.github.event_log import applied_events, heard_events, shown_events
 from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.models import IssueComment, Operation, PullRequest
 from bot.github.notices import notices_of
-from bot.github.publish import comment_operations, find_sticky, label_operations
-from bot.github.recording import applied_events, heard_events, shown_events
-from bot.github.values import IssueComment, Operation, PullRequest
+from bot.github.publish_plan import comment_operations, find_sticky, label_operations
 from bot.ledger.event_files import is_full
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing

@@ -13,8 +13,8 @@ from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
 from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.events import Event
-from bot.github.values import Operation, PullRequest
-from bot.github.world import World, folders_of, reconciled_of, rejections_of
+from bot.github.git_state import World, folders_of, reconciled_of, rejections_of
+from bot.github.models import Operation, PullRequest
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
 from bot.pipeline.review import Platform

@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.analysis import QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform, unsettled

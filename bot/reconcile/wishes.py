@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from bot.curator.prune import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
-from bot.github.values import CheckRun, IssueComment, PullRequest
+from bot.github.models import CheckRun, IssueComment, PullRequest
 from bot.ledger.event_files import parsed_of
 from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord

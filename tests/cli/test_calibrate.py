@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from bot.cli import calibrate
 from bot.git import ObjectStore
-from bot.github.values import OpenPullRequest, Operation, PullRequest, PushBranch
+from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.event_files import appended
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import BRANCH

@@ -9,8 +9,8 @@ from itertools import zip_longest
 from typing import Any
 
 from bot.github.check import NAME
-from bot.github.publish import displayed_in, find_sticky
-from bot.github.values import IssueComment
+from bot.github.models import IssueComment
+from bot.github.publish_plan import displayed_in, find_sticky
 from bot.ledger.events import EVENTS
 from bot.ledger.model import BRANCH, COUNTED_FILES, RECONCILED, RUNS, PullRequestRecord, record_path
 from tests.e2e.harness.people import JOB

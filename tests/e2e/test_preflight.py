@@ -21,8 +21,8 @@ import pytest
 from bot.github import preflight
 from bot.github.check import NAME, Label
 from bot.github.events import Event, Flow
+from bot.github.git_state import FOLDERS
 from bot.github.output import CiOutput
-from bot.github.world import FOLDERS
 from bot.ledger.model import BRANCH, record_path
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER

@@ -13,7 +13,7 @@ from bot.curator.entry import entry_id
 from bot.errors import OutsideError
 from bot.git import ObjectStore
 from bot.github.client import GitHubClient, LostRaceError
-from bot.github.values import Operation, WriteLedger
+from bot.github.models import Operation, WriteLedger
 from tests.e2e.bot import ADMITTED, BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, CUSTOMER, JOB, OUTSIDER, OWNER, STRANGER

@@ -8,10 +8,9 @@ from typing import Any
 
 from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
-from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.corrections import Recorded, Witnesses, look_up
-from bot.github.publish import Plan, Scene, plan_review
-from bot.github.values import (
+from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.models import (
     AddLabels,
     CheckRun,
     CommentKind,
@@ -25,6 +24,7 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.github.publish_plan import Plan, PublishInputs, plan_review
 from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
@@ -169,11 +169,11 @@ class Hub:
         text = self.ledger.get("pull_requests/7.json")
         return None if text is None else PullRequestRecord.model_validate_json(text, strict=False)
 
-    def scene(self, head: str = HEAD) -> Scene:
+    def scene(self, head: str = HEAD) -> PublishInputs:
         check = None
         if self.check is not None and self.check.commit == head:
             check = CheckRun(conclusion=self.check.conclusion, external_id=self.check.external_id)
-        return Scene(
+        return PublishInputs(
             login=BOT,
             pull=PullRequest(
                 number=7,

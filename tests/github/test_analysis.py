@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
-from bot.github.analysis import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
+from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
 from bot.intake.query import SetupFile
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query

@@ -7,7 +7,7 @@ from typing import Any
 from bot.calibration.calibrate import ConfigEdit
 from bot.github.calibration_offer import BRANCHES, plan_offer
 from bot.github.events import OWN_BRANCHES
-from bot.github.values import OpenPullRequest, PullRequest, PushBranch
+from bot.github.models import OpenPullRequest, PullRequest, PushBranch
 
 EDIT = ConfigEdit("config/curation.yaml", "text\n", "0123abcd")
 BRANCH = f"{BRANCHES}0123abcd"

@@ -12,7 +12,7 @@ import pytest
 
 from bot.errors import OutsideError
 from bot.github.client import BlockedBranchError, GitHubClient, LostRaceError, ProtectedBranchError
-from bot.github.values import PushBranch
+from bot.github.models import PushBranch
 
 
 class Hub:

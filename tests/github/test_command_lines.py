@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.command_lines import LONGEST_LINE, bare, command_lines, cut, first_word, is_unseen, things, tokens_of
+from bot.github.commands import LONGEST_LINE, bare, command_lines, cut, first_word, is_unseen, things, tokens_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.github.command_lines import LONGEST_LINE
-from bot.github.commands import LONGEST_REASON, MOST_COMMANDS, USAGE, Command, Misspelt, Tag, Verb, parse, tags_said
-from bot.github.prose import seen
+from bot.github.commands import (
+    LONGEST_LINE,
+    LONGEST_REASON,
+    MOST_COMMANDS,
+    USAGE,
+    Command,
+    Misspelt,
+    Tag,
+    Verb,
+    parse,
+    tags_said,
+)
+from bot.github.markdown_text import seen
 
 NAMES = tuple(f"q{number:02}" for number in range(1, 21))
 ODD = ("contoso/repairs/q07", "my open tickets", "Order.status-1", "a, b", "tick`ed", "q-0a1b2c3d4e", "q-ffeeddccbb")

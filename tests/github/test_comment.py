@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.github.analysis import QueryFacts
+from bot.github.facts import QueryFacts
 from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
 
 

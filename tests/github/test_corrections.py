@@ -9,10 +9,10 @@ import pytest
 from bot.classifier.corrections import Correction
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.analysis import SetChange
 from bot.github.corrections import Said, differing, noted, unverified
-from bot.github.publish import Plan
-from bot.github.values import EditComment, IssueComment, React, Remark
+from bot.github.facts import SetChange
+from bot.github.models import EditComment, IssueComment, React, Remark
+from bot.github.publish_plan import Plan
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Corrected, CorrectionEnded, Shown, events_path
 from bot.ledger.model import CORRECTIONS, CorrectionRecord

@@ -23,12 +23,12 @@ from pydantic import ValidationError
 
 from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
-from bot.github.analysis import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
 from bot.github.check import Label
 from bot.github.commands import Command, parse
-from bot.github.publish import Plan
-from bot.github.unreviewed import Publication
-from bot.github.values import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
+from bot.github.facts import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.fallback_posts import Publication
+from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
+from bot.github.publish_plan import Plan
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.pipeline.submission import Submission

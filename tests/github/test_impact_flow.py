@@ -21,12 +21,12 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Source
 from bot.curator.suggestions import suggest
 from bot.files.snapshot import Overlay
-from bot.github.analysis import Analysis
 from bot.github.authority import UNTOLD
 from bot.github.events import Event, Flow
-from bot.github.impact import ASK_A_CURATOR
+from bot.github.facts import Analysis
+from bot.github.git_state import World, remembered_of
+from bot.github.impact_job import ASK_A_CURATOR
 from bot.github.run import analyse_event, publish_event
-from bot.github.world import World, remembered_of
 from bot.ledger.model import BRANCH
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.impact.reading import ANOTHER_MODEL

@@ -14,10 +14,10 @@ from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.analysis import Analysis, ProblemFacts, SetChange, StoppedFacts
 from bot.github.authority import UNTOLD
-from bot.github.publish import Plan, find_sticky, plan_farewell
-from bot.github.values import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
+from bot.github.facts import Analysis, ProblemFacts, SetChange, StoppedFacts
+from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
+from bot.github.publish_plan import Plan, find_sticky, plan_farewell
 from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
 from bot.text.digests import digest
 from tests.factories import make_entry

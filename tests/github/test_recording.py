@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.recording import applied_events, left_events, merge_events, shown_events
+from bot.github.event_log import applied_events, left_events, merge_events, shown_events
 from bot.ledger.event_files import parsed
 from bot.ledger.events import (
     Applied,

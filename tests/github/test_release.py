@@ -9,8 +9,8 @@ import pytest
 from bot.github.authority import UNTOLD
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.events import Event, Flow
+from bot.github.models import IssueComment
 from bot.github.release import Release
-from bot.github.values import IssueComment
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.model import Release as Word
 from tests.factories import make_config

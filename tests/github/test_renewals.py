@@ -8,7 +8,7 @@ import pytest
 
 from bot.classifier.model import Classification, Judgement
 from bot.curator.entry import Entry
-from bot.github.renewals import RenewalFacts, entry_digest, renewal_facts, renewed
+from bot.github.reclassified_entries import RenewalFacts, entry_digest, renewal_facts, renewed
 from bot.intake.specification import UNDECLARED
 from bot.pipeline.reclassify import Renewal, Task
 from bot.taxonomy.model import Taxonomy

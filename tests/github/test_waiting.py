@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from bot.errors import OutsideError
-from bot.github.client import GitHubClient, RefusedError
-from bot.github.waiting import JOB_SECONDS, Patience, TooLongError
+from bot.github.client import JOB_SECONDS, GitHubClient, Patience, RefusedError, TooLongError
 from bot.setup_files import setup_file
 
 PRIMARY = "API rate limit exceeded for installation ID 7."

@@ -9,10 +9,8 @@ from typing import Any
 
 from bot.github.client import ProtectedBranchError
 from bot.github.events import Event, Flow
-from bot.github.output import CiOutput
-from bot.github.run import publish_event
-from bot.github.unreviewed import Publication
-from bot.github.values import (
+from bot.github.fallback_posts import Publication
+from bot.github.models import (
     AddLabels,
     CloseIssue,
     ClosePullRequest,
@@ -32,6 +30,8 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.github.output import CiOutput
+from bot.github.run import publish_event
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.text.masking import masked_json

@@ -15,8 +15,8 @@ from bot.cli.main import run
 from bot.config import ClassifierSettings
 from bot.consolidator.verdict import Decision, Reason
 from bot.curator.entry import IMPORTED
+from bot.github.command_processing import COMMANDS
 from bot.github.commands import Verb
-from bot.github.conversation import COMMANDS
 from tests.factories import REPOSITORY
 from tools.chat import PLACE, rendered
 

@@ -9,8 +9,8 @@ from typing import Any
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path
-from bot.github.analysis import QueryFacts, classified_of
-from bot.github.values import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
+from bot.github.facts import QueryFacts, classified_of
+from bot.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline.review import Platform, unsettled
 from bot.reconcile.admission_plan import Plan, plan_admissions

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.values import CreateComment, IssueComment, React, Remark, WriteLedger
+from bot.github.models import CreateComment, IssueComment, React, Remark, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.reconcile.requests import Plan, Scene, plan_requests
 from bot.text.digests import digest

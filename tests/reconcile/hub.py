@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from bot.github.client import GitHubClient, LostRaceError
-from bot.github.values import (
+from bot.github.models import (
     AddLabels,
     CheckRun,
     CloseIssue,

@@ -10,8 +10,8 @@ import yaml
 
 from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.github.analysis import IdentityFacts, QueryFacts, SubmissionFacts
-from bot.github.values import IssueComment, PullRequest
+from bot.github.facts import IdentityFacts, QueryFacts, SubmissionFacts
+from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.cases import Case, cases_of

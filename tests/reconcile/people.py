@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.curator.entry import Entry, entry_id
-from bot.github.publish import find_sticky
+from bot.github.publish_plan import find_sticky
 from bot.ledger.model import BRANCH, PullRequestRecord, record_path
 from bot.text.digests import digest
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull

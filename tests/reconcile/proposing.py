@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
-from bot.github.values import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
+from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord

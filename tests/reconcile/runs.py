@@ -13,8 +13,8 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Entry
 from bot.curator.file_changes import admit
 from bot.github.events import Event, Flow
+from bot.github.git_state import World
 from bot.github.run import analyse_event, publish_event
-from bot.github.world import World
 from bot.pipeline.review import Platform, load_platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event

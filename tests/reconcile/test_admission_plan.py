@@ -10,7 +10,7 @@ from bot.classifier.language_model.endpoint_features import BEST
 from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.github.corrections import Ended, Recorded
-from bot.github.values import PushCommits, React, WriteLedger
+from bot.github.models import PushCommits, React, WriteLedger
 from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path

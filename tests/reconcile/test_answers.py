@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.replay import replay
 from bot.reconcile.answers import answered, closed_by_bots, reopened, suggested

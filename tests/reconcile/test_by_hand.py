@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.git import Change
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, ChangedByHand
 from bot.ledger.model import BRANCH

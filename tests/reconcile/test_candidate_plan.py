@@ -12,7 +12,7 @@ import yaml
 from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
 from bot.files.snapshot import NoFiles, Overlay
 from bot.git import blob_id
-from bot.github.values import (
+from bot.github.models import (
     AddLabels,
     CheckRun,
     OpenPullRequest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.analysis import QueryFacts
+from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
 from bot.reconcile.cases import Case, cases_of, entry_of, has_merit, judged_again, settled_in, without
 from tests.github.scenes import make_platform, make_query

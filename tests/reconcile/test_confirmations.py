@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import tombstone_path
-from bot.github.values import IssueComment
+from bot.github.models import IssueComment
 from bot.ledger.events import Answered
 from bot.reconcile.confirmations import confirmed, no_longer_true
 from bot.reconcile.proposals import EVICT, SWAP, branch_of

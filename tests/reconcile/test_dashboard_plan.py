@@ -9,7 +9,7 @@ import pytest
 
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
-from bot.github.values import (
+from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
     Commit,

@@ -13,8 +13,8 @@ from bot.classifier.findings import FindingsInMemory
 from bot.classifier.model import Finding, InferenceRequest
 from bot.curator.entry import Entry, Imported
 from bot.errors import IncompleteError
-from bot.github.values import PushBranch, PushCommits
-from bot.github.world import reconciled_of
+from bot.github.git_state import reconciled_of
+from bot.github.models import PushBranch, PushCommits
 from bot.ledger.model import BRANCH
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Capability, Taxonomy

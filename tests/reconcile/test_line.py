@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.config import CONFIG_FILE
-from bot.github.world import folders_of
+from bot.github.git_state import folders_of
 from bot.ledger.model import BRANCH, LeftQuery
 from tests.reconcile.hub import MAIN, Hub, Pull
 from tests.reconcile.runs import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.analysis import QueryFacts, StoppedFacts
+from bot.github.facts import QueryFacts, StoppedFacts
 from bot.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
 from bot.reconcile.memory import remember, remember_folders
 from tests.github.scenes import make_platform, make_query

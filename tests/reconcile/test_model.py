@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from bot.config import CONFIG_FILE
 from bot.curator.entry import entry_id
-from bot.github.values import WriteLedger, describe
+from bot.github.models import WriteLedger, describe
 from bot.ledger.model import BRANCH, INDEX, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
 from tests.reconcile.checks import (

@@ -10,7 +10,7 @@ from bot.curator import file_changes as changes
 from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
-from bot.github.values import PullRequest
+from bot.github.models import PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
 from bot.reconcile.proposals import EVICT, branch_of, is_suggestion

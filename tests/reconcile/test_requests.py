@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.curator.store import RegressionSet
-from bot.github.values import DeleteComment, React, WriteLedger
+from bot.github.models import DeleteComment, React, WriteLedger
 from bot.ledger.model import RequestRecord
 from bot.reconcile.requests import Plan
 from tests.factories import make_taxonomy

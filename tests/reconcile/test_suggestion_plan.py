@@ -9,7 +9,7 @@ import pytest
 
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
-from bot.github.values import (
+from bot.github.models import (
     AddLabels,
     ClosePullRequest,
     CreateComment,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.github.values import AddLabels, EditComment, RemoveLabel
+from bot.github.models import AddLabels, EditComment, RemoveLabel
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import Plan
 from bot.reconcile.offers import Refused

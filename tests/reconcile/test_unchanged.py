@@ -10,7 +10,7 @@ import pytest
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.analysis import ProblemFacts, SubmissionFacts
+from bot.github.facts import ProblemFacts, SubmissionFacts
 from bot.ledger.model import (
     Correction,
     CorrectionRecord,

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
-from bot.github.analysis import classified_of, facts_of
+from bot.github.facts import classified_of, facts_of
 from bot.ledger.model import StoredClassification
 from bot.mcp_server.answers import ClassifiedRow, Contradictions
 from bot.mcp_server.cuts import Ids

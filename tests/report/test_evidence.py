@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from bot.files.documents import Data
-from bot.github.analysis import classified_of, facts_of
+from bot.github.facts import classified_of, facts_of
 from bot.intake.query import Query, Setup, SetupFile
 from bot.pipeline.review import Classified, Platform, Review, judge
 from bot.pipeline.submission import Submission

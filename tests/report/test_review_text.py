@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from bot.github.analysis import classified_of
+from bot.github.facts import classified_of
 from bot.pipeline.review import Review, judge
 from bot.report.classify import print_classified
 from bot.report.console import Printer

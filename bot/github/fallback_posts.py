@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from bot.classifier.usage import Usage
 from bot.errors import OutsideError
-from bot.github.analysis import StoppedFacts
 from bot.github.check import Result, post_check
 from bot.github.client import GitHubClient
 from bot.github.events import Event
-from bot.github.publish import Plan, plan_farewell
-from bot.github.values import Operation
+from bot.github.facts import StoppedFacts
+from bot.github.models import Operation
+from bot.github.publish_plan import Plan, plan_farewell
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,33 @@ from bot.classifier.corrections import Corrections
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
 from bot.github.judgement import Author, Judgement
-from bot.github.values import IssueComment
-from bot.ledger.model import CommentKey, Decision, Displayed, Rejection, Release
+from bot.github.models import IssueComment
+from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Rejection, Release
 from bot.text.digests import digest
 from bot.text.masking import may_be_masked_part
+
+NOTHING = "0" * 24
+"""The digest of a comment of ours that displays no verdict."""
+
+
+def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str) -> dict[str, Displayed]:
+    """What the comment displays, and since when: what the record was about to show, if the comment bears its digest.
+
+    ``marker`` is the digest in the comment as found (``None``: there is no comment) and ``updated_at`` its time.
+    """
+    if marker in (None, NOTHING):
+        return {}
+    showing = record.showing
+    if showing is None or showing.digest != marker:
+        return dict(record.displayed)
+    found = {}
+    for entry, shown in showing.verdicts.items():
+        before = record.displayed.get(entry)
+        same = before is not None and before.verdict == shown.verdict
+        new = Displayed(verdict=shown.verdict, codes=shown.codes, since=updated_at)
+        found[entry] = before if same and before is not None else new
+    return found
+
 
 ACTIONS = {Verb.ACCEPT: "accept", Verb.REJECT: "reject", Verb.PIN: "pin", Verb.UNPIN: "unpin"}
 _VERBS = {action: verb for verb, action in ACTIONS.items()}

@@ -9,8 +9,8 @@ from bot.classifier.caching_backend import known_by
 from bot.classifier.model import Backend, Progress
 from bot.errors import IncumbentError
 from bot.git import CommitSnapshot
-from bot.github.known import key_of, with_findings
-from bot.github.renewals import RenewalFacts, renewal_facts
+from bot.github.classification_cache import key_of, with_findings
+from bot.github.reclassified_entries import RenewalFacts, renewal_facts
 from bot.ledger.model import StoredClassification
 from bot.pipeline.reclassify import Task, query_of, renew
 from bot.pipeline.review import Platform

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
 from bot.github.corrections import Said
+from bot.github.decision_validity import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
 from bot.github.judgement import NO_VERDICT, NOBODY, Judgement
-from bot.github.standing import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
-from bot.github.values import IssueComment
+from bot.github.models import IssueComment
 from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Release, comment_order
 from bot.ledger.model import Correction as StoredCorrection
 from bot.report.escaping import code

@@ -13,7 +13,7 @@ from bot.curator.file_changes import FileChange
 from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
-from bot.github.analysis import Analysis
+from bot.github.facts import Analysis
 from bot.pipeline.review import Platform
 
 

@@ -17,7 +17,10 @@ from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
 from bot.git import Change, CommitSnapshot
-from bot.github.analysis import (
+from bot.github.classification_cache import key_of, with_findings
+from bot.github.departures import departing_entries
+from bot.github.events import Event
+from bot.github.facts import (
     Analysis,
     EvictionFacts,
     IdentityFacts,
@@ -29,10 +32,7 @@ from bot.github.analysis import (
     facts_of,
     whole,
 )
-from bot.github.departures import departing_entries
-from bot.github.events import Event
-from bot.github.impact import UNTOUCHED, Measured
-from bot.github.known import key_of, with_findings
+from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.release import Release
 from bot.ledger.model import StoredClassification
 from bot.pipeline.matching import in_line, settle

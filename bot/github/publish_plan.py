@@ -9,17 +9,15 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.analysis import Analysis
 from bot.github.authority import UNTOLD
 from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
-from bot.github.conversation import Hearing, Read, Reply, hear
+from bot.github.command_processing import Hearing, Read, Reply, hear
 from bot.github.corrections import NOTHING_RECORDED, Recorded, noted
-from bot.github.displayed import NOTHING, displayed_now
+from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, Court, Former, displayed_now
+from bot.github.event_log import heard_events, shown_events
+from bot.github.facts import Analysis
 from bot.github.judgement import Judgement, author_of, judge_facts
-from bot.github.notices import changes_of, notices_of
-from bot.github.recording import heard_events, shown_events
-from bot.github.standing import NOTHING_BEFORE, Court, Former
-from bot.github.values import (
+from bot.github.models import (
     AddLabels,
     CheckRun,
     CreateComment,
@@ -33,6 +31,7 @@ from bot.github.values import (
     RemoveLabel,
     WriteLedger,
 )
+from bot.github.notices import changes_of, notices_of
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.event_files import appended, is_full
 from bot.ledger.events import events_path
@@ -63,7 +62,7 @@ LONGEST_ANSWER = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class PublishInputs:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
@@ -96,7 +95,7 @@ class Plan:
     summary: str
 
 
-def plan_review(analysis: Analysis, platform: Platform, scene: Scene, permission: Callable[[str], str]) -> Plan:
+def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, permission: Callable[[str], str]) -> Plan:
     """The plan for a pull request: replies, then the ledger, then comment, check and labels.
 
     In this order a run that dies leaves nothing that the next one would not mend: replies are known by their markers,
@@ -284,7 +283,7 @@ def _ledger(
     displayed: dict[str, Displayed],
     showing: Showing,
     hearing: Hearing,
-    scene: Scene,
+    scene: PublishInputs,
 ) -> list[Operation]:
     judgement = hearing.judgement
     analysis = judgement.analysis

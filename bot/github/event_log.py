@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
-from bot.github.conversation import Hearing
+from bot.github.command_processing import Hearing
 from bot.github.corrections import Ended
 from bot.github.judgement import Judgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn, is_bot
