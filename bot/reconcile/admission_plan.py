@@ -34,15 +34,14 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform, stage_admissions
-from bot.reconcile.admission_scene import Scene
-from bot.reconcile.cases import Case, without
-from bot.reconcile.draft import Draft
+from bot.reconcile.admission_inputs import AdmissionInputs
+from bot.reconcile.admission_pull_request import Offer, Refused, content
+from bot.reconcile.entry_updates import follow_renames, pinned
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.memory import remember, remember_folders, waiting
-from bot.reconcile.offers import Offer, Refused, content
-from bot.reconcile.pins import pinned
-from bot.reconcile.renames import follow_renames
-from bot.reconcile.telling import Heard, farewell, tell
+from bot.reconcile.merge_comment import Heard, farewell, tell
+from bot.reconcile.merged_submissions import Case, without
+from bot.reconcile.planned_set import Draft
+from bot.reconcile.reconciled_state import remember, remember_folders, waiting
 from bot.reconcile.unchanged import new_index
 from bot.report.admission_pull_request import Change
 from bot.report.verdict_text import admitting_route, counted
@@ -79,14 +78,14 @@ class Plan:
         )
 
 
-def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
+def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: AdmissionInputs) -> Plan:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
     plan = _plan(inventory, cases, platform, scene)
     refused = scene.refused if plan.offer is None else scene.refused.met_by(plan.offer)
     return plan if refused == scene.refused else _plan(inventory, cases, platform, replace(scene, refused=refused))
 
 
-def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: Scene) -> Plan:
+def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: AdmissionInputs) -> Plan:
     recorded = [_merged(case, scene) for case in cases]
     draft = Draft(platform, scene.texts, scene.refused)
     _follow_the_taxonomy(draft, inventory)
@@ -166,7 +165,7 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
     draft.edit(found, message, Change.RESCORED, None, under)
 
 
-def _restore(draft: Draft, scene: Scene) -> None:
+def _restore(draft: Draft, scene: AdmissionInputs) -> None:
     """What curators ask for comes back, first of all."""
     for id, request in sorted(scene.restores.items()):
         known, config = draft.platform.regression_set, draft.platform.config
@@ -190,7 +189,7 @@ def _move_the_line(draft: Draft, inventory: Inventory) -> None:
         draft.stage("Let in what waited for a slot", staging)
 
 
-def _merged(case: Case, scene: Scene) -> Case:
+def _merged(case: Case, scene: AdmissionInputs) -> Case:
     """``case`` with a record that says how it was merged, and what people had seen by then."""
     pull, record = case.pull_request, case.record
     if pull is None or (record is not None and record.merged is not None):
@@ -208,7 +207,9 @@ def _merged(case: Case, scene: Scene) -> Case:
     return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
 
 
-def _note(cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: Scene) -> list[tuple[int | None, Operation]]:
+def _note(
+    cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: AdmissionInputs
+) -> list[tuple[int | None, Operation]]:
     """The answers to what people said since ``cases`` were recorded, and the records as they are from then on."""
     operations: list[tuple[int | None, Operation]] = []
     known = scene.corrections
@@ -235,7 +236,7 @@ def _note(cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: Scene) 
     return operations
 
 
-def _settle(case: Case, draft: Draft, scene: Scene) -> tuple[Heard, Staging]:
+def _settle(case: Case, draft: Draft, scene: AdmissionInputs) -> tuple[Heard, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
     pull, platform = case.pull_request, draft.platform
     number = None if pull is None else pull.number
@@ -301,12 +302,12 @@ def _admits(staging: Staging) -> str:
     return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
 
 
-def _left_unmerged(scene: Scene) -> tuple[int, ...]:
+def _left_unmerged(scene: AdmissionInputs) -> tuple[int, ...]:
     """Closed pull requests that were not merged, and of which something is remembered."""
     return tuple(number for number in scene.ended if number not in scene.merges and _is_kept(number, scene))
 
 
-def _is_kept(number: int, scene: Scene) -> bool:
+def _is_kept(number: int, scene: AdmissionInputs) -> bool:
     return record_path(number) in scene.ledger_files
 
 
@@ -316,7 +317,7 @@ def _remember(
     events: Mapping[int, Sequence[Event]],
     base: str,
     at: str,
-    scene: Scene,
+    scene: AdmissionInputs,
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
     wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}

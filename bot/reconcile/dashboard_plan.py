@@ -23,8 +23,8 @@ from bot.github.models import (
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
-from bot.reconcile.proposals import Proposal
-from bot.reconcile.wishes import Wish
+from bot.reconcile.desired_suggestions import Wish
+from bot.reconcile.suggestion_pull_requests import Proposal
 from bot.report.dashboard import (
     MARKER,
     TITLE,
@@ -43,7 +43,7 @@ RUNS_KEPT = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class DashboardInputs:
     """What the dashboard is made from; ``written`` is what this run has done so far, ``page`` its address.
 
     ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
@@ -73,7 +73,7 @@ class Scene:
     written: tuple[Operation, ...]
 
 
-def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, Operation], ...]:
+def plan_dashboard(platform: Platform, scene: DashboardInputs) -> tuple[tuple[int | None, Operation], ...]:
     """The writes that make the dashboard true; none where it is."""
     operations: list[Operation] = []
     runs = _runs(scene)
@@ -90,7 +90,7 @@ def plan_dashboard(platform: Platform, scene: Scene) -> tuple[tuple[int | None, 
     return tuple((None, item) for item in operations)
 
 
-def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
+def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> Dashboard:
     by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
     shown = [(pull, by_branch[pull.branch]) for pull in scene.open if pull.branch in by_branch]
     notices = [
@@ -131,7 +131,7 @@ def _dashboard(platform: Platform, scene: Scene, runs: RunRecord) -> Dashboard:
     )
 
 
-def _compare(branch: str, scene: Scene) -> str:
+def _compare(branch: str, scene: DashboardInputs) -> str:
     return f"{scene.address}/compare/{scene.default_branch}...{branch}?expand=1"
 
 
@@ -148,7 +148,7 @@ def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
     return found
 
 
-def _runs(scene: Scene) -> RunRecord:
+def _runs(scene: DashboardInputs) -> RunRecord:
     did = "; ".join(_did(scene.written))
     if not did:
         return scene.runs

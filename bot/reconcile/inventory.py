@@ -27,7 +27,7 @@ from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
-from bot.reconcile.candidate_facts import CandidateFacts
+from bot.reconcile.candidate_plan import CandidateFacts
 from bot.taxonomy.model import Taxonomy
 
 

@@ -32,7 +32,7 @@ _SUGGESTIONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class RequestInputs:
     """GitHub as the plan finds it: ``remarks`` are the comments since the record's moment, on whatever thread.
 
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
@@ -65,7 +65,7 @@ class Plan:
     stand: tuple[Request, ...]
 
 
-def plan_requests(scene: Scene) -> Plan:
+def plan_requests(scene: RequestInputs) -> Plan:
     """Hear the comments that were not read yet, and note what they ask; where there is nothing new it is empty."""
     record = scene.record or RequestRecord(since=scene.at)
     stand = [item for item in record.requests if _refusal(item, scene) is None and _still_stands(item, scene)]
@@ -138,7 +138,7 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
     )
 
 
-def _hear(remark: Remark, scene: Scene) -> tuple[Reply, list[Request]]:
+def _hear(remark: Remark, scene: RequestInputs) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
     edited = comment.is_edited
@@ -184,7 +184,7 @@ def _names(number: int, known: RegressionSet) -> dict[str, str]:
 
 
 def _request(
-    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: Scene, helpful: bool
+    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: RequestInputs, helpful: bool
 ) -> Request | str:
     """What is asked of the entry called ``name``, or why it cannot be."""
     id = names.get(name.casefold())
@@ -197,7 +197,7 @@ def _request(
     return _refusal(request, scene) or _obstacle(request, scene) or request
 
 
-def _obstacle(request: Request, scene: Scene) -> str | None:
+def _obstacle(request: Request, scene: RequestInputs) -> str | None:
     """Why what is asked makes no sense as R is."""
     known, id = scene.known, request.entry
     if request.action == "undo":
@@ -216,7 +216,7 @@ def _obstacle(request: Request, scene: Scene) -> str | None:
     return None
 
 
-def _refusal(request: Request, scene: Scene) -> str | None:
+def _refusal(request: Request, scene: RequestInputs) -> str | None:
     """Why who asks may not: nobody speaks of what they brought themselves."""
     known, id = scene.known, request.entry
     entry = known.entries.get(id) or known.evicted.get(id)
@@ -226,7 +226,7 @@ def _refusal(request: Request, scene: Scene) -> str | None:
     return refusal(Verb(request.action), person, author, scene.curators, scene.permission)
 
 
-def _still_stands(request: Request, scene: Scene) -> bool:
+def _still_stands(request: Request, scene: RequestInputs) -> bool:
     """Whether there is something left to do, and the comment is there as it was read."""
     if _obstacle(request, scene) is not None:
         return False

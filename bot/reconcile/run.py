@@ -38,17 +38,17 @@ from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBra
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.raising import raise_candidates
+from bot.reconcile.inventory_job import Past, survey
+from bot.reconcile.run_state import Carried, Stage, Tip
 from bot.reconcile.stages import (
     admit_merged,
     confirm_evictions,
     forget_requests,
     hear_requests,
     note_changes_by_hand,
+    raise_candidates,
+    suggest_changes,
 )
-from bot.reconcile.suggesting import suggest_changes
-from bot.reconcile.survey import Past, survey
-from bot.reconcile.tip import Carried, Stage, Tip
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 

@@ -29,15 +29,9 @@ from bot.ledger.events import ADMISSION, SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
-from bot.reconcile.answers import answered, reopened, suggested
-from bot.reconcile.proposals import (
-    LABEL,
-    Proposal,
-    is_about,
-    is_offer,
-    is_suggestion,
-)
-from bot.reconcile.wishes import Branch, Scene, Wish, own
+from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, Wish, own
+from bot.reconcile.suggestion_outcomes import answered, reopened, suggested
+from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_about, is_offer, is_suggestion
 from bot.report.escaping import code
 from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
 from bot.report.verdict_text import listed
@@ -60,7 +54,7 @@ class Plan:
     left: tuple[int, ...]
 
 
-def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
+def plan_suggestions(wanted: Wish, platform: Platform, scene: SuggestionInputs) -> Plan:
     """The writes that make our pull requests match ``wanted``; where they match it there are none."""
     again = reopened(own(scene.open), scene.known, scene.at)
     if again:
@@ -132,7 +126,7 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: Scene) -> Plan:
 
 
 def _events(
-    proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: Scene
+    proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: SuggestionInputs
 ) -> dict[str, str | None]:
     """The file of events with what became of our suggestions; none where nothing did."""
     known = scene.known
@@ -145,7 +139,7 @@ def _events(
     return {SET_EVENTS: appended(scene.events, found)} if found else {}
 
 
-def _is_taken(proposal: Proposal, scene: Scene) -> bool:
+def _is_taken(proposal: Proposal, scene: SuggestionInputs) -> bool:
     """Whether somebody committed to a branch without a pull request; what was merged is ours to move on."""
     branch = scene.branches.get(proposal.branch)
     if branch is None or branch.blobs == proposal.blobs or not branch.blobs:
@@ -156,7 +150,7 @@ def _is_taken(proposal: Proposal, scene: Scene) -> bool:
     )
 
 
-def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
+def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: SuggestionInputs) -> list[Operation]:
     """Keep a pull request as it should be: its words, its label and its check."""
     found: list[Operation] = []
     # What people reopened after we had closed it may be refused again.
@@ -179,7 +173,7 @@ def _keep(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -
     return found + _check(branch.commit, "success", title, summary, scene)
 
 
-def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) -> list[Operation]:
+def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: SuggestionInputs) -> list[Operation]:
     """Leave a branch with people's commits alone; the check tells whether it still does what was suggested."""
     of_set = {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
     same = of_set == proposal.blobs
@@ -194,16 +188,18 @@ def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Scene) 
     return [*body, *_check(branch.commit, "success" if same else "failure", title, text, scene)]
 
 
-def _turn_down(pull: PullRequest, scene: Scene) -> list[Operation]:
+def _turn_down(pull: PullRequest, scene: SuggestionInputs) -> list[Operation]:
     title = f"Branches under {OWN_BRANCHES} are Incumbent's"
     return _check(pull.head, "failure", title, "Offer this change from a branch with another name.", scene)
 
 
-def _check(commit: str, conclusion: CheckConclusion, title: str, summary: str, scene: Scene) -> list[Operation]:
+def _check(
+    commit: str, conclusion: CheckConclusion, title: str, summary: str, scene: SuggestionInputs
+) -> list[Operation]:
     return post_check(commit, conclusion, title, summary, scene.checks.get(commit))
 
 
-def _close(pull: PullRequest, why: str, own_tip: str | None, scene: Scene) -> list[Operation]:
+def _close(pull: PullRequest, why: str, own_tip: str | None, scene: SuggestionInputs) -> list[Operation]:
     """Close what is moot: the comment first, since the description tells in one step that this was no refusal.
 
     The branch goes if it is still at ``own_tip``.
@@ -232,7 +228,7 @@ def _why_closed(pull: PullRequest, platform: Platform) -> str:
     return f"its grounds do not hold any more. What {names} covers has changed, or whom it yields to, or its text."
 
 
-def _push(proposal: Proposal, branch: Branch | None, scene: Scene) -> PushBranch:
+def _push(proposal: Proposal, branch: Branch | None, scene: SuggestionInputs) -> PushBranch:
     own_tip = () if branch is None else (branch.commit,)
     parents = own_tip if branch is not None and branch.has_base else (*own_tip, scene.base)
     return PushBranch(

@@ -17,9 +17,9 @@ from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQu
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform, unsettled
 from bot.pipeline.submission import EVAL_SETS
-from bot.reconcile.cases import Case, entry_of
+from bot.reconcile.entry_updates import follow_renames
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.renames import follow_renames
+from bot.reconcile.merged_submissions import Case, entry_of
 from bot.text.compare import text_key
 from bot.text.digests import digest
 

@@ -9,7 +9,7 @@ from bot.github.calibration_offer import BRANCHES as CALIBRATION
 from bot.ledger.model import BRANCH
 from bot.mcp_server.on_github import BRANCHES as CHAT
 from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
-from bot.reconcile.proposals import ADMIT, EVICT, SWAP
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, SWAP
 
 
 @pytest.mark.parametrize(

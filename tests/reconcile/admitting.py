@@ -13,10 +13,10 @@ from bot.github.facts import QueryFacts, classified_of
 from bot.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline.review import Platform, unsettled
+from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_plan import Plan, plan_admissions
-from bot.reconcile.admission_scene import Scene
-from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.reconcile.merged_submissions import Case, cases_of
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_query
 from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written
@@ -105,7 +105,7 @@ class After:
         return (*cases_of(self.inventory, self.fresh, {**mine, **self.found}, self.records), *self.again)
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> AdmissionInputs:
         defaults: dict[str, Any] = {
             "login": BOT,
             "branch": "main",
@@ -124,7 +124,7 @@ class After:
             "run": None,
             "abilities": self.hub.abilities,
         }
-        return Scene(**defaults | self.more)
+        return AdmissionInputs(**defaults | self.more)
 
     def _text(self, path: str) -> str:
         known = {entry_path(id): entry for id, entry in self.platform.regression_set.entries.items()}

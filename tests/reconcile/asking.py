@@ -9,7 +9,7 @@ from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
 from bot.github.models import CreateComment, IssueComment, React, Remark, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import Plan, Scene, plan_requests
+from bot.reconcile.requests import Plan, RequestInputs, plan_requests
 from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
@@ -47,7 +47,7 @@ class Threads:
         return id
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> RequestInputs:
         remarks = [Remark(number=number, comment=item) for number, items in self.comments.items() for item in items]
         defaults: dict[str, Any] = {
             "login": BOT,
@@ -65,7 +65,7 @@ class Threads:
             "by_hand": False,
             "ledger": "f" * 40,
         }
-        return Scene(**defaults | self.more)
+        return RequestInputs(**defaults | self.more)
 
     def plan(self) -> Plan:
         """One run, whose answers and notes are written."""

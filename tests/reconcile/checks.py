@@ -14,7 +14,7 @@ from bot.ledger.event_files import parsed
 from bot.ledger.events import EVENTS, SET_EVENTS, Decided
 from bot.ledger.model import BRANCH, Decision
 from bot.ledger.replay import replay
-from bot.reconcile.proposals import LABEL
+from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.text.digests import digest
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull

@@ -14,8 +14,8 @@ from bot.github.facts import IdentityFacts, QueryFacts, SubmissionFacts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.cases import Case, cases_of
 from bot.reconcile.inventory import Inventory, MergeFacts
+from bot.reconcile.merged_submissions import Case, cases_of
 from bot.text.digests import digest
 from tests.factories import make_entry
 

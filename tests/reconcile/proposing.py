@@ -13,11 +13,11 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.answers import suggested
-from bot.reconcile.offers import Offer, Step
-from bot.reconcile.proposals import LABEL, Proposal
+from bot.reconcile.admission_pull_request import Offer, Step
+from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, Wish, wish
+from bot.reconcile.suggestion_outcomes import suggested
 from bot.reconcile.suggestion_plan import Plan, plan_suggestions
-from bot.reconcile.wishes import Branch, Scene, Wish, wish
+from bot.reconcile.suggestion_pull_requests import LABEL, Proposal
 from bot.report.admission_pull_request import Change, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
@@ -68,7 +68,7 @@ class Suggesting:
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> SuggestionInputs:
         defaults: dict[str, Any] = {
             "login": BOT,
             "default_branch": "main",
@@ -88,7 +88,7 @@ class Suggesting:
             "merged_by": lambda number: ("cora", "2026-11-23T09:00:00Z"),
             "closed_by": lambda number: ("dan", "2026-11-23T09:30:00Z"),
         }
-        return Scene(**defaults | self.more)
+        return SuggestionInputs(**defaults | self.more)
 
     @property
     def wish(self) -> Wish:

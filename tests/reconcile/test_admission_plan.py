@@ -24,7 +24,7 @@ from bot.ledger.model import (
     record_path,
 )
 from bot.reconcile.admission_plan import Plan
-from bot.reconcile.cases import judged_again
+from bot.reconcile.merged_submissions import judged_again
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, Hub, make_platform, make_query

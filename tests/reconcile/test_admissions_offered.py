@@ -6,7 +6,7 @@ import pytest
 
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import Plan
-from bot.reconcile.offers import Refused, content_of
+from bot.reconcile.admission_pull_request import Refused, content_of
 from bot.report.admission_pull_request import Change
 from tests.factories import make_entry
 from tests.github.scenes import Hub, make_platform, make_query

@@ -10,8 +10,8 @@ import pytest
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.replay import replay
-from bot.reconcile.answers import answered, closed_by_bots, reopened, suggested
-from bot.reconcile.proposals import ADMIT, EVICT, SWAP, Proposal, branch_of
+from bot.reconcile.suggestion_outcomes import answered, closed_by_bots, reopened, suggested
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, SWAP, Proposal, branch_of
 from bot.report.eviction_pull_request import closing
 from tests.reconcile.merges import BOT, make_pull
 

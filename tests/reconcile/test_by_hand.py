@@ -12,8 +12,8 @@ from bot.github.models import PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, ChangedByHand
 from bot.ledger.model import BRANCH
-from bot.reconcile.by_hand import SetChange, Witnesses, changed_by_hand, set_change
-from bot.reconcile.proposals import ADMIT, EVICT, branch_of
+from bot.reconcile.manual_changes import SetChange, Witnesses, changed_by_hand, set_change
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, branch_of
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.merges import BOT, MERGED_AT, commit, make_pull
 from tests.reconcile.runs import config_text, imported, platform_files, reconcile, text_of

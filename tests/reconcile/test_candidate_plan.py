@@ -23,9 +23,8 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
-from bot.reconcile.candidate_facts import CandidateFacts
-from bot.reconcile.candidate_plan import LABEL, Scene, branch_of, plan_candidates
-from bot.reconcile.wishes import Branch
+from bot.reconcile.candidate_plan import LABEL, CandidateFacts, CandidateInputs, branch_of, plan_candidates
+from bot.reconcile.desired_suggestions import Branch
 from bot.report.candidate_pull_request import render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
@@ -55,7 +54,7 @@ class Raising:
     asked: list[int] = field(default_factory=list)
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> CandidateInputs:
         text = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
         defaults: dict[str, Any] = {
             "login": BOT,
@@ -71,7 +70,7 @@ class Raising:
             "barred": frozenset(),
             "closed_by": self.closed_by,
         }
-        return Scene(**defaults | self.more)
+        return CandidateInputs(**defaults | self.more)
 
     def closed_by(self, number: int) -> tuple[str, str]:
         self.asked.append(number)

@@ -6,7 +6,7 @@ import pytest
 
 from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
-from bot.reconcile.cases import Case, cases_of, entry_of, has_merit, judged_again, settled_in, without
+from bot.reconcile.merged_submissions import Case, cases_of, entry_of, has_merit, judged_again, settled_in, without
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     MERGE,

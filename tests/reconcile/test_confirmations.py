@@ -14,8 +14,8 @@ from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import tombstone_path
 from bot.github.models import IssueComment
 from bot.ledger.events import Answered
-from bot.reconcile.confirmations import confirmed, no_longer_true
-from bot.reconcile.proposals import EVICT, SWAP, branch_of
+from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, branch_of
+from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
 from tests.reconcile.merges import BOT, make_pull, with_set

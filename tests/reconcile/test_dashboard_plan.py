@@ -23,7 +23,7 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import AGREEMENT, RUNS, Refusal, Run, RunRecord, Showing, Shown
-from bot.reconcile.dashboard_plan import RUNS_KEPT, Scene, plan_dashboard
+from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
 from tests.reconcile.proposing import OFFER, Suggesting, make_platform
@@ -34,7 +34,7 @@ PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"
 
 
-def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
+def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
     world = world or Suggesting()
     defaults: dict[str, Any] = {
         "commit": TIP,
@@ -57,16 +57,16 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> Scene:
         "runs": RunRecord(),
         "written": (),
     }
-    return Scene(**defaults | more)
+    return DashboardInputs(**defaults | more)
 
 
-def planned(scene: Scene) -> list[Operation]:
+def planned(scene: DashboardInputs) -> list[Operation]:
     found = plan_dashboard(make_platform(), scene)
     assert all(number is None for number, _ in found)
     return [item for _, item in found]
 
 
-def body_of(scene: Scene) -> str:
+def body_of(scene: DashboardInputs) -> str:
     """What the dashboard says where there is none yet."""
     (issue,) = [item for item in planned(replace(scene, issues=())) if isinstance(item, CreateIssue)]
     return issue.body

@@ -8,7 +8,7 @@ import pytest
 
 from bot.github.facts import QueryFacts, StoppedFacts
 from bot.ledger.model import FolderRecord, Reconciled, ReconciledFolder, Rejection, folder_path
-from bot.reconcile.memory import remember, remember_folders
+from bot.reconcile.reconciled_state import remember, remember_folders
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     TIP,

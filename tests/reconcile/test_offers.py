@@ -12,8 +12,8 @@ from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
 from bot.github.models import PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
-from bot.reconcile.offers import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
-from bot.reconcile.proposals import EVICT, branch_of, is_suggestion
+from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
+from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, is_suggestion
 from bot.report.admission_pull_request import Change, Offered
 from bot.report.eviction_pull_request import closing
 from tests.factories import make_entry

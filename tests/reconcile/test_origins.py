@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.github.models import PullRequest
-from bot.reconcile.origins import origins
+from bot.reconcile.merged_submissions import origins
 from tests.github.scenes import make_query
 from tests.reconcile.merges import MERGE, commit, make_pull, make_record, merge_of
 

@@ -10,7 +10,7 @@ import pytest
 from bot.github.judgement import Judgement, judge_facts
 from bot.ledger.model import Decision
 from bot.pipeline.review import Platform
-from bot.reconcile.pins import is_done, pinned
+from bot.reconcile.entry_updates import is_done, pinned
 from tests.github.scenes import make_analysis, make_platform, make_query
 from tests.reconcile.merges import decided, entry_of, settled, with_set
 

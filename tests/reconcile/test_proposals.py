@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
 from bot.pipeline.review import Platform
-from bot.reconcile.proposals import (
+from bot.reconcile.suggestion_pull_requests import (
     ADMIT,
     EVICT,
     SWAP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.intake.query import SetupFile
-from bot.reconcile.renames import follow_renames, with_entries
+from bot.reconcile.entry_updates import follow_renames, with_entries
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import TIP, entry_of, facts, id_of, make_inventory, settled, source, with_set
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.github.models import AddLabels, EditComment, RemoveLabel
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import Plan
-from bot.reconcile.offers import Refused
-from bot.reconcile.telling import farewell
+from bot.reconcile.admission_pull_request import Refused
+from bot.reconcile.merge_comment import farewell
 from tests.factories import make_entry
 from tests.github.scenes import QUERIES, Hub, make_platform, make_query
 from tests.reconcile.admitting import NEW, OTHER, after, said

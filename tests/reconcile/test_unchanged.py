@@ -21,8 +21,8 @@ from bot.ledger.model import (
     Rejection,
 )
 from bot.pipeline.review import Platform
-from bot.reconcile.cases import Case
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.merged_submissions import Case
 from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders
 from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query

@@ -18,8 +18,8 @@ from bot.github.models import Operation, PullRequest
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
 from bot.pipeline.review import Platform
+from bot.reconcile.admission_pull_request import Offer
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.offers import Offer
 
 Kind = TypeVar("Kind")
 Instead = TypeVar("Instead")

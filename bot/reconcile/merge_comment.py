@@ -19,9 +19,9 @@ from bot.ledger.event_files import is_full
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline.review import Platform, Review
-from bot.reconcile.admission_scene import Scene
-from bot.reconcile.cases import Case
-from bot.reconcile.pins import is_done
+from bot.reconcile.admission_inputs import AdmissionInputs
+from bot.reconcile.entry_updates import is_done
+from bot.reconcile.merged_submissions import Case
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, marker, render_comment
 from bot.report.verdict_text import agreeing, listed, quoted
@@ -60,7 +60,7 @@ class Told:
     events: tuple[Event, ...] = ()
 
 
-def tell(heard: Heard, platform: Platform, present: Platform, scene: Scene) -> Told:
+def tell(heard: Heard, platform: Platform, present: Platform, scene: AdmissionInputs) -> Told:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
 
     ``present`` is the same without what is only offered.

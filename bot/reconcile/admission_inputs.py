@@ -9,11 +9,11 @@ from bot.github.corrections import NOTHING_RECORDED, Recorded
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
-from bot.reconcile.offers import NOTHING_REFUSED, Refused
+from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Refused
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class AdmissionInputs:
     """GitHub as the plan finds it: the default branch ``branch`` at ``commit``, comments by pull request, the ledger's
     commit.
 

@@ -9,7 +9,7 @@ from bot.curator.store import entry_in
 from bot.git import Change
 from bot.github.models import PullRequest
 from bot.ledger.events import ChangedByHand, Event, is_bot
-from bot.reconcile.proposals import is_suggestion
+from bot.reconcile.suggestion_pull_requests import is_suggestion
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,8 @@ from bot.pipeline.submission import (
     refuse_shared_ids,
     submission_folders,
 )
-from bot.reconcile.candidate_facts import CandidateFacts
-from bot.reconcile.extending import candidates_of
+from bot.reconcile.candidate_job import candidates_of
+from bot.reconcile.candidate_plan import CandidateFacts
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
 from bot.taxonomy.history import History

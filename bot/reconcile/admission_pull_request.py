@@ -15,7 +15,7 @@ from bot.curator.store import RegressionSet
 from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
-from bot.reconcile.proposals import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
+from bot.reconcile.suggestion_pull_requests import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
 from bot.report.admission_pull_request import Change, Offered, render_offer
 from bot.text.digests import digest
 

@@ -18,9 +18,9 @@ from bot.ledger.event_files import parsed_of
 from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.answers import closed_by_bots
-from bot.reconcile.offers import Offer
-from bot.reconcile.proposals import (
+from bot.reconcile.admission_pull_request import Offer
+from bot.reconcile.suggestion_outcomes import closed_by_bots
+from bot.reconcile.suggestion_pull_requests import (
     Proposal,
     grounds_in,
     is_about,
@@ -45,7 +45,7 @@ class Branch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class SuggestionInputs:
     """GitHub as the plan finds it: pull requests with branches under our prefix, these branches by name, checks by
     commit, and the ledger's part.
 
@@ -114,7 +114,7 @@ def own(pulls: Sequence[PullRequest]) -> tuple[PullRequest, ...]:
 def wish(
     platform: Platform,
     departed: Mapping[str, EvictionKind],
-    scene: Scene,
+    scene: SuggestionInputs,
     offer: Offer | None = None,
     undone: Mapping[str, int] = MappingProxyType({}),
 ) -> Wish:
@@ -178,7 +178,7 @@ def _refusal(pull: PullRequest) -> Refusal:
     return Refusal(pull_request=pull.number, branch=pull.branch or "")
 
 
-def _is_real(item: Refusal, scene: Scene) -> bool:
+def _is_real(item: Refusal, scene: SuggestionInputs) -> bool:
     pull = scene.pull_request(item.pull_request)
     if pull is None or not own([pull]) or pull.branch != item.branch or not was_refused(pull):
         return False

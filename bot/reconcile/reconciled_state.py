@@ -10,8 +10,8 @@ from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, folder_path
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, unsettled
-from bot.reconcile.cases import Case, entry_of
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.merged_submissions import Case, entry_of
 from bot.text.digests import digest
 
 

@@ -11,8 +11,8 @@ from bot.curator.store import tombstone_path
 from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
-from bot.reconcile.offers import Step
-from bot.reconcile.proposals import EVICT, SWAP, grounds_in, is_about
+from bot.reconcile.admission_pull_request import Step
+from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, grounds_in, is_about
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
 
 

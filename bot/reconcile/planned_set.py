@@ -11,8 +11,8 @@ from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
 from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.pipeline.review import Platform
-from bot.reconcile.offers import Refused, Step
-from bot.reconcile.renames import with_entries
+from bot.reconcile.admission_pull_request import Refused, Step
+from bot.reconcile.entry_updates import with_entries
 from bot.report.admission_pull_request import Change, Offered
 
 
