@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.documentation import product_files, without_own_paths
+from bot.cli.documentation import product_files, without_own_paths
 
 ACTION = "example/incumbent@0123456789012345678901234567890123456789"
 ROOT = f"https://github.com/{ACTION.replace('@', '/blob/')}"

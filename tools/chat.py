@@ -11,8 +11,8 @@ import anyio
 from mcp import Client
 
 from bot.config import CONFIG_FILE
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.server import make_server
+from bot.mcp_server.workspace import Desk
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EVAL_SET = "examples/customers/northwind-tracker/tracker"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
+from bot.cli.documentation import product_files
 from bot.cli.options import print_json, progress_bar, show_usage
-from bot.documentation import product_files
 from bot.errors import InputError, OutsideError, UsageError
 from bot.github.addresses import page_of_run, server_of
 from bot.pipeline.workspace import open_backend

@@ -20,7 +20,7 @@ from bot.report.escaping import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bot.doctor.findings import Finding
+    from bot.doctor.model import Finding
     from bot.doctor.output import DoctorOutput
     from bot.files.snapshot import Snapshot
 
@@ -75,7 +75,7 @@ def _repository(given: str | None) -> str:
 def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
     from bot.doctor.diagnosis import diagnose
     from bot.doctor.examination import RefusedError, asker, examine
-    from bot.doctor.findings import unreachable
+    from bot.doctor.model import unreachable
     from bot.git import ObjectStore
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from bot.cli.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
 from bot.cli.options import one_at_a_time, say
 from bot.config import CONFIG_FILE
 from bot.curator.file_changes import FileChange, apply
-from bot.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
 from bot.errors import UsageError
 from bot.git.working_copy import read_branches, read_remote, read_top
 from bot.github.branch_names import in_the_way

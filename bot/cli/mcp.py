@@ -41,9 +41,9 @@ def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, co
     """
     if find_spec("mcp") is None:
         raise UsageError("the package mcp is missing: say `make mcp` in a clone, or `pip install 'incumbent[mcp]'`")
-    from bot.mcp_server.desk import Desk
     from bot.mcp_server.server import make_server
     from bot.mcp_server.serving import loopback, serve_http, serve_stdio
+    from bot.mcp_server.workspace import Desk
 
     if http:
         loopback(host)

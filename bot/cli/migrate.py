@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from bot.cli.evaluation_sources import LABELS_FOLDER, read_label_file
-from bot.cli.former_taxonomy import taxonomy_at
 from bot.cli.options import dry_run_option, json_option, one_at_a_time, print_json, repository_options, say
+from bot.cli.taxonomy_change import taxonomy_at
 from bot.curator.file_changes import apply
 from bot.curator.journal import refuse_half_written
 from bot.errors import UsageError

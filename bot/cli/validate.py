@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.former_taxonomy import taxonomy_at
 from bot.cli.options import json_option, print_json, repository_options, say
+from bot.cli.taxonomy_change import taxonomy_at
 from bot.config import REVIEWED_FILES, load_config
 from bot.curator.corrections import load_corrections
 from bot.curator.journal import refuse_half_written
@@ -96,7 +96,7 @@ def command(
                 packages.append(reading.package)
     appraisals: tuple[Appraisal, ...] = ()
     if old is not None and taxonomy is not None and config is not None and known_set is not None:
-        from bot.cli.appraised import appraised
+        from bot.cli.taxonomy_change import appraised
         from bot.pipeline.impact.appraisal import trial_problems
         from bot.pipeline.review import Platform
 

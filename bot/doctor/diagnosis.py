@@ -8,21 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.doctor.actions_policy import permitted
-from bot.doctor.findings import BRANCHES, GENERAL, RULES, Finding, bad, doubtful, good, unchecked
-from bot.doctor.push_rights import Writer, diagnose_admissions, hindering
-from bot.doctor.settings import (
+from bot.doctor.model import (
+    BRANCHES,
     FORBIDDING,
+    GENERAL,
     RESTRICTING,
+    RULES,
     ActionsPolicy,
     BranchSettings,
     ConfigFacts,
     Facts,
     Files,
+    Finding,
     JobTokens,
     Protection,
     Unread,
+    bad,
+    doubtful,
+    good,
+    unchecked,
 )
+from bot.doctor.push_rights import Writer, diagnose_admissions, hindering, permitted
 from bot.doctor.workflow import Workflow
 from bot.doctor.workflow_diagnosis import diagnose_workflow
 from bot.github.check import NAME

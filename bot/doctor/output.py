@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.doctor.findings import Finding
+from bot.doctor.model import Finding
 
 
 class FindingOutput(BaseModel):

@@ -2,24 +2,110 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from bot.doctor.findings import BRANCHES, RULES, Finding, doubtful, good, unchecked
-from bot.doctor.settings import (
+from bot.doctor.model import (
+    BRANCHES,
     FORBIDDING,
     RESTRICTING,
+    RULES,
+    ActionsPolicy,
     BranchSettings,
     ConfigFacts,
     Facts,
+    Finding,
     JobTokens,
     Protection,
     Rule,
     TokenFacts,
     Unread,
+    doubtful,
+    good,
+    unchecked,
 )
 from bot.doctor.workflow import Workflow
+
+PLACES: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""Where GitHub looks, in that order; the first one counts."""
+
+_COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
+_SIGNS: Final = re.compile(r"/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|[^*?/]+|/")
+
+
+def owners(text: str, path: str) -> tuple[str, ...]:
+    """The owners of ``path``; none where no pattern matches, or the last that does names none."""
+    found: tuple[str, ...] = ()
+    for line in text.splitlines():
+        pattern, *named = _COMMENT.sub("", line).replace("\\ ", "?").split() or [""]
+        if pattern and _expression(pattern).fullmatch(path):
+            found = tuple(named)
+    return found
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """``pattern`` as a regular expression for whole paths: like .gitignore's, but ``folder/*`` does not go deeper."""
+    anchored = "/" in pattern.rstrip("/")
+    body = pattern.strip("/")
+    pieces = [_piece(sign) for sign in _SIGNS.findall(body)]
+    # What names a folder owns all below it; a star at the end owns files only.
+    below = "/.*" if pattern.endswith("/") else ("" if body.endswith("*") and "/" in body else "(?:/.*)?")
+    return re.compile(("" if anchored else "(?:.*/)?") + "".join(pieces) + below, re.DOTALL)
+
+
+def _piece(sign: str) -> str:
+    match sign:
+        case "/**/":
+            return "/(?:.*/)?"
+        case "**/":
+            return "(?:.*/)?"
+        case "/**":
+            return "/.*"
+        case "**":
+            return ".*"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _:
+            return re.escape(sign)
+
+
+def permitted(action: str, policy: ActionsPolicy, owner: str) -> bool | None:
+    """Whether the policy of a repository of ``owner`` lets ``action`` run.
+
+    None where that hangs on whether GitHub has verified the action's owner, which cannot be asked.
+    """
+    if policy.allowed == "all" or action.startswith(("./", "docker://")):
+        return True
+    its_owner = action.partition("/")[0].casefold()
+    if its_owner == owner.casefold():
+        return True
+    if policy.allowed == "local_only":
+        return False
+    if any(item.startswith("!") and _matches(action, item[1:]) for item in policy.patterns):
+        return False
+    if policy.github_owned and its_owner in ("actions", "github"):
+        return True
+    if any(_matches(action, item) for item in policy.patterns):
+        return True
+    return None if policy.verified else False
+
+
+def _matches(action: str, pattern: str) -> bool:
+    """Whether ``pattern`` of the list of allowed actions holds: only ``*`` is special; no version means any."""
+    name, _, version = action.partition("@")
+    wanted, _, wanted_version = pattern.strip().partition("@")
+    fits = _fits(name, wanted) or _fits("/".join(name.split("/")[:2]), wanted)
+    return fits and (not wanted_version or not version or _fits(version, wanted_version))
+
+
+def _fits(text: str, pattern: str) -> bool:
+    expression = ".*".join(re.escape(piece) for piece in pattern.split("*"))
+    return re.fullmatch(expression, text, re.IGNORECASE) is not None
+
 
 _ABOUT: Final = "admissions"
 _UNTOLD: Final = "which App's token the workflow hands over is not known"

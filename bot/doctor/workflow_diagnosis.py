@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.doctor.findings import Finding, bad, doubtful, good, unchecked
-from bot.doctor.ref_filters import lets_through
-from bot.doctor.settings import Files, Unread
-from bot.doctor.workflow import STEPS, Job, Trigger, Workflow
+from bot.doctor.model import Files, Finding, Unread, bad, doubtful, good, unchecked
+from bot.doctor.workflow import STEPS, Job, Trigger, Workflow, lets_through
 
 _ABOUT: Final = "workflow"
 _OPTIONAL: Final = frozenset({"models"})

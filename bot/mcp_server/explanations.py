@@ -11,14 +11,14 @@ from pydantic import BaseModel, Field, Strict
 from bot.classifier.model import Unfamiliar
 from bot.errors import UsageError
 from bot.mcp_server.answers import ContradictionRow, FactsRow
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     WHOLE,
     Folder,
     FolderName,
 )
+from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
-from bot.mcp_server.working import Call, Report, Workers
+from bot.mcp_server.workspace import Desk
 from bot.pipeline.explain import Explained, explain_entry, explain_query
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review

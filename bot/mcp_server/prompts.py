@@ -7,11 +7,11 @@ from typing import Annotated, Final
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import LONGEST_FOLDER
 from bot.mcp_server.resources import rule_text
+from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
-from bot.mcp_server.working import Workers
+from bot.mcp_server.workspace import Desk
 from bot.report.status import status_overview
 from bot.taxonomy.model import Capability, Source
 from bot.taxonomy.rules import SUBJECTS

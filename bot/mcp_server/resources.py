@@ -14,11 +14,11 @@ from mcp_types import INVALID_PARAMS
 
 from bot.curator.entry import Entry
 from bot.mcp_server.answers import page
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
 from bot.mcp_server.set_answers import StatusAnswer
+from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
-from bot.mcp_server.working import Workers
+from bot.mcp_server.workspace import Desk
 from bot.pipeline.submission import submission_folders
 from bot.report.review_markdown import render_markdown
 from bot.report.status import status_overview

@@ -12,16 +12,15 @@ from mcp_types import ToolAnnotations
 
 from bot.config import load_config
 from bot.errors import InputError
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.explanations import Explaining
-from bot.mcp_server.overviews import Overviews
-from bot.mcp_server.own_words import PlainServer, tell_misfits
+from bot.mcp_server.pipeline_tools import Ranges, Steps
 from bot.mcp_server.prompts import add_prompts
-from bot.mcp_server.ranges import Ranges
 from bot.mcp_server.resources import add_resources
-from bot.mcp_server.steps import Steps
-from bot.mcp_server.strict_tool import StrictTool
-from bot.mcp_server.working import Workers
+from bot.mcp_server.server_errors import PlainServer, tell_misfits
+from bot.mcp_server.set_tools import Overviews
+from bot.mcp_server.tool_runner import Workers
+from bot.mcp_server.tools import StrictTool
+from bot.mcp_server.workspace import Desk
 from bot.mcp_server.writing import Writing
 
 INSTRUCTIONS: Final = """\

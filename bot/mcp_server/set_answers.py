@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from bot.curator.entry import Entry
-from bot.mcp_server.answers import Page, page
-from bot.mcp_server.cuts import Combinations, Ids
+from bot.mcp_server.answers import Combinations, Ids, Page, page
 from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.report.agreement import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import PruneOutput, StatusOutput

@@ -16,9 +16,7 @@ from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.github.commands import Verb
-from bot.mcp_server.answers import Unread, spent
-from bot.mcp_server.cuts import Ids, Unclassified
-from bot.mcp_server.desk import Desk
+from bot.mcp_server.answers import Ids, Unclassified, Unread, spent
 from bot.mcp_server.inputs import (
     WHOLE,
     Flag,
@@ -26,8 +24,9 @@ from bot.mcp_server.inputs import (
     FolderName,
 )
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
+from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
-from bot.mcp_server.working import Call, Report, Workers
+from bot.mcp_server.workspace import Desk
 from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, occasion

@@ -8,14 +8,9 @@ from typing import Any
 import pytest
 
 from bot.config import REVIEWED_FILES
-from bot.doctor.actions_policy import permitted
-from bot.doctor.code_owners import owners
 from bot.doctor.diagnosis import diagnose
-from bot.doctor.examined_files import WORKFLOW, shipped_workflow
-from bot.doctor.findings import unreachable
-from bot.doctor.output import DoctorOutput
-from bot.doctor.ref_filters import lets_through
-from bot.doctor.settings import (
+from bot.doctor.examination import WORKFLOW, shipped_workflow
+from bot.doctor.model import (
     ActionsPolicy,
     BranchSettings,
     Bypass,
@@ -28,8 +23,11 @@ from bot.doctor.settings import (
     Rule,
     TokenFacts,
     Unread,
+    unreachable,
 )
-from bot.doctor.workflow import Workflow, read_workflow
+from bot.doctor.output import DoctorOutput
+from bot.doctor.push_rights import owners, permitted
+from bot.doctor.workflow import Workflow, lets_through, read_workflow
 from bot.errors import Problem
 from bot.files.documents import parse_yaml
 from bot.setup_files import setup_file

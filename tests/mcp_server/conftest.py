@@ -23,9 +23,9 @@ from mcp_types import CallToolResult, TextContent
 
 from bot.cli.main import run
 from bot.config import CONFIG_FILE
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.server import make_server
 from bot.mcp_server.untrusted import CLOSING, OPENING, unmarked
+from bot.mcp_server.workspace import Desk
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
 EXAMPLE = REPOSITORY / "examples" / "other-platform"

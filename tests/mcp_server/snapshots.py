@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 
 from bot.config import CONFIG_FILE
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.server import make_server
+from bot.mcp_server.workspace import Desk
 from tests.factories import REPOSITORY
 
 FOLDER = Path(__file__).with_name("snapshots")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.mcp_server.cuts import Combinations, Ids, Unclassified
+from bot.mcp_server.answers import Combinations, Ids, Unclassified
 from bot.mcp_server.set_answers import SuggestionsAnswer
-from bot.mcp_server.slim_schemas import parts_of
+from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
 from bot.report.output import LossOutput, PruneOutput, SwapOutput
 from tests.mcp_server.snapshots import published

@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from bot.config import CONFIG_FILE
-from bot.mcp_server.desk import Desk
+from bot.mcp_server.workspace import Desk
 from bot.pipeline.review import Platform
 from tests.mcp_server.conftest import (
     BRANCH_LINE,

@@ -16,10 +16,10 @@ from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import CONFIG_FILE
 from bot.errors import OutsideError
-from bot.mcp_server.desk import Desk
-from bot.mcp_server.made_once import PATIENCE as PATIENCE_TO_FIT
-from bot.mcp_server.made_once import MadeOnce
-from bot.mcp_server.working import WAITING, WORKERS
+from bot.mcp_server.single_flight import PATIENCE as PATIENCE_TO_FIT
+from bot.mcp_server.single_flight import MadeOnce
+from bot.mcp_server.tool_runner import WAITING, WORKERS
+from bot.mcp_server.workspace import Desk
 from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, desk_client, drive, refusal_of
 
 PAUSE = 0.05

@@ -16,9 +16,9 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import ErrorData
 from pydantic import ValidationError
 
-from bot.mcp_server.own_words import tell_misfits
-from bot.mcp_server.unreadable import answer_to
-from bot.mcp_server.working import WORKERS
+from bot.mcp_server.server_errors import tell_misfits
+from bot.mcp_server.standard_streams import answer_to
+from bot.mcp_server.tool_runner import WORKERS
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import (
     BRANCH_LINE,

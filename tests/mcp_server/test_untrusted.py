@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.curator.entry import entry_id
 from bot.errors import InputError, Problem, UsageError
+from bot.mcp_server.tool_runner import told
 from bot.mcp_server.untrusted import (
     CLOSING,
     LONGEST_NAME,
@@ -24,7 +25,6 @@ from bot.mcp_server.untrusted import (
     marked_data,
     unmarked,
 )
-from bot.mcp_server.working import told
 from tests.factories import REPOSITORY
 from tests.mcp_server.conftest import outside_marks
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.config import REVIEWED_FILES
 from bot.doctor.diagnosis import diagnose
-from bot.doctor.examined_files import WORKFLOW
+from bot.doctor.examination import WORKFLOW
 from bot.doctor.workflow import read_workflow
 from bot.files.documents import parse_yaml
 from tests.doctor.test_diagnosis import FILES, HEALTHY, committing, passed_by

@@ -12,8 +12,7 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.facts import classified_of, facts_of
 from bot.ledger.model import StoredClassification
-from bot.mcp_server.answers import ClassifiedRow, Contradictions
-from bot.mcp_server.cuts import Ids
+from bot.mcp_server.answers import ClassifiedRow, Contradictions, Ids
 from bot.pipeline.review import Review, judge
 from bot.report.classify import ClassifyOutput
 from bot.report.console import Printer

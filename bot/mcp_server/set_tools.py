@@ -13,7 +13,6 @@ from bot.curator.entry import Entry, utc
 from bot.curator.roles import derive_roles
 from bot.errors import UsageError
 from bot.mcp_server.answers import page
-from bot.mcp_server.desk import Desk
 from bot.mcp_server.inputs import (
     Flag,
     Limit,
@@ -27,8 +26,9 @@ from bot.mcp_server.set_answers import (
     StatusAnswer,
     SuggestionsAnswer,
 )
+from bot.mcp_server.tool_runner import Call, Workers, without_places
 from bot.mcp_server.untrusted import Named, find_name, shown
-from bot.mcp_server.working import Call, Workers, without_places
+from bot.mcp_server.workspace import Desk
 from bot.pipeline.review import Platform
 from bot.report.agreement import agreement_overview
 from bot.report.status import prune_overview, status_overview

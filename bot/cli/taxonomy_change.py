@@ -1,4 +1,4 @@
-"""What to expect of capabilities that the working tree adds or changes, before anything is committed."""
+"""The taxonomy of the working tree against that of a commit: what to expect of what it adds or changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 
 from bot.classifier.exemplars import MeasuredBackend
 from bot.cli.options import progress_bar
+from bot.errors import InputError, UsageError
 from bot.files.snapshot import WorkingTree
+from bot.git import ObjectStore
+from bot.git.working_copy import read_commit, read_top
 from bot.pipeline.impact.appraisal import appraise
 from bot.pipeline.impact.measure import held_out_of, judged_texts
 from bot.pipeline.impact.model import Appraisal
@@ -16,7 +19,25 @@ from bot.pipeline.reclassify import all_tasks, renew
 from bot.pipeline.review import Platform, classify_package
 from bot.pipeline.submission import Package, called_by_agent, find_specification, refuse_shared_ids
 from bot.pipeline.workspace import open_backend
+from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+
+
+def taxonomy_at(repo: Path, name: str) -> tuple[str, Taxonomy]:
+    """The commit that ``name`` means, and the taxonomy of the platform repository in ``repo`` as it has it."""
+    top = read_top(repo)
+    if top is None:
+        raise UsageError(f"{repo} is not inside a git repository, so there is no taxonomy to compare with")
+    commit = read_commit(repo, name)
+    with ObjectStore.open(top) as store:
+        folder = repo.resolve().relative_to(top.resolve()).as_posix()
+        try:
+            return commit, load_taxonomy(store.snapshot(commit, folder), is_past=True)
+        except InputError as error:
+            # The working tree has a file of the same name.
+            raise InputError(
+                replace(problem, file=f"{commit[:12]}:{problem.file}") for problem in error.problems
+            ) from None
 
 
 def appraised(old: Taxonomy, platform: Platform, packages: Sequence[Package], repo: Path) -> tuple[Appraisal, ...]:

@@ -14,7 +14,7 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
-from bot.mcp_server.made_once import MadeOnce
+from bot.mcp_server.single_flight import MadeOnce
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review, load_platform
 from bot.pipeline.submission import Package, submission_folders

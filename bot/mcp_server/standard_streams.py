@@ -1,15 +1,58 @@
-"""Lines on standard input that are no message: the SDK drops them, and whoever waits for the answer waits for ever."""
+"""The standard streams of the server: lines that are no message, and an input that can be left."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Mapping
+import os
+import socket
+import sys
+from collections.abc import AsyncIterable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import Final, Protocol, TypeAlias
 
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification
 from pydantic import ValidationError
+
+_STDIN: Final = 0
+_PIECE: Final = 64 * 1024
+
+
+@contextmanager
+def leavable_stdin() -> Iterator[Callable[[], None]]:
+    """Within, standard input says what it said before, and ends at once when what is given is called."""
+    if sys.platform == "win32":
+        # A socket is no descriptor there: who waits for a line waits until the client closes the stream.
+        yield lambda: None
+        return
+    wire = os.dup(_STDIN)
+    os.set_blocking(wire, True)
+    feeding, fed = socket.socketpair()
+    with fed:
+        os.dup2(fed.fileno(), _STDIN)
+    # A daemon, which waits in the system alone: the process does not stay for it.
+    Thread(target=_feed, args=(wire, feeding), name="standard input", daemon=True).start()
+
+    def leave() -> None:
+        # What is closed has been left already.
+        with suppress(OSError):
+            feeding.shutdown(socket.SHUT_RDWR)
+
+    try:
+        yield leave
+    finally:
+        leave()
+        os.dup2(wire, _STDIN)
+
+
+def _feed(wire: int, feeding: socket.socket) -> None:
+    # Who left does not read what still comes; a terminal that hangs up ends as a stream does.
+    with feeding, suppress(OSError):
+        while piece := os.read(wire, _PIECE):
+            feeding.sendall(piece)
+
 
 Lines: TypeAlias = AsyncIterable[SessionMessage | Exception]
 Messages: TypeAlias = MemoryObjectSendStream[SessionMessage | Exception]

@@ -16,8 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import AnyUrl, ValidationError
 
-from bot.mcp_server.leaving import leavable_stdin
-from bot.mcp_server.unreadable import answer_unreadable
+from bot.mcp_server.standard_streams import answer_unreadable, leavable_stdin
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
 from bot.text.did_you_mean import perhaps

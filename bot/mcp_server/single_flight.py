@@ -1,4 +1,4 @@
-"""What takes long to make is made once, and nobody who waits for it has to."""
+"""Single-flight cache: concurrent callers share one computation and can stop waiting."""
 
 from __future__ import annotations
 
