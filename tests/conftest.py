@@ -31,7 +31,7 @@ LEVELS: Final = {
         *("classifier/attacks/*", "classifier/test_batches.py", "classifier/test_embedded_*.py"),
         *("classifier/test_hostile_endpoint.py", "classifier/test_language_model.py"),
         *("classifier/test_shipped_taxonomy.py", "triage/test_out.py"),
-        *("test_git.py", "test_object_store.py", "test_real_packages.py"),
+        *("git/test_working_copy.py", "git/test_store.py", "intake/test_real_packages.py"),
     ),
     "unit": ("*",),
 }

@@ -35,7 +35,7 @@ def own_action() -> str | None:
     found = owner_and_name(str(source.get("url", ""))) if version else None
     if found:
         return f"{found}@{version.get('commit_id')}"
-    checkout = Path(__file__).parents[1]
+    checkout = Path(__file__).parents[2]
     remote = read_remote(checkout) if (checkout / "action.yml").is_file() else None
     if remote is None:
         return None
@@ -47,7 +47,7 @@ def own_action() -> str | None:
 
 def own_action_is_pushed() -> bool:
     """Whether GitHub can know the commit of :func:`own_action`: one of a checkout may never have been pushed."""
-    checkout = Path(__file__).parents[1]
+    checkout = Path(__file__).parents[2]
     if not (checkout / "action.yml").is_file():
         return True
     try:

@@ -85,7 +85,8 @@ def _code() -> str:
     """A digest of the code that reads entries."""
     package = Path(__file__).parents[1]
     parts = ("classifier/model.py", "curator/entry.py", "curator/store.py", "intake/query.py")
-    files = (*sorted(package.glob("*.py")), *(package / part for part in parts))
+    rooms = (package, package / "files", package / "text")
+    files = (*(file for room in rooms for file in sorted(room.glob("*.py"))), *(package / part for part in parts))
     return digest_of_code(files, pydantic.VERSION, yaml.__version__)
 
 

@@ -119,7 +119,7 @@ def digest_of_code(files: Iterable[Path], *versions: str) -> str:
 @cache
 def digest_of_product() -> str:
     """What tells this version of the product from all other: another may judge otherwise."""
-    return digest_of_code(sorted(Path(__file__).parent.rglob("*.py")))
+    return digest_of_code(sorted(Path(__file__).parents[1].rglob("*.py")))
 
 
 def _file(folder: Path, key: str) -> Path:

@@ -15,8 +15,8 @@ from bot.ledger.events import SET_EVENTS, events_path
 from bot.ledger.model import BRANCH
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
-from tests.review.factories import decided
-from tests.review.month import EVENTS
+from tests.agreement.factories import decided
+from tests.agreement.month import EVENTS
 
 HERE = f"refs/heads/{BRANCH}"
 THERE = f"refs/remotes/origin/{BRANCH}"

@@ -19,7 +19,7 @@ from bot.ledger.events import Event, events_path
 from bot.ledger.model import BRANCH
 from bot.schemas import schema
 from tests.cli.conftest import Incumbent
-from tests.review.factories import day, decided, facts, shown
+from tests.agreement.factories import day, decided, facts, shown
 
 CAPABILITY = "backend.call"
 EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"

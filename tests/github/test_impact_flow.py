@@ -36,8 +36,8 @@ from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
-from tests.impact.scenes import BASE, Counting, capability, grown
-from tests.impact.test_measure import MODEL, RENAMED, SPLIT, WITH_F, config
+from tests.pipeline.impact.platforms import BASE, Counting, capability, grown
+from tests.pipeline.impact.test_measure import MODEL, RENAMED, SPLIT, WITH_F, config
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.runs import agent_files, config_text, folder_of, imported, platform_files, platform_of, text_of
 

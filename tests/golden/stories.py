@@ -22,7 +22,7 @@ from tests.github.test_impact_flow import written as taxonomy
 from tests.golden.golden import Case
 from tests.golden.places import CONFIG, incumbent, other_platform
 from tests.golden.story import Story, Watched, written
-from tests.impact.test_measure import WITH_F
+from tests.pipeline.impact.test_measure import WITH_F
 from tests.reconcile.hub import MAIN
 from tests.reconcile.runs import agent_files, config_text, folder_of, imported, platform_files, text_of
 from tests.reconcile.test_candidate_plan import Raising

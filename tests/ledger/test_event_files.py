@@ -28,7 +28,7 @@ from bot.ledger.events import (
     VerdictFacts,
     events_path,
 )
-from tests.review.factories import (
+from tests.agreement.factories import (
     COMMIT,
     answered,
     by_hand,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.ledger.events import Shown, Suggested
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.taxonomy.migration import NOTHING, Lineage, Migration
-from tests.review.factories import corrected, day, decided, facts, shown
+from tests.agreement.factories import corrected, day, decided, facts, shown
 
 TOLD = shown(facts=facts(new=("a",), won={"b": 0.5}, arbitrated=("a",), corrected=("a", "d")))
 SUGGESTED = Suggested(

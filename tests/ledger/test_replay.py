@@ -8,7 +8,7 @@ import pytest
 
 from bot.ledger.events import ADMISSION, Applied, Decided, Event, Forgotten, Reopened, Settled
 from bot.ledger.replay import Standing, replay
-from tests.review.factories import (
+from tests.agreement.factories import (
     answered,
     by_hand,
     corrected,

@@ -23,7 +23,7 @@ from bot.ledger.store import record_text
 from bot.reconcile import counting
 from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
 from tests.factories import make_taxonomy
-from tests.review.factories import (
+from tests.agreement.factories import (
     ADMIT,
     LEAVE,
     answered,

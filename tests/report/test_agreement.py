@@ -21,8 +21,8 @@ from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead
 from tests.report.test_dashboard import make_dashboard, rows, section
-from tests.review.factories import day, facts, response
-from tests.review.month import EVENTS
+from tests.agreement.factories import day, facts, response
+from tests.agreement.month import EVENTS
 
 MONTH = agreement_of(responses_of(EVENTS))
 LEFT_OUT = "Left out, since they did not last: 1 explicit, 0 implicit\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.agreement.responses import Response, responses_of
 from bot.ledger.events import Closed, Event, Suggested
-from tests.review.factories import (
+from tests.agreement.factories import (
     ADMIT,
     COMMIT,
     LEAVE,

@@ -11,7 +11,7 @@ from bot.calibration.evidence import Knob, evidence_of, judged_of
 from bot.calibration.override_filter import Weighted
 from bot.calibration.replay import Replayed, judged
 from bot.consolidator.verdict import Decision, Route, Ruling
-from tests.review.factories import COMMIT, facts, response, shown
+from tests.agreement.factories import COMMIT, facts, response, shown
 
 NEW = facts(new=("a", "b"))
 WON = facts(won={"a": 0.5})

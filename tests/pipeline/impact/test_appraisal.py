@@ -18,7 +18,7 @@ from bot.pipeline.impact.model import Appraisal
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from tests.classifier.factories import counted, declared, of_tools
 from tests.factories import SHIPPED, make_taxonomy
-from tests.impact.scenes import capability, grown
+from tests.pipeline.impact.platforms import capability, grown
 
 SETTINGS = SHIPPED.appraisal
 OLD = make_taxonomy("a")

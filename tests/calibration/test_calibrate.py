@@ -17,7 +17,7 @@ from bot.files.snapshot import WorkingTree
 from bot.ledger.events import Event, Shown, Suggested
 from bot.taxonomy.migration import Lineage
 from tests.factories import REPOSITORY, SHIPPED, make_config
-from tests.review.factories import (
+from tests.agreement.factories import (
     COMMIT,
     answered,
     corrected,

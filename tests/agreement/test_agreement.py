@@ -12,8 +12,8 @@ from bot.agreement.agreement import Month, Overridden, Row, Said, Share, agreeme
 from bot.agreement.responses import Response, responses_of
 from bot.agreement.statistics import Interval, wilson
 from bot.consolidator.verdict import Reason
-from tests.review.factories import day, facts, response
-from tests.review.month import EVENTS
+from tests.agreement.factories import day, facts, response
+from tests.agreement.month import EVENTS
 
 
 def row(

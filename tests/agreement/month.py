@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.ledger.events import Closed, Event
-from tests.review.factories import ADMIT, answered, by_hand, day, decided, facts, passed, requested, shown
+from tests.agreement.factories import ADMIT, answered, by_hand, day, decided, facts, passed, requested, shown
 
 NOVEL = "INCLUDE review NOVEL_COMBO"
 UNSURE = "INCLUDE review NOVEL_COMBO LOW_CONFIDENCE"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.text.personal_data.detector import Detector
 from bot.text.personal_data.model import Kind
-from tests.personal_data.examples import NAMES, NOT_PERSONAL, PERSONAL, marked
+from tests.text.personal_data.examples import NAMES, NOT_PERSONAL, PERSONAL, marked
 
 DETECTOR = Detector()
 WITH_NAMES = Detector(names=True)

@@ -13,7 +13,7 @@ from bot.calibration.evidence import Evidence, Knob
 from bot.calibration.fit import Estimate, Outcome, calibrate, present_value, with_proposals
 from bot.config import Curation
 from tests.factories import make_config
-from tests.review.factories import response
+from tests.agreement.factories import response
 
 PRESENT = make_config()
 MINIMUM = PRESENT.calibration.minimum

@@ -14,7 +14,7 @@ from bot.pipeline.impact.model import Effect, Remark
 from bot.pipeline.review import Platform
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Taxonomy
-from tests.impact.scenes import BASE, capability, grown, member, platform
+from tests.pipeline.impact.platforms import BASE, capability, grown, member, platform
 
 RENAMED = grown(BASE, "1.1.0", capability("z", "a", was="a"), without=["a"])
 
