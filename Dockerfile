@@ -14,7 +14,7 @@ RUN python -m venv /opt/incumbent \
     && /opt/incumbent/bin/python -m pip install --require-hashes --only-binary :all: --no-deps --requirement requirements/run.txt \
     && python -m pip install --require-hashes --only-binary :all: --no-deps --requirement requirements/build.txt
 COPY pyproject.toml README.md CHANGELOG.md LICENSE ./
-COPY tools/project_urls.py tools/
+COPY dev/project_urls.py dev/
 COPY config config
 COPY taxonomy taxonomy
 COPY bot bot

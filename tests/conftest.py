@@ -1,4 +1,4 @@
-"""What holds for all tests: how long a drawn example takes is measured in `bench/`, and asserted nowhere.
+"""What holds for all tests: how long a drawn example takes is measured in `dev/bench/`, and asserted nowhere.
 
 By default examples are drawn anew each time.  A gate has to say the same twice: with `--hypothesis-profile=gate`, as
 `.ci/run` has it, the same are drawn each time, and fewer.

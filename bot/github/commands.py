@@ -1,7 +1,7 @@
 """Commands in comments: what a person tells the bot to do (pure).
 
-A command is a line that begins with ``/incumbent``, outside of what is only shown (:mod:`bot.github.markdown_text`).  In doubt
-nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
+A command is a line that begins with ``/incumbent``, outside of what is only shown
+(:mod:`bot.github.markdown_text`).  In doubt nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
 """
 
 from __future__ import annotations

@@ -349,7 +349,7 @@ def facts_of(
 
 
 def classified_of(facts: SubmissionFacts) -> Classified:
-    """The submission and the classifications of what is not settled, as :func:`bot.pipeline.review.judge` takes them."""
+    """The submission and the classifications of what is not settled: arguments of :func:`bot.pipeline.review.judge`."""
     moved = facts.moved_from
     return Classified(
         submission=Submission(

@@ -10,7 +10,7 @@ from bot.git import ObjectStore
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.version import read_version
+from bot.taxonomy.written_version import read_version
 
 
 class History:

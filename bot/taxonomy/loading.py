@@ -174,7 +174,8 @@ def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy, settings: AppraisalSe
 def _checks() -> str:
     """A digest of the code that checks a taxonomy: what passed an older one may not pass this."""
     package = Path(__file__).parent
-    files = (*sorted(package.glob("*.py")), package.parent / "files/label_tables.py", package.parent / "text/compare.py")
+    parts = (package.parent / part for part in ("files/label_tables.py", "text/compare.py"))
+    files = (*sorted(package.glob("*.py")), *parts)
     return digest_of_code(files, jmespath.__version__)
 
 

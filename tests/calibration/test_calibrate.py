@@ -16,7 +16,6 @@ from bot.calibration.replay import Standing
 from bot.files.snapshot import WorkingTree
 from bot.ledger.events import Event, Shown, Suggested
 from bot.taxonomy.migration import Lineage
-from tests.factories import REPOSITORY, SHIPPED, make_config
 from tests.agreement.factories import (
     COMMIT,
     answered,
@@ -30,6 +29,7 @@ from tests.agreement.factories import (
     response,
     shown,
 )
+from tests.factories import REPOSITORY, SHIPPED, make_config
 
 TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.calibration.evidence import Evidence, Knob
 from bot.calibration.fit import Estimate, Outcome, calibrate, present_value, with_proposals
 from bot.config import Curation
-from tests.factories import make_config
 from tests.agreement.factories import response
+from tests.factories import make_config
 
 PRESENT = make_config()
 MINIMUM = PRESENT.calibration.minimum

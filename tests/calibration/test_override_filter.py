@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from bot.agreement.responses import Response
 from bot.calibration.override_filter import Clause, Drops, Validated, question_of, validate_responses, wants_change
-from tests.factories import SHIPPED
 from tests.agreement.factories import day, name_of
 from tests.agreement.factories import response as any_response
+from tests.factories import SHIPPED
 
 SETTINGS = SHIPPED.calibration
 

@@ -14,8 +14,8 @@ from bot.consolidator.cycle import run_cycle
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.verdict_text import codes
-from tests.factories import make_config, query, resident
 from tests.agreement.factories import COMMIT, day, facts, name_of, shown
+from tests.factories import make_config, query, resident
 
 CONFIG = make_config(first_floor=0.6)
 R = (resident("r1", {"a": 0.7, "b": 0.55}), resident("r2", {"a": 0.6}), resident("r3", {"a": 0.6}))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench import cost as bench
 from bot.errors import UsageError
+from dev.bench import cost as bench
 from tests.classifier.factories import intent, openai_settings, request, taxonomy
 
 NAMES = ("call", "table", "image")

@@ -23,8 +23,8 @@ from bot.classifier.embedded.wording import (
     plain,
     sentences,
 )
+from dev.required_words import required
 from tests.factories import REPOSITORY
-from tools.required_words import required
 
 LABELS = sorted((REPOSITORY / "tests/labels").glob("wordings*.tsv")) + [
     REPOSITORY / f"tests/labels/languages/{language}.tsv" for language in ("de", "es", "tr", "ja")
@@ -176,6 +176,6 @@ def test_no_pattern_matches_a_text_that_lacks_what_it_requires() -> None:
 
 
 def test_what_is_required_was_made_of_the_patterns_as_they_are() -> None:
-    assert held_digest() == pattern_digest(patterns()), "python -m tools.required_words makes the file anew"
+    assert held_digest() == pattern_digest(patterns()), "python -m dev.required_words makes the file anew"
     for name in ("filler", "for me", "seeing", "telling", "asking", "spelling", "frame 9"):
         assert required(patterns()[name]) == required_words()[name]

@@ -14,9 +14,9 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, events_path
 from bot.ledger.model import BRANCH
 from bot.schemas import schema
-from tests.cli.conftest import Incumbent
 from tests.agreement.factories import decided
 from tests.agreement.month import EVENTS
+from tests.cli.conftest import Incumbent
 
 HERE = f"refs/heads/{BRANCH}"
 THERE = f"refs/remotes/origin/{BRANCH}"

@@ -18,8 +18,8 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import BRANCH
 from bot.schemas import schema
-from tests.cli.conftest import Incumbent
 from tests.agreement.factories import day, decided, facts, shown
+from tests.cli.conftest import Incumbent
 
 CAPABILITY = "backend.call"
 EXEMPLARS = "taxonomy/exemplars/exemplars.tsv"

@@ -185,7 +185,7 @@ def test_an_action_that_github_cannot_find_is_said(
         commit = product.index.commit("One").hexsha
         if pushed:
             product.git.update_ref("refs/remotes/origin/main", "HEAD")
-    monkeypatch.setattr("bot.cli.documentation.__file__", str(tmp_path / "product/bot/documentation.py"))
+    monkeypatch.setattr("bot.cli.documentation.__file__", str(tmp_path / "product/bot/cli/documentation.py"))
     monkeypatch.setattr("bot.cli.documentation.metadata.distribution", _not_installed)
     out = incumbent("init", "--repo", empty).out
     assert f"uses: acme/incumbent@{commit}" in (empty / ".github/workflows/incumbent.yml").read_text()

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from dev import smoke
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import OUTSIDER, OWNER, token_of
 from tests.e2e.harness.workflow import Workflow
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY
-from tools import smoke
 
 WORKFLOW = REPOSITORY / ".github" / "workflows" / "smoke.yml"
 

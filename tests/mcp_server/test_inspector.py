@@ -28,7 +28,7 @@ def missing() -> str | None:
     wanted = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))["dependencies"][PACKAGE]
     manifest = FOLDER / "node_modules" / PACKAGE / "package.json"
     if not manifest.exists() or json.loads(manifest.read_text(encoding="utf-8"))["version"] != wanted:
-        return f"{PACKAGE}@{wanted} is missing: run `sh tools/end_to_end.sh`"
+        return f"{PACKAGE}@{wanted} is missing: run `sh dev/end_to_end.sh`"
     return None
 
 

@@ -20,8 +20,8 @@ from typing import Final, Literal, Self
 
 import pytest
 
+from dev.weights import WEIGHTS
 from tests.factories import REPOSITORY
-from tools.weights import WEIGHTS
 
 Kind = Literal["llama.cpp", "llama-cpp-python"]
 KINDS: Final[tuple[Kind, ...]] = ("llama.cpp", "llama-cpp-python")
@@ -38,11 +38,11 @@ _STOP_SECONDS: Final = 10.0
 def missing(kind: Kind) -> str | None:
     """What is not there and how to get it; ``None`` when all is well."""
     if WEIGHTS["small"].present(_ENVIRONMENT) is None:
-        return f"{WEIGHTS['small'].name} is missing: run `python -m tools.weights small`"
+        return f"{WEIGHTS['small'].name} is missing: run `python -m dev.weights small`"
     if kind == "llama.cpp" and importlib.util.find_spec("xllamacpp") is None:
-        return "xllamacpp is missing: run `sh tools/setup.sh dev`"
+        return "xllamacpp is missing: run `sh dev/setup.sh dev`"
     if kind == "llama-cpp-python" and not (_COMPILED / "incumbent-setup").is_file():
-        return "llama-cpp-python is not compiled here: run `sh tools/model_server.sh`"
+        return "llama-cpp-python is not compiled here: run `sh dev/model_server.sh`"
     return None
 
 
@@ -64,7 +64,7 @@ class Server:
     kind: Kind
     log: Path
     options: Mapping[str, str | None] = field(default_factory=dict)
-    """Further options of ``tools/serve_model.py``; ``None`` for one without a value."""
+    """Further options of ``dev/serve_model.py``; ``None`` for one without a value."""
     endpoint: str = ""
     process: subprocess.Popen[str] | None = None
 
@@ -82,7 +82,7 @@ class Server:
         """Start the process and wait until it answers."""
         python = sys.executable if self.kind == "llama.cpp" else str(_COMPILED / "bin" / "python")
         model = WEIGHTS["small"].path(_ENVIRONMENT)
-        command = [python, "-P", str(REPOSITORY / "tools" / "serve_model.py"), self.kind, str(model)]
+        command = [python, "-P", str(REPOSITORY / "dev" / "serve_model.py"), self.kind, str(model)]
         for name, value in self.options.items():
             command += [name] if value is None else [name, value]
         if self.endpoint:

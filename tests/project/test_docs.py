@@ -17,8 +17,8 @@ from bot.consolidator.verdict import Decision, Reason
 from bot.curator.entry import IMPORTED
 from bot.github.command_processing import COMMANDS
 from bot.github.commands import Verb
+from dev.chat import PLACE, rendered
 from tests.factories import REPOSITORY
-from tools.chat import PLACE, rendered
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bot.config import load_config
 from bot.files.snapshot import WorkingTree
+from dev.large_model import with_model
 from tests.factories import REPOSITORY
-from tools.large_model import with_model
 
 
 def test_the_config_is_the_platforms_with_another_backend(tmp_path: Path) -> None:

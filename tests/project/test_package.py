@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from dev.project_urls import ProjectUrls
+from dev.release_notes import main, notes
 from tests.factories import REPOSITORY
-from tools.project_urls import ProjectUrls
-from tools.release_notes import main, notes
 
 ADDRESS = "https://github.com/example/incumbent"
 

@@ -25,7 +25,7 @@ def entries(folder: Path) -> dict[str, dict[str, Any]]:
 def test_the_committed_set_is_what_the_pipeline_makes_of_the_customers(tmp_path: Path) -> None:
     for name in ("taxonomy", "config", "eval_sets"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
-    runpy.run_path(str(REPOSITORY / "tools" / "seed.py"))["seed"](tmp_path)
+    runpy.run_path(str(REPOSITORY / "dev" / "seed.py"))["seed"](tmp_path)
     made, committed = entries(tmp_path), entries(REPOSITORY)
     assert made.keys() == committed.keys()
     assert 30 <= len(made) <= 50

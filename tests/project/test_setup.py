@@ -1,4 +1,4 @@
-"""``tools/setup.sh`` says what a machine lacks, with what to do, before it changes anything."""
+"""``dev/setup.sh`` says what a machine lacks, with what to do, before it changes anything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Machine:
         self.commands.mkdir()
         self.checkout = root / "a checkout é"
         self.checkout.mkdir()
-        for name in ("tools", "requirements"):
+        for name in ("dev", "requirements"):
             shutil.copytree(REPOSITORY / name, self.checkout / name)
         shutil.copy(REPOSITORY / "pyproject.toml", self.checkout)
         for name in SHELL_TOOLS:
@@ -38,7 +38,7 @@ class Machine:
 
     def set_up(self, kind: str = "run", **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [found("sh"), "tools/setup.sh", kind],
+            [found("sh"), "dev/setup.sh", kind],
             cwd=self.checkout,
             env={"PATH": str(self.commands), **environment},
             capture_output=True,
@@ -145,7 +145,7 @@ def test_the_place_of_packages_is_told_with_a_key_that_changes_with_them(machine
     first = place()
     assert first["folder"] == str(machine.checkout / ".venv")
     assert place() == first
-    for name in ("requirements/run.txt", "tools/setup.sh"):
+    for name in ("requirements/run.txt", "dev/setup.sh"):
         with (machine.checkout / name).open("a", encoding="utf-8") as file:
             file.write("# another\n")
         second = place()

@@ -12,7 +12,7 @@ from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from tests.factories import REPOSITORY
 
-AGAIN = "python -m tools.fit"
+AGAIN = "python -m dev.fit"
 
 
 @pytest.mark.parametrize("embedder", [installed_embedder(), None], ids=["embedding", "words"])

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bench import verdicts as bench
-from bench.classifier import LABELS, REPOSITORY
 from bot.classifier.model import Classification, Judgement
 from bot.config import Curation, load_config
 from bot.files.snapshot import WorkingTree
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+from dev.bench import verdicts as bench
+from dev.bench.classifier import LABELS, REPOSITORY
 
 CALL = "execution.tools.call"
 CHAIN = "execution.orchestration.sequential-chain"

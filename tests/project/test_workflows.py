@@ -107,7 +107,7 @@ def test_every_python_that_the_package_names_is_tested() -> None:
     assert jobs["systems"]["strategy"]["matrix"]["python"] == [named[0], named[-1]]
     assert project["requires-python"] == f">={named[0]}"
     assert f'target-version = "py{named[0].replace(".", "")}"' in (REPOSITORY / "pyproject.toml").read_text()
-    candidates = re.search(r'^candidates="(.*)"', (REPOSITORY / "tools" / "setup.sh").read_text(), re.MULTILINE)
+    candidates = re.search(r'^candidates="(.*)"', (REPOSITORY / "dev" / "setup.sh").read_text(), re.MULTILINE)
     assert candidates is not None
     assert {f"python{version}" for version in named} <= set(candidates[1].split())
 

@@ -22,7 +22,6 @@ from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
 from bot.reconcile import counting
 from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
-from tests.factories import make_taxonomy
 from tests.agreement.factories import (
     ADMIT,
     LEAVE,
@@ -38,6 +37,7 @@ from tests.agreement.factories import (
     shown,
     withdrawn,
 )
+from tests.factories import make_taxonomy
 
 TWO = ((1, "ann"), (2, "bob"))
 TREE, CONDITIONS = "a" * 40, "b" * 24

@@ -25,10 +25,10 @@ from bot.github.models import (
 from bot.ledger.model import AGREEMENT, RUNS, Refusal, Run, RunRecord, Showing, Shown
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
-from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
-from tests.reconcile.proposing import OFFER, Suggesting, make_platform
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown
+from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
+from tests.reconcile.proposing import OFFER, Suggesting, make_platform
 
 PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"

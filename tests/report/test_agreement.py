@@ -17,12 +17,12 @@ from bot.report.agreement_section import agreement_sections
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
 from bot.report.verdict_text import MarkdownVoice
+from tests.agreement.factories import day, facts, response
+from tests.agreement.month import EVENTS
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 from tests.github.test_hostile_text import dead
 from tests.report.test_dashboard import make_dashboard, rows, section
-from tests.agreement.factories import day, facts, response
-from tests.agreement.month import EVENTS
 
 MONTH = agreement_of(responses_of(EVENTS))
 LEFT_OUT = "Left out, since they did not last: 1 explicit, 0 implicit\n"

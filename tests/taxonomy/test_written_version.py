@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import InputError
-from bot.taxonomy.version import read_version, with_version
+from bot.taxonomy.written_version import read_version, with_version
 
 REST = "groups: [{version: 7.7.7}]\n"
 

@@ -25,7 +25,7 @@ from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
-"""The fitted models of the shipped taxonomy (tools/fit.py)."""
+"""The fitted models of the shipped taxonomy (dev/fit.py)."""
 
 _TOGETHER: Final = 64
 """How many queries are judged together: their similarities to the exemplars are matrix products."""

@@ -1,7 +1,7 @@
 """Whether a query's text is of a kind that a fit can judge: its script, its language, words at all (semantics 2.4).
 
 Which scripts and languages are familiar follows from the exemplars alone.  The file ``languages.npz`` knows how 139
-languages are written (from py3langid, see ``bench/familiarity.py``); the fit says which of them it has seen.
+languages are written (from py3langid, see ``dev/bench/familiarity.py``); the fit says which of them it has seen.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``familiarity.json``: every bound and weight, written by ``python -m bench familiarity --write``.
+    """``familiarity.json``: every bound and weight, written by ``python -m dev.bench familiarity --write``.
 
     What counts as seen: ``seen_share`` and ``seen_count``: of the exemplars of one language code, how many must be in a
     script or language.  ``frequent_share``: in how many exemplars a frequent word is.  ``learnt_texts``: how many

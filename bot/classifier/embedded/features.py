@@ -193,10 +193,10 @@ def text_digest(turns: Sequence[str]) -> str:
 
 @cache
 def _scale() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centre and spread of each structural feature, over the shipped exemplars (bench/structure_scale.py)."""
+    """Centre and spread of each structural feature, over the shipped exemplars (dev/bench/structure_scale.py)."""
     held = json.loads(_SCALE_FILE.read_text(encoding="utf-8"))
     if held["names"] != list(NAMES):
-        raise AssertionError(f"{_SCALE_FILE.name} is not of these features: python -m bench structure-scale")
+        raise AssertionError(f"{_SCALE_FILE.name} is not of these features: python -m dev.bench structure-scale")
     return np.array(held["centre"]), np.array(held["spread"])
 
 

@@ -2,7 +2,7 @@
 
 Python's regular expressions are tried at each character of a text, which takes long for so many phrases, and so does
 compiling them.  So of every pattern it is known what each of its matches has at least: one of these words, and one of
-those (``required_words.json``, made by ``python -m tools.required_words``).
+those (``required_words.json``, made by ``python -m dev.required_words``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fitted weights of the choice among declared tools (written by ``bench/called_tools.py``)."""
+"""The fitted weights of the choice among declared tools (written by ``dev/bench/called_tools.py``)."""
 
 from __future__ import annotations
 

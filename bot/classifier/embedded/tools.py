@@ -1,6 +1,6 @@
 """Which declared tools a query calls, if any: similarity of texts and meanings, and the query's own verbs.
 
-The weights are fitted offline on written and published prompts (``bench/called_tools.py``; docs/classifier.md).
+The weights are fitted offline on written and published prompts (``dev/bench/called_tools.py``; docs/classifier.md).
 """
 
 from __future__ import annotations

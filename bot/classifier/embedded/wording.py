@@ -378,7 +378,7 @@ def in_context(parts: Sequence[str], alone: NDArray[np.float64]) -> NDArray[np.f
 
 @cache
 def background() -> Background:
-    """As it was fitted on the shipped wordings (bench/background.py)."""
+    """As it was fitted on the shipped wordings (dev/bench/background.py)."""
     return Background.of(json.loads(_DATA.read_text(encoding="utf-8")))
 
 

@@ -14,7 +14,8 @@ from bot.intake.specification import Specification
 class Reader(Protocol):
     """Reads one format of whole agents; a module of this package that has a ``READER`` is found by itself.
 
-    A format that describes only a part of an agent has a :class:`~bot.intake.agents.standalone_files.BareReader` instead.
+    A format that describes only a part of an agent has a
+    :class:`~bot.intake.agents.standalone_files.BareReader` instead.
     """
 
     @property

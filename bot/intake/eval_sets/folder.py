@@ -212,8 +212,8 @@ def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
     A file is an eval set if its ending and content say so, or ``formats.yaml`` does; the files of an agent package are
     not, and neither are plain files that the agent or a query names as data.  A file that cannot be parsed, but shows
     that it was meant as one, is an eval set without queries; so is one that may have been meant as one (see
-    :mod:`~bot.intake.eval_sets.unrecognised_files`).  Ids are unique in the folder, and ``limits.queries`` holds for it as a whole
-    (see :mod:`~bot.intake.eval_sets.folder`).
+    :mod:`~bot.intake.eval_sets.unrecognised_files`).  Ids are unique in the folder, and ``limits.queries`` holds for it
+    as a whole.
 
     Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
     """

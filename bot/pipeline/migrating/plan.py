@@ -32,7 +32,8 @@ from bot.taxonomy.changes import Change, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
 from bot.taxonomy.model import Exemplars, Taxonomy
-from bot.taxonomy.version import declaration_problems, succession_problems, with_version
+from bot.taxonomy.version import declaration_problems, succession_problems
+from bot.taxonomy.written_version import with_version
 from bot.text.compare import normalise
 
 CONFIG_FOLDER = "config"

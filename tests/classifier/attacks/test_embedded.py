@@ -1,6 +1,6 @@
 """The embedded backend on the shipped taxonomy answers every attack, in bounded time.
 
-How many tags an attack moves is measured by ``python -m bench attacks``.
+How many tags an attack moves is measured by ``python -m dev.bench attacks``.
 """
 
 from __future__ import annotations

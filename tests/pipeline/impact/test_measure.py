@@ -21,7 +21,18 @@ from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.classifier.factories import counted, of_tools, specification, tool
 from tests.factories import make_config
-from tests.pipeline.impact.platforms import BASE, DOCUMENT, FOLDER, Counting, agents, capability, grown, measured, member, platform
+from tests.pipeline.impact.platforms import (
+    BASE,
+    DOCUMENT,
+    FOLDER,
+    Counting,
+    agents,
+    capability,
+    grown,
+    measured,
+    member,
+    platform,
+)
 from tests.reconcile.repository import Repository
 from tests.reconcile.runs import agent_files, platform_files, text_of
 

@@ -20,9 +20,9 @@ from bot.taxonomy.changes import Kind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config
+from tests.origin import Entry, Origin
 from tests.pipeline.impact.platforms import BASE, DOCUMENT, Counting, capability, grown, platform
 from tests.pipeline.impact.test_measure import MODEL, config
-from tests.origin import Entry, Origin
 from tests.reconcile.runs import agent_files, config_text
 
 Files = Mapping[str, bytes | Entry]

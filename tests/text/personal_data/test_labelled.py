@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.personal_data import labelled_files, measure
 from bot.text.personal_data.model import Kind
+from dev.bench.personal_data import labelled_files, measure
 
 FOUND_UNASKED = [kind for kind in Kind if kind is not Kind.NAME]
 

@@ -47,7 +47,7 @@ from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import load_taxonomy
 from bot.text.digests import digest
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 QUERIES: Final = 20
 ENTRIES: Final = 500
 SECONDS: Final = {"nothing": 5.0, "one": 10.0}
@@ -58,7 +58,7 @@ _IDENTITY: Final = Identity(backend="embedded", model="none", prompt="none", sam
 
 def main(arguments: Sequence[str]) -> int:
     """Make the repository, run both jobs three times, and print what each cost; 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(prog="bench history")
+    parser = argparse.ArgumentParser(prog="python -m dev.bench history")
     parser.add_argument("--customers", type=int, default=1_000)
     parser.add_argument("--closed", type=int, help="pull requests of which the ledger tells; as many as customers")
     parser.add_argument("--times", type=int, default=1, help="how often each customer is there after the first run")
@@ -103,7 +103,7 @@ def measured(bare: Path, document: Path) -> tuple[float, float, int]:
     """Seconds of a processor of both jobs, megabytes of the larger, and bytes of the document between them."""
     begun, largest = _seconds(), 0.0
     for name in ("analyse", "publish"):
-        command = [sys.executable, "-m", "bench", "history", "--job", name, str(bare), str(document)]
+        command = [sys.executable, "-m", "dev.bench", "history", "--job", name, str(bare), str(document)]
         done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
         largest = max(largest, json.loads(done.stdout)["megabytes"])
     return _seconds() - begun, largest, document.stat().st_size

@@ -1,4 +1,4 @@
-"""Fit what tells background from what a query asks: python -m bench background; writes background.json.
+"""Fit what tells background from what a query asks: python -m dev.bench background; writes background.json.
 
 From the shipped exemplars and their wordings (taxonomy/exemplars/translations/en-x-*.tsv): of a wordy text, those
 sentences ask which together are most like the plain original, and the others are background.  The sentences of authors
@@ -73,7 +73,7 @@ def fit(embedder: Embedder) -> tuple[dict[str, Any], int]:
     cut = _cut(judged, truth)
     print(f"{(judged[~truth] >= cut).mean():.1%} of background stay, {(judged[truth] < cut).mean():.1%} of the rest go")
     return {
-        "comment": "Which sentences ask for something, by python -m bench background.",
+        "comment": "Which sentences ask for something, by python -m dev.bench background.",
         "intercept": held[1],
         "context_intercept": round(float(last.intercept_[0]), 4),
         "context_weights": [round(value, 4) for value in last.coef_[0].tolist()],

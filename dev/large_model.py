@@ -20,7 +20,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from tools.weights import WEIGHTS
+from dev.weights import WEIGHTS
 
 ROOT = Path(__file__).resolve().parent.parent
 KEY_VARIABLE = "INCUMBENT_LOCAL_KEY"
@@ -50,7 +50,7 @@ def main() -> int:
     options, passed_on = parser.parse_known_args()
     model = WEIGHTS["large"].present()
     if model is None:
-        print("the model is missing: run `python -m tools.weights large`", file=sys.stderr)
+        print("the model is missing: run `python -m dev.weights large`", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as name, serving(model, options.threads, Path(name, "log")) as endpoint:
         platform = Path(name, "platform")
@@ -79,7 +79,7 @@ def with_model(config: str, endpoint: str, model: str) -> str:
 @contextmanager
 def serving(model: Path, threads: int, log: Path) -> Iterator[str]:
     """A running server's base URL; the server ends with the block, or with this program."""
-    command = [sys.executable, str(ROOT / "tools" / "serve_model.py"), "llama.cpp", str(model)]
+    command = [sys.executable, str(ROOT / "dev" / "serve_model.py"), "llama.cpp", str(model)]
     command += ["--context", str(CONTEXT), "--threads", str(threads)]
     with log.open("w", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True)

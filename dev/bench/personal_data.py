@@ -19,7 +19,7 @@ from bot.agreement.statistics import wilson
 from bot.text.personal_data.detector import Detector
 from bot.text.personal_data.model import Found, Kind
 
-FOLDER: Final = Path(__file__).parent.parent / "tests" / "labels" / "personal_data"
+FOLDER: Final = Path(__file__).parents[2] / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8
 """So much of the characters that either of two spans covers is covered by both."""
 

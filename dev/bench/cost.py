@@ -1,12 +1,12 @@
 """What the language model path costs against the naive scheme: requests and prompt tokens.
 
-python -m bench cost                with a prompt of ordinary length
-python -m bench cost --config FILE  with the settings of a config's classifier.openai, whose endpoint is not asked
-python -m bench cost --examples 0   with so many worked examples of each capability
-python -m bench cost --json         as JSON
+python -m dev.bench cost                with a prompt of ordinary length
+python -m dev.bench cost --config FILE  with the settings of a config's classifier.openai, whose endpoint is not asked
+python -m dev.bench cost --examples 0   with so many worked examples of each capability
+python -m dev.bench cost --json         as JSON
 
 20 queries × 20 inferred capabilities × 5 samples, all asked of a server on loopback that answers everything with FALSE
-and counts.  The naive scheme asks once per capability and sample, in two wordings: `bare` is bench/naive_prompt.py;
+and counts.  The naive scheme asks once per capability and sample, in two wordings: `bare` is dev/bench/naive_prompt.py;
 `careful` carries our instructions, for one capability.  Needs a tokenizer, which the product does not:
 pip install bpe-openai==0.1.4
 """
@@ -22,7 +22,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from bench.naive_prompt import Messages, NaiveBackend, NaiveCall
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.examples import Example, worked_examples
 from bot.classifier.language_model.features_cache import RememberedAbilities
@@ -34,11 +33,12 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+from dev.bench.naive_prompt import Messages, NaiveBackend, NaiveCall
 from tests.classifier.attacks.obedient_model import instance
 from tests.classifier.factories import openai_settings
 from tests.classifier.model_server import Model, ModelServer, Reply, is_probe
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 EVAL_SET: Final = "examples/customers/northwind-tracker/tracker"
 QUERIES: Final = 20
 CAPABILITIES: Final = 20
@@ -78,7 +78,7 @@ class Cost:
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench cost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m dev.bench cost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", type=Path, help="whose classifier.openai sets the prompt's limits")
     parser.add_argument("--examples", type=int, help="in place of classifier.openai.examples")

@@ -19,8 +19,8 @@ pip() { "$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@" >&
 # $1: 1 for the block of the server, 0 for the blocks of all other packages.
 block() { awk -v wanted="$1" -v name="^$server==" '/^[A-Za-z]/ { own = ($0 ~ name) } /^#/ { next } own == wanted' "$requirements"; }
 
-[ -x .venv/bin/python ] || { say ".venv is missing: run \`sh tools/setup.sh dev\` first"; exit 2; }
-wanted=$( (cat "$requirements" "$0" tools/model_server.cmake; .venv/bin/python -VV; uname -sm; pwd -P) | cksum | tr ' \t' '--')
+[ -x .venv/bin/python ] || { say ".venv is missing: run \`sh dev/setup.sh dev\` first"; exit 2; }
+wanted=$( (cat "$requirements" "$0" dev/model_server.cmake; .venv/bin/python -VV; uname -sm; pwd -P) | cksum | tr ' \t' '--')
 [ "$(cat "$state" 2>/dev/null)" != "$wanted" ] || exit 0
 c++ --version >/dev/null 2>&1 || { say "a C++ compiler is missing: \`apt install g++\`, \`xcode-select --install\`"; exit 2; }
 
@@ -34,7 +34,7 @@ block 1 >"$lists/server.txt"
 pip install -qq --no-deps --require-hashes --only-binary :all: --requirement "$lists/others.txt" || exit 4
 
 # The compiled package depends on its source, on how it is compiled and on the machine, not on this folder.
-key=$( (cat "$lists/server.txt" "$0" tools/model_server.cmake; uname -sm) | cksum | tr ' \t' '--')
+key=$( (cat "$lists/server.txt" "$0" dev/model_server.cmake; uname -sm) | cksum | tr ' \t' '--')
 cache=$(.venv/bin/python -c 'import os; from bot.files.user_cache import user_cache_folder as folder; print(folder(os.environ) or "")')
 kept=${cache:-$venv}/model-server/$key
 if ! ls "$kept"/*.whl >/dev/null 2>&1; then

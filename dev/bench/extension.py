@@ -1,10 +1,10 @@
 """How often a capability that the taxonomy lacks comes back as a candidate, and how often one is raised for nothing.
 
-python -m bench extension                               every intent capability hidden in turn, five seeds
-python -m bench extension --capability response.format.table --seeds 1
-python -m bench extension --seeds 5 --first 3           seeds 3 to 7, four processes at a time with --jobs 4
-python -m bench extension --real                        candidates raised by real queries, nothing hidden
-python -m bench extension --size 20000                  seconds and memory for so many queries of 1,000 customers
+python -m dev.bench extension                               every intent capability hidden in turn, five seeds
+python -m dev.bench extension --capability response.format.table --seeds 1
+python -m dev.bench extension --seeds 5 --first 3           seeds 3 to 7, four processes at a time with --jobs 4
+python -m dev.bench extension --real                        candidates raised by real queries, nothing hidden
+python -m dev.bench extension --size 20000                  seconds and memory for so many queries of 1,000 customers
 
 For each seed a third of the shipped exemplars is held out, by digests of their texts.  To hide a capability, all its
 positive exemplars leave the taxonomy, under whatever other capabilities they stand as well, and with it what requires
@@ -31,7 +31,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from bench.hiding import HELD_OUT, Known, exemplars_of, held_out, without
 from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
@@ -47,8 +46,9 @@ from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy, Turns
 from bot.text.compare import normalise
 from bot.text.personal_data.detector import Detector
+from dev.bench.hiding import HELD_OUT, Known, exemplars_of, held_out, without
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 HIDDEN_QUERIES: Final = 25
 OTHER_QUERIES: Final = 75
 CUSTOMERS: Final = 10
@@ -282,7 +282,7 @@ def measured_size(size: int) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m bench extension")
+    parser = argparse.ArgumentParser(prog="python -m dev.bench extension")
     parser.add_argument("--capability", action="append", help="hide this one only (may be given again)")
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=1, help="the first of them")

@@ -1,4 +1,4 @@
-"""The notes of a release: ``python -m tools.release_notes v1.2.3`` prints the section of ``CHANGELOG.md``.
+"""The notes of a release: ``python -m dev.release_notes v1.2.3`` prints the section of ``CHANGELOG.md``.
 
 The tag must be the version in ``pyproject.toml``, and the section must have a date and some text; otherwise the exit
 code is 1 and standard error names the fix. Needs the standard library alone.
@@ -32,7 +32,7 @@ def notes(tag: str, version: str, changelog: str) -> str:
 def main(arguments: list[str]) -> int:
     """Print the notes of the tag that is the only argument."""
     if len(arguments) != 1:
-        print("usage: python -m tools.release_notes TAG", file=sys.stderr)
+        print("usage: python -m dev.release_notes TAG", file=sys.stderr)
         return 2
     root = Path(__file__).parents[1]
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]

@@ -1,11 +1,11 @@
 """How many tags an attack moves, how many attempts are flagged, and how many innocent queries are taken for attempts.
 
-python -m bench attacks                            the backend of config/curation.yaml
-python -m bench attacks --config FILE              the backend of another config: any OpenAI-compatible endpoint
-python -m bench attacks --config FILE --undefended pasted   the same endpoint under our prompt without its defences
-python -m bench attacks --config FILE --undefended naive    the same endpoint under the naive prompt: many more requests
-python -m bench attacks --beyond-limits            also what intake would refuse as too long
-python -m bench attacks --every 10 --json          each tenth attack only, as JSON
+python -m dev.bench attacks                            the backend of config/curation.yaml
+python -m dev.bench attacks --config FILE              the backend of another config: any OpenAI-compatible endpoint
+python -m dev.bench attacks --config FILE --undefended pasted   the same endpoint under our prompt without its defences
+python -m dev.bench attacks --config FILE --undefended naive    the same under the naive prompt: many more requests
+python -m dev.bench attacks --beyond-limits            also what intake would refuse as too long
+python -m dev.bench attacks --every 10 --json          each tenth attack only, as JSON
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-from bench.attack_outcomes import Outcome, false_alarms, outcomes, within
-from bench.naive_prompt import NaiveBackend
-from bench.pasted_prompt import PastedBackend
 from bot.classifier.backends import make_backend
 from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Backend
@@ -30,9 +27,12 @@ from bot.errors import IncumbentError, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
+from dev.bench.attack_outcomes import Outcome, false_alarms, outcomes, within
+from dev.bench.naive_prompt import NaiveBackend
+from dev.bench.pasted_prompt import PastedBackend
 from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks, load_controls
 
-REPOSITORY = Path(__file__).parent.parent
+REPOSITORY = Path(__file__).parents[2]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m bench attacks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m dev.bench attacks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--config", type=Path, default=REPOSITORY / CONFIG_FILE, help="which backend is asked")
     parser.add_argument("--undefended", choices=["pasted", "naive"], help="ask under a prompt that has no defences")

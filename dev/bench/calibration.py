@@ -1,7 +1,7 @@
 """How well calibration finds what simulated reviewers go by: error of the recovered knobs against what is true.
 
-python -m bench calibration           the table of docs/calibration.md
-python -m bench calibration --seeds 3 with fewer seeds
+python -m dev.bench calibration           the table of docs/calibration.md
+python -m dev.bench calibration --seeds 3 with fewer seeds
 
 Ten capabilities, each with a true bar, margin and floor.  Queries with one capability and a random score are judged by
 the real engine; five reviewers answer by the true values, and say the opposite with a probability of 10, 20 or 30 %.
@@ -37,7 +37,7 @@ from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.verdict_text import admitting_route
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 CAPABILITIES: Final = 10
 REVIEWERS: Final = 5
 SIZES: Final = (10, 25, 50, 100, 200)

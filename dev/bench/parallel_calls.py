@@ -3,7 +3,7 @@
 The sources are not part of this repository: Seal-Tools and TaskBench below the folder that INCUMBENT_CORPUS names, and
 the data folder of the package ``bfcl-eval`` (its first version's categories) if it is given.
 
-    python bench/parallel_calls.py [BFCL_DATA]
+    python dev/bench/parallel_calls.py [BFCL_DATA]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
 CAPABILITY: Final = "execution.orchestration.parallel-calls"
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 SIMPLE: Final = ("simple_python", "simple_java", "simple_javascript", "multiple")
 
 

@@ -1,9 +1,9 @@
 """Which queries are called unfamiliar, and the files that this rests on.
 
-python -m bench familiarity --exemplars DIR            how many of what is called unfamiliar, exemplars held out
-python -m bench familiarity --exemplars DIR --write    fits the weights of familiarity.json to that, and measures again
-python -m bench familiarity --exemplars DIR --on FILE  of a label file, after learning all exemplars
-python -m bench familiarity --table                    writes languages.npz; needs py3langid (see below)
+python -m dev.bench familiarity --exemplars DIR            how many of what is called unfamiliar, exemplars held out
+python -m dev.bench familiarity --exemplars DIR --write    fits familiarity.json to that, and measures again
+python -m dev.bench familiarity --exemplars DIR --on FILE  of a label file, after learning all exemplars
+python -m dev.bench familiarity --table                    writes languages.npz; needs py3langid (see below)
 
 DIR has tab-separated files whose last columns are `turns`; a file named by a language code (`de.tsv`) has translations.
 Each fifth of the exemplars is judged by what the others taught.  What should be unfamiliar is
@@ -41,7 +41,7 @@ from bot.classifier.embedded import familiarity as language_table
 from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
 from bot.classifier.model import Unfamiliar
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 LABELS: Final = REPOSITORY / "tests" / "labels" / "unfamiliar.tsv"
 FOLDS: Final = 5
 
@@ -67,7 +67,7 @@ FALSE_ALARMS: Final[Mapping[Unfamiliar, float]] = {"language": 0.01, "gibberish"
 
 COMMENT: Final = (
     "Bounds and weights of bot/classifier/embedded/familiarity.py, where each is explained. "
-    "Written by `python -m bench familiarity --write`, which fits the weights; the other values are edited here."
+    "Written by `python -m dev.bench familiarity --write`, which fits the weights; the other values are edited here."
 )
 
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 say() { printf 'runners: %s\n' "$*" >&2; }
 
-[ -x .venv/bin/python ] || { say ".venv is missing: run \`sh tools/setup.sh dev\` first"; exit 2; }
+[ -x .venv/bin/python ] || { say ".venv is missing: run \`sh dev/setup.sh dev\` first"; exit 2; }
 for name in inspect deepeval azure; do
     venv=.venv-runners/$name
     state=$venv/incumbent-setup

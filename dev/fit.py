@@ -1,4 +1,4 @@
-"""Fit the shipped taxonomy anew: python -m tools.fit; writes bot/classifier/embedded/fitted/ (docs/classifier.md).
+"""Fit the shipped taxonomy anew: python -m dev.fit; writes bot/classifier/embedded/fitted/ (docs/classifier.md).
 
 A fit for each way that the classifier runs: with sentence embeddings and without.  Tests check that what is there was
 fitted on the taxonomy as it is.

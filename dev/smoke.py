@@ -1,7 +1,7 @@
 """What happens on the real GitHub, which no emulator can stand for; run by .github/workflows/smoke.yml.
 
-``python -m tools.smoke here`` opens a pull request in the repository at hand, a platform repository such as this one,
-reviews it and cleans up.  ``python -m tools.smoke scratch`` follows a pull request from a second account's fork to the
+``python -m dev.smoke here`` opens a pull request in the repository at hand, a platform repository such as this one,
+reviews it and cleans up.  ``python -m dev.smoke scratch`` follows a pull request from a second account's fork to the
 regression set, in a repository that was made for it: SMOKE_REPOSITORY, set up by `incumbent init` and pushed, with a
 workflow of its own that runs.  SMOKE_TOKEN merges there; SMOKE_AUTHOR_TOKEN is the second account's, best that of a
 member of the organisation whose membership is private.  What is not given is skipped, and said; with SMOKE_STRICT=true

@@ -1,4 +1,4 @@
-"""How good the embedded classifier is on texts that its fit has not seen: python -m bench classifier.
+"""How good the embedded classifier is on texts that its fit has not seen: python -m dev.bench classifier.
 
 By author, by language and by wording the exemplars themselves are judged, by fits without them: everything that an
 author wrote is left out in turn, every language together with a fifth of the originals and all their translations, and
@@ -38,7 +38,7 @@ from bot.taxonomy.model import Taxonomy
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 LABELS: Final = REPOSITORY / "tests" / "labels"
 UNSEEN: Final = (("unseen_1.tsv", "unseen_2.tsv"), ("unseen_3.tsv", "unseen_4.tsv"))
 """Label files by the capabilities that their authors were to write of."""

@@ -1,4 +1,4 @@
-"""How often verdicts are right on sets of others, by labels: python -m bench verdicts [--show].
+"""How often verdicts are right on sets of others, by labels: python -m dev.bench verdicts [--show].
 
 The queries lie in the folder that INCUMBENT_CORPUS names; the labels in tests/labels/verdicts are by authors who saw
 the definitions of the capabilities alone (tests/labels/README.md).  Each customer's queries are judged as one cycle,
@@ -24,7 +24,6 @@ from operator import ne
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from bench.classifier import LABELS, REPOSITORY, WORDINGS
 from bot.agreement.statistics import wilson
 from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
@@ -45,6 +44,7 @@ from bot.rater.adapter import rate
 from bot.rater.model import Resident, ScoredQuery
 from bot.report.verdict_text import SHOWN_NAMES, questions, strongest_first
 from bot.taxonomy.model import Capability, Taxonomy
+from dev.bench.classifier import LABELS, REPOSITORY, WORDINGS
 
 Labels: TypeAlias = Mapping[str, bool | None]
 """Capability → what people say of it; ``None``: two careful people would disagree."""
@@ -349,7 +349,7 @@ def _counted(hits: Iterable[bool]) -> tuple[int, int]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; returns the exit code, which is always 0."""
-    parser = argparse.ArgumentParser(prog="python -m bench verdicts")
+    parser = argparse.ArgumentParser(prog="python -m dev.bench verdicts")
     parser.add_argument("--show", action="store_true", help="name the queries that verdicts are wrong on")
     shows = parser.parse_args(arguments).show
     platform = load_platform(WorkingTree(REPOSITORY))

@@ -3,7 +3,7 @@
 Three sets of labelled pairs: our own (similarity_pairs.tsv), and two natural ones from a corpus of real agent packages
 and prompts where the environment variable INCUMBENT_CORPUS names one.  The output is the same on every run.
 
-    python bench/similarity_roc.py
+    python dev/bench/similarity_roc.py
 """
 
 from __future__ import annotations

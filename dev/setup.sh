@@ -1,12 +1,12 @@
 #!/bin/sh
 # Make the virtual environment .venv, or mend it, or find it ready.
 #
-#   tools/setup.sh publish    what the job that writes needs: the product without what classifies
-#   tools/setup.sh run        what the product needs
-#   tools/setup.sh mcp        that, and what `incumbent mcp` needs
-#   tools/setup.sh dev        all that, and what the tests and checks need
-#   tools/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
-#   tools/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
+#   dev/setup.sh publish    what the job that writes needs: the product without what classifies
+#   dev/setup.sh run        what the product needs
+#   dev/setup.sh mcp        that, and what `incumbent mcp` needs
+#   dev/setup.sh dev        all that, and what the tests and checks need
+#   dev/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
+#   dev/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
 #
 # PYTHON=/path/to/python chooses the interpreter; otherwise the first that is new enough and can make environments.
 # Everything installed is pinned and hashed in requirements/.  A .venv that this script did not make is set aside,
@@ -189,7 +189,7 @@ install_project() {
 kind=${1:-}
 case $kind in
     publish | run | mcp | dev | cluster | place) ;;
-    *) missing "say what to set up." "Usage: tools/setup.sh publish|run|mcp|dev|cluster|place" ;;
+    *) missing "say what to set up." "Usage: dev/setup.sh publish|run|mcp|dev|cluster|place" ;;
 esac
 
 check_git
@@ -198,7 +198,7 @@ project=$(fingerprint pyproject.toml)
 
 if [ "$kind" = place ]; then
     choose_python
-    what=$(printf '%s\n' "$packages" "$(fingerprint tools/setup.sh)" "$(describe "$python")" | fingerprint -)
+    what=$(printf '%s\n' "$packages" "$(fingerprint dev/setup.sh)" "$(describe "$python")" | fingerprint -)
     printf 'folder=%s\nkey=%s\n' "$(pwd -P)/$venv" "$what"
     exit 0
 fi

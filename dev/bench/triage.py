@@ -24,7 +24,7 @@ from typing import Any, Final
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 EXACT: Final = 0.3
 NEAR: Final = 0.2
 _AGENT: Final = "examples/customers/northwind-tracker/tracker"
@@ -32,7 +32,7 @@ _AGENT: Final = "examples/customers/northwind-tracker/tracker"
 
 def main(arguments: Sequence[str]) -> int:
     """Generate, run the command once, and print what it cost and found."""
-    parser = argparse.ArgumentParser(prog="bench triage")
+    parser = argparse.ArgumentParser(prog="python -m dev.bench triage")
     parser.add_argument("--size", type=int, default=10_000)
     size: int = parser.parse_args(arguments).size
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
 """Which declared tools a query calls: fits the weights that ship, and measures the method on agents held out.
 
-python -m bench called-tools                measure: weights fitted without the agents that they are measured on
-python -m bench called-tools --fit          fit on everything and write bot/classifier/embedded/tool_weights.json
-python -m bench called-tools --test FILE    measure the shipped weights on the agents and prompts of a file
+python -m dev.bench called-tools                measure: weights fitted without the agents that they are measured on
+python -m dev.bench called-tools --fit          fit on everything and write bot/classifier/embedded/tool_weights.json
+python -m dev.bench called-tools --test FILE    measure the shipped weights on the agents and prompts of a file
 
 Data: tests/labels/called_tools*.jsonl, files of the same format (--more), and, where INCUMBENT_CORPUS is set, the
 prompts of azure_mcp_a_to_c.jsonl (one agent with all of their tools, by name alone) and some of sealtools.jsonl.  What
@@ -39,7 +39,7 @@ from bot.taxonomy.loading import load_taxonomy
 
 Array = NDArray[np.float64]
 
-REPOSITORY: Final = Path(__file__).parent.parent
+REPOSITORY: Final = Path(__file__).parents[2]
 LABELS: Final = [REPOSITORY / "tests/labels" / name for name in ("called_tools.jsonl", "called_tools_2.jsonl")]
 WRITTEN: Final = REPOSITORY / "bot/classifier/embedded" / FILE
 CALL: Final = "execution.tools.call"
@@ -521,7 +521,7 @@ def write(weights: Weights, data: Data) -> None:
     kinds = sorted({row.kind for row in data.rows})
     counts = ", ".join(f"{sum(row.kind == kind for row in data.rows)} {kind}" for kind in kinds)
     content = {
-        "comment": f"Written by bench/called_tools.py (`python -m bench called-tools --fit`) on {counts} prompts.",
+        "comment": f"Written by `python -m dev.bench called-tools --fit` on {counts} prompts.",
         "centre": weights.centre.tolist(),
         "operations": _short(weights.operations),
         "kinds": _short(weights.kinds),

@@ -1,4 +1,4 @@
-"""What a text must have for a pattern of courtesies to match, written as a data file: python -m tools.required_words.
+"""What a text must have for a pattern of courtesies to match, written as a data file: python -m dev.required_words.
 
 A pattern is taken apart as the library for regular expressions reads it.  Of every way to match it one piece of text is
 found that all such matches have: the longest that is known to the letter.  A test holds the file against the patterns.

@@ -2,17 +2,17 @@
 
 `make bench ARGS=quick` measures those that need no fitted classifier, in half a minute; on a machine that does other
 things as well, it exits 1 where a ratio is more than half over its bound.
-`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (bench/attacks.py),
-`make bench ARGS=cost` what asking a language model costs (bench/cost.py),
+`make bench ARGS=attacks` measures instead what attacks on the classifier achieve (dev/bench/attacks.py),
+`make bench ARGS=cost` what asking a language model costs (dev/bench/cost.py),
 `make bench ARGS=called-tools` how well the tools that a query calls are found, or fits the weights for it
-(bench/called_tools.py),
-`make bench ARGS=classifier` how good the classifier is on texts that its fit has not seen (bench/classifier.py),
-`make bench ARGS=verdicts` how often verdicts on sets of others are right by people's labels (bench/verdicts.py),
-`make bench ARGS=familiarity` which texts are called unfamiliar (bench/familiarity.py),
+(dev/bench/called_tools.py),
+`make bench ARGS=classifier` how good the classifier is on texts that its fit has not seen (dev/bench/classifier.py),
+`make bench ARGS=verdicts` how often verdicts on sets of others are right by people's labels (dev/bench/verdicts.py),
+`make bench ARGS=familiarity` which texts are called unfamiliar (dev/bench/familiarity.py),
 `make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
-`make bench ARGS=extension` how often a capability that the taxonomy lacks is found (bench/extension.py),
-`make bench ARGS=personal-data` how well personal data is found (bench/personal_data.py),
-and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (bench/calibration.py).
+`make bench ARGS=extension` how often a capability that the taxonomy lacks is found (dev/bench/extension.py),
+`make bench ARGS=personal-data` how well personal data is found (dev/bench/personal_data.py),
+and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (dev/bench/calibration.py).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
 
-REPOSITORY = Path(__file__).parent.parent
+REPOSITORY = Path(__file__).parents[2]
 CAPABILITIES = 30
 ROUNDS = 3
 QUICK_EXCESS = 1.5
@@ -335,57 +335,57 @@ def _queries(size: int) -> list[ScoredQuery]:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["attacks"]:
-        from bench import attacks
+        from dev.bench import attacks
 
         sys.exit(attacks.main(sys.argv[2:]))
     if sys.argv[1:2] == ["cost"]:
-        from bench import cost
+        from dev.bench import cost
 
         sys.exit(cost.main(sys.argv[2:]))
     if sys.argv[1:2] == ["classifier"]:
-        from bench import classifier
+        from dev.bench import classifier
 
         sys.exit(classifier.main())
     if sys.argv[1:2] == ["verdicts"]:
-        from bench import verdicts
+        from dev.bench import verdicts
 
         sys.exit(verdicts.main(sys.argv[2:]))
     if sys.argv[1:2] == ["called-tools"]:
-        from bench import called_tools
+        from dev.bench import called_tools
 
         sys.exit(called_tools.main(sys.argv[2:]))
     if sys.argv[1:2] == ["familiarity"]:
-        from bench import familiarity
+        from dev.bench import familiarity
 
         sys.exit(familiarity.main(sys.argv[2:]))
     if sys.argv[1:2] == ["background"]:
-        from bench import background
+        from dev.bench import background
 
         background.main()
         sys.exit()
     if sys.argv[1:2] == ["structure-scale"]:
-        from bench import structure_scale
+        from dev.bench import structure_scale
 
         structure_scale.main()
         sys.exit()
     if sys.argv[1:2] == ["extension"]:
-        from bench import extension
+        from dev.bench import extension
 
         sys.exit(extension.main(sys.argv[2:]))
     if sys.argv[1:2] == ["history"]:
-        from bench import history
+        from dev.bench import history
 
         sys.exit(history.main(sys.argv[2:]))
     if sys.argv[1:2] == ["triage"]:
-        from bench import triage
+        from dev.bench import triage
 
         sys.exit(triage.main(sys.argv[2:]))
     if sys.argv[1:2] == ["calibration"]:
-        from bench import calibration
+        from dev.bench import calibration
 
         sys.exit(calibration.main(sys.argv[2:]))
     if sys.argv[1:2] == ["personal-data"]:
-        from bench import personal_data
+        from dev.bench import personal_data
 
         sys.exit(personal_data.main())
     sys.exit(main(quick=sys.argv[1:2] == ["quick"]))

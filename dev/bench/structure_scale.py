@@ -1,4 +1,4 @@
-"""Centre and spread of the structural features over the shipped originals: python -m bench structure-scale.
+"""Centre and spread of the structural features over the shipped originals: python -m dev.bench structure-scale.
 
 Writes bot/classifier/embedded/structure_scale.json.  The numbers only bring features to one scale; change them with the
 method, never with the exemplars, since every fitted model rests on them.
@@ -27,7 +27,7 @@ def main() -> None:
     found = np.array([structure(read_text(turns)) for turns in texts])
     spread = found.std(axis=0)
     held = {
-        "comment": "Centre and spread of the structural features, by python -m bench structure-scale.",
+        "comment": "Centre and spread of the structural features, by python -m dev.bench structure-scale.",
         "names": list(NAMES),
         "centre": [round(value, 4) for value in found.mean(axis=0).tolist()],
         "spread": [round(value, 4) if value > 0 else 1.0 for value in spread.tolist()],

@@ -1,7 +1,7 @@
 """Make this repository's regression set anew from its customers' eval sets, by the commands that anybody would use.
 
 Customers come aboard one after the other; direct admissions enter, and of what waits for a person the first few of each
-customer are accepted.  `python tools/seed.py [FOLDER]` writes to FOLDER (default: this repository).  A test checks that
+customer are accepted.  `python dev/seed.py [FOLDER]` writes to FOLDER (default: this repository).  A test checks that
 the committed set is what comes out.
 """
 

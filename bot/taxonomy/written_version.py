@@ -1,0 +1,77 @@
+"""The version in the text of a taxonomy file, however YAML lets people write it (pure)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+from bot.config import REVIEWED_FILES
+from bot.errors import InputError, Problem
+from bot.files.documents import as_mapping, parse_yaml
+
+_KEY: Final = "version"
+_VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+
+
+def read_version(content: str | bytes) -> str | None:
+    """The version in ``content``, which may be faulty after it; ``None`` where there is none.
+
+    The text is read up to the version only, so that it costs little for a file that has it at the top.
+    """
+    event = _version_event(content)
+    return None if event is None or not _VERSION.fullmatch(event.value) else str(event.value)
+
+
+def with_version(text: str, file: str, version: str) -> str:
+    """The valid ``text`` of the taxonomy ``file`` with another version; all else stays byte for byte.
+
+    Raises :class:`InputError` where that cannot be, for example because an alias takes the version from elsewhere.
+    """
+    plain = text.removeprefix("\ufeff")
+    mark = text[: len(text) - len(plain)]
+    event = _version_event(plain)
+    if event is not None and event.value == version:
+        return text
+    if event is not None:
+        # An anchor or a tag may be before the value, and quotes around it.
+        start = plain.rfind(event.value, _index(event.start_mark), _index(event.end_mark))
+        written = plain[:start] + version + plain[start + len(event.value) :]
+        if start >= 0 and _says(written, file) == {**_says(plain, file), _KEY: version}:
+            return mark + written
+    line = parse_yaml(plain.encode("utf-8"), file, REVIEWED_FILES).line((_KEY,))
+    message = f"the version must become {version}, and it cannot be set without changing what else the file says"
+    raise InputError([Problem(file, line, message, f"write `version: {version}`, and run this again")])
+
+
+def _says(text: str, file: str) -> dict[str, object]:
+    return dict(as_mapping(parse_yaml(text.encode("utf-8"), file, REVIEWED_FILES).data))
+
+
+def _version_event(content: str | bytes) -> yaml.ScalarEvent | None:
+    """The value of the key ``version`` of the outermost mapping, if it is a single value."""
+    depth, is_key, found = 0, True, False
+    try:
+        for event in yaml.parse(content, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            elif isinstance(event, yaml.NodeEvent):
+                scalar = event if isinstance(event, yaml.ScalarEvent) else None
+                if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+                    return None
+                if depth == 1 and found:
+                    return scalar
+                if depth == 1:
+                    found = is_key and scalar is not None and scalar.value == _KEY
+                    is_key = not is_key
+                if isinstance(event, yaml.CollectionStartEvent):
+                    depth += 1
+    except yaml.YAMLError:
+        return None
+    return None
+
+
+def _index(mark: Any) -> int:
+    """The place in the text; libyaml gives it for every event."""
+    return int(mark.index)
