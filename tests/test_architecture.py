@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -220,6 +221,16 @@ def test_imports_run_one_way() -> None:
             if name.startswith("bot.") and row(name.split(".")[1]) > row(own):
                 upward.append(f"{place} imports {name}")
     assert not upward, "\n".join(upward)
+
+
+def test_the_page_of_the_house_names_every_room_and_no_module_that_is_gone() -> None:
+    page = (BOT.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    parts = {path.name for path in BOT.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
+    untold = {part for part in parts - {"__init__.py", "__main__.py"} if f"`{part.removesuffix('/')}" not in page}
+    assert not untold
+    files = [path.as_posix() for path in (*BOT.rglob("*.py"), Path(__file__))]
+    named = re.findall(r"`([a-z_/]+\.py)`", page)
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
 
 
 def test_the_pure_core_touches_no_world() -> None:
