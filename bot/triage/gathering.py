@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -57,7 +57,6 @@ COLUMNS: Final = {
 ``near``: rows with nearly that text besides; ``masked``: the kinds of what was masked.
 """
 _NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
-_FIELDS: Final = tuple(field.name for field in fields(Row))
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
 _TASK: Final = 250
@@ -146,8 +145,15 @@ class Preparing:
             for band in range(count)
         ]
         kept = {"turns": turns, "exact": exact, "masked": kinds, "bands": bands}
-        values_of = {field: getattr(row, field) for field in _FIELDS}
-        return {**values_of, **kept, "minhash": b64encode(values.tobytes()).decode()}
+        said = {
+            "place": row.place,
+            "id": row.id,
+            "made": row.made,
+            "agent": row.agent,
+            "file": row.file,
+            "row": row.row,
+        }
+        return {**said, **kept, "minhash": b64encode(values.tobytes()).decode()}
 
     def _minhash(self, text: str) -> np.ndarray[Any, Any]:
         found = _hasher(self.settings.permutations)

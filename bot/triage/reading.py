@@ -10,13 +10,14 @@ import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, foreign_list
-from bot.intake.eval_sets.query_ids import fault_of_id
+from bot.intake.eval_sets.query_ids import ID_CHARACTERS, fault_of_id
 from bot.text.did_you_mean import perhaps
 from bot.text.invisible import is_shown
 from bot.text.masking import masked
@@ -52,16 +53,29 @@ class Columns:
 class Row:
     """One query of the traffic; ``place`` counts from 0 over all rows of all inputs, ``row`` from 1 in its file.
 
-    ``made`` is the id that it gets where it has none of its own.
+    ``given`` is what the column of ids has for it.  Whether that is fit, and what else it is called, is found out when
+    asked: it takes longer than reading the row, and most rows only repeat another.
     """
 
     place: int
     file: str
     row: int
-    id: str | None
+    given: str | None
     agent: str
-    made: str
     turns: tuple[str, ...]
+
+    @property
+    def id(self) -> str | None:
+        """The row's own id, if it has one that can be shown as it is."""
+        given = self.given
+        is_fit = given is not None and given.isprintable() and fault_of_id(given) is None and masked(given) == given
+        return given if is_fit else None
+
+    @property
+    def made(self) -> str:
+        """The id that it gets where it has none of its own: of the file's name and the row."""
+        made = f"{Path(self.file).name.partition('.')[0]}-{self.row}"
+        return made if fault_of_id(made) is None and masked(made) == made else f"row-{self.row}"
 
 
 class Position:
@@ -157,28 +171,20 @@ def _row(
             f"there is no agent {masked(repr(agent))[:_LONGEST_NAME]}",
             f"name one of {foreign_list(sorted(agents))}",
         )
-    id = _id(None if found[1] is None else record.get(found[1]))
-    made = made_id(path, row)
-    return Row(place=place, file=shown_path(path), row=row, id=id, made=made, agent=agent, turns=turns)
+    given = _given(None if found[1] is None else record.get(found[1]))
+    return Row(place=place, file=shown_path(path), row=row, given=given, agent=agent, turns=turns)
 
 
-def _id(value: object) -> str | None:
-    """The row's own id, if it has one that can be shown as it is."""
-    id = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    is_fit = isinstance(id, str) and id.isprintable() and fault_of_id(id) is None and masked(id) == id
-    return str(id) if is_fit else None
+def _given(value: object) -> str | None:
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return text if isinstance(text, str) and len(text) <= ID_CHARACTERS else None
 
 
+@lru_cache(maxsize=100)
 def shown_path(path: Path) -> str:
     """``path`` as it was given, with a mark for what is no UTF-8 and a blank for what cannot be seen."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return "".join(sign if is_shown(sign) else " " for sign in text)
-
-
-def made_id(path: Path, row: int) -> str:
-    """The id of a row without its own: of the file's name and the row."""
-    made = f"{shown_path(Path(path.name)).partition('.')[0]}-{row}"
-    return made if fault_of_id(made) is None and masked(made) == made else f"row-{row}"
 
 
 def turns_of(value: object) -> tuple[str, ...] | str:

@@ -399,4 +399,4 @@ def test_the_weights_fit_the_features() -> None:
 
 def test_the_data_file_says_who_wrote_it() -> None:
     path = Path(__file__).parents[2] / "bot/classifier/embedded/tool_weights.json"
-    assert "dev/bench/called_tools.py" in json.loads(path.read_text(encoding="utf-8"))["comment"]
+    assert "python -m dev.bench called-tools" in json.loads(path.read_text(encoding="utf-8"))["comment"]
