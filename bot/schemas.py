@@ -39,6 +39,7 @@ from bot.report.agreement import AgreementOutput
 from bot.report.calibration import CalibrateOutput
 from bot.report.candidates import CandidatesOutput
 from bot.report.classify import ClassifyOutput
+from bot.report.effective_config import ConfigOutput
 from bot.report.entries import ListOutput, ShowOutput
 from bot.report.evaluation import EvaluateOutput
 from bot.report.explanation import ExplainOutput
@@ -112,6 +113,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "scan-output": ScanOutput,
+    "config-output": ConfigOutput,
     "validate-output": ValidateOutput,
     "formats-output": FormatsOutput,
     "ci-output": CiOutput,
