@@ -1,7 +1,7 @@
 """The curation config: ceiling, knobs, options, overrides, classifier and limits.
 
-There is no fallback in code (the paper's invariant I4): a key that is missing is an error that names file and key,
-unless it is among those of ``defaults.yaml``, which ships with the product.
+Code has no fallback (the paper's invariant I4).  Ceiling, knobs and options must be in the file; a missing one is an
+error that names file and key.  All other keys have a default in ``defaults.yaml``, which ships with the product.
 Names are those of ``docs/paper.md``; meanings are in the published JSON schema, which is generated from these models.
 """
 
@@ -15,10 +15,10 @@ from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from bot.errors import InputError, Problem
-from bot.files.documents import parse_yaml
+from bot.files.documents import Document, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot
 from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
@@ -28,17 +28,25 @@ if TYPE_CHECKING:
     from bot.text.personal_data.detector import Detector
 
 
-_FILE: Final = "defaults.yaml"
-_DEFAULTS: Final[Any] = parse_yaml(
-    files(__package__).joinpath(_FILE).read_bytes(),
-    _FILE,
+_NAME: Final = "defaults.yaml"
+DEFAULTS: Final[Document] = parse_yaml(
+    files(__package__).joinpath(_NAME).read_bytes(),
+    f"bot/{_NAME}",
     ReadingLimits(file_bytes=1_000_000, nesting_depth=10, nodes=10_000),
-).data
+)
+"""What each key is where the platform's file does not say it."""
 
 
 def default(key: str) -> Any:
-    """What the file says of ``key``, as in ``limits.queries``."""
-    return reduce(lambda section, name: section[name], key.split("."), _DEFAULTS)
+    """The shipped default of ``key``, as in ``limits.queries``."""
+    section: Any = DEFAULTS.data
+    return reduce(lambda section, name: section[name], key.split("."), section)
+
+
+class Section(FileModel):
+    """A part of the config whose keys have defaults; a default is checked like a value of the file."""
+
+    model_config = ConfigDict(validate_default=True)
 
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -46,73 +54,125 @@ Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class ExtensionSettings(FileModel):
+class ExtensionSettings(Section):
     """When queries beyond the taxonomy become a candidate for a new capability (docs/extension.md)."""
 
-    open_candidates: Count = Field(description="candidates that are offered at a time")
-    queries: Count = Field(description="distinct queries that a candidate has at least")
-    customers: Count = Field(description="customers that they come from at least")
+    open_candidates: Count = Field(
+        default=default("extension.open_candidates"), description="candidates that are offered at a time"
+    )
+    queries: Count = Field(
+        default=default("extension.queries"), description="distinct queries that a candidate has at least"
+    )
+    customers: Count = Field(
+        default=default("extension.customers"), description="customers that they come from at least"
+    )
     low_probability: Share = Field(
-        description="confidence below which a capability is improbable; a query of which all are is off-distribution"
+        default=default("extension.low_probability"),
+        description="confidence below which a capability is improbable; a query of which all are is off-distribution",
     )
     split: Share = Field(
-        description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution"
+        default=default("extension.split"),
+        description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution",
     )
-    far: Share = Field(description="similarity to the nearest exemplar below which a query is far from all of them")
+    far: Share = Field(
+        default=default("extension.far"),
+        description="similarity to the nearest exemplar below which a query is far from all of them",
+    )
     commonplace: Share = Field(
-        description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing"
+        default=default("extension.commonplace"),
+        description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing",
     )
-    misjudged: Share = Field(description="share of queries on which the classifier may err without a candidate")
+    misjudged: Share = Field(
+        default=default("extension.misjudged"),
+        description="share of queries on which the classifier may err without a candidate",
+    )
     everyday: Count = Field(
-        description="queries that should have a trait at least, for it to tell how customers' manner of writing differs"
+        default=default("extension.everyday"),
+        description="queries that should have a trait at least, for it to show how customers' ways of writing differ",
     )
     tolerated: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
-        description="how much of a difference of manner a missing capability itself brings; 1 is none"
+        default=default("extension.tolerated"),
+        description="how much of a difference of manner a missing capability itself brings; 1 is none",
     )
     telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100"
+        default=default("extension.telling"),
+        description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100",
     )
     lift: Annotated[float, Field(gt=1, allow_inf_nan=False)] = Field(
-        description="how many times as frequent it is as the exemplars lead to expect, at least"
+        default=default("extension.lift"),
+        description="how many times as frequent it is as the exemplars lead to expect, at least",
     )
     surprise: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it"
+        default=default("extension.surprise"),
+        description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it",
     )
     beyond: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
+        default=default("extension.beyond"),
         description="surprise that it has at least among queries of a capability that most of it exercises; below, "
-        "that capability accounts for it"
+        "that capability accounts for it",
     )
     excess: Share = Field(
-        description="share of a candidate's queries that the exemplars do not lead to expect, at least"
+        default=default("extension.excess"),
+        description="share of a candidate's queries that the exemplars do not lead to expect, at least",
     )
-    distance: Share = Field(description="cosine distance up to which clusters are joined")
+    distance: Share = Field(
+        default=default("extension.distance"), description="cosine distance up to which clusters are joined"
+    )
     clustered: Count = Field(
         default=default("extension.clustered"),
         description="distinct queries that are clustered at most, some of each kind",
     )
-    cohesion: Share = Field(description="mean cosine similarity of a candidate's queries, at least")
+    cohesion: Share = Field(
+        default=default("extension.cohesion"), description="mean cosine similarity of a candidate's queries, at least"
+    )
     belongs: Share = Field(
-        description="share of its queries at which a candidate is one of a known capability, or of a combination"
+        default=default("extension.belongs"),
+        description="share of its queries at which a candidate is one of a known capability, or of a combination",
     )
-    positive: Count = Field(description="exemplars that are drawn from a candidate's queries at most")
-    negative: int = Field(ge=0, description="hard negatives that are drawn from the nearest exemplars at most")
-    terms: Count = Field(description="telling terms that a candidate is named and described by at most")
-    core: Count = Field(description="most central queries by which a refusal is remembered")
+    positive: Count = Field(
+        default=default("extension.positive"), description="exemplars that are drawn from a candidate's queries at most"
+    )
+    negative: int = Field(
+        default=default("extension.negative"),
+        ge=0,
+        description="hard negatives that are drawn from the nearest exemplars at most",
+    )
+    terms: Count = Field(
+        default=default("extension.terms"),
+        description="telling terms that a candidate is named and described by at most",
+    )
+    core: Count = Field(
+        default=default("extension.core"), description="most central queries by which a refusal is remembered"
+    )
     core_overlap: Annotated[float, Field(gt=0, le=1)] = Field(
-        description="share of a refused core that makes a later candidate the same one"
+        default=default("extension.core_overlap"),
+        description="share of a refused core that makes a later candidate the same one",
     )
 
 
-class AppraisalSettings(FileModel):
+class AppraisalSettings(Section):
     """What a capability that is judged from text must show before it counts (docs/taxonomy.md)."""
 
-    positive: int = Field(ge=0, description="positive exemplars that a capability has at least, translations left out")
-    negative: int = Field(ge=0, description="lookalikes (hard negative exemplars) that it has at least, likewise")
-    precision: Share = Field(
-        description="least expected precision: share of the exemplars that a classifier which has not seen them tags "
-        "at the competence bar or above, and which do exercise it"
+    positive: int = Field(
+        default=default("appraisal.positive"),
+        ge=0,
+        description="positive exemplars that a capability has at least, translations left out",
     )
-    shown: int = Field(ge=0, description="texts of the platform that are shown of each kind at most")
+    negative: int = Field(
+        default=default("appraisal.negative"),
+        ge=0,
+        description="lookalikes (hard negative exemplars) that it has at least, likewise",
+    )
+    precision: Share = Field(
+        default=default("appraisal.precision"),
+        description="least expected precision: share of the exemplars that a classifier which has not seen them tags "
+        "at the competence bar or above, and which do exercise it",
+    )
+    shown: int = Field(
+        default=default("appraisal.shown"),
+        ge=0,
+        description="texts of the platform that are shown of each kind at most",
+    )
 
 
 class KnobFit(FileModel):
@@ -126,36 +186,48 @@ class KnobFit(FileModel):
     least_change: Positive = Field(description="no proposal moves a knob by less")
 
 
-class KnobFits(FileModel):
+class KnobFits(Section):
     """The knobs that may differ for one capability."""
 
-    competence_bar: KnobFit
-    winning_margin: KnobFit
-    redundancy_floor: KnobFit
+    competence_bar: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.competence_bar")))
+    winning_margin: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.winning_margin")))
+    redundancy_floor: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.redundancy_floor")))
 
 
-class CalibrationSettings(FileModel):
+class CalibrationSettings(Section):
     """What ``incumbent calibrate`` makes of people's answers (docs/calibration.md)."""
 
-    minimum: Count = Field(description="explicit answers on a knob of one capability, below which it stays as it is")
+    minimum: Count = Field(
+        default=default("calibration.minimum"),
+        description="explicit answers on a knob of one capability, below which it stays as it is",
+    )
     lapses: Annotated[Tuple[Annotated[float, Field(gt=0, lt=0.5)]], Field(min_length=1)] = Field(
-        description="what share of answers may say the opposite of what the person's own threshold would"
+        default=default("calibration.lapses"),
+        description="what share of answers may say the opposite of what the person's own threshold would",
     )
     attentions: Annotated[Tuple[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
-        description="what share of the verdicts that nobody is asked about may have been read before the merge"
+        default=default("calibration.attentions"),
+        description="what share of the verdicts that nobody is asked about may have been read before the merge",
     )
-    alone: Positive = Field(description="prior count of a person's judgements that stand alone against all others")
-    together: Positive = Field(description="prior count of a person's judgements that do not")
+    alone: Positive = Field(
+        default=default("calibration.alone"),
+        description="prior count of a person's judgements that stand alone against all others",
+    )
+    together: Positive = Field(
+        default=default("calibration.together"), description="prior count of a person's judgements that do not"
+    )
     least_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        description="by how much (natural logarithm) a proposal must be likelier than what it replaces"
+        default=default("calibration.least_gain"),
+        description="by how much (natural logarithm) a proposal must be likelier than what it replaces",
     )
     folds: Annotated[int, Field(ge=2, le=100)] = Field(
-        description="parts of the answers, each of which is judged by a fit to the others"
+        default=default("calibration.folds"),
+        description="parts of the answers, each of which is judged by a fit to the others",
     )
-    knobs: KnobFits
+    knobs: KnobFits = Field(default=default("calibration.knobs"))
 
 
-class TriageSettings(FileModel):
+class TriageSettings(Section):
     """How raw queries of production traffic become a shortlist (docs/triage.md)."""
 
     near_duplicate: Share = Field(
@@ -252,15 +324,21 @@ class Options(FileModel):
     )
 
 
-class EmbeddedSettings(FileModel):
+class EmbeddedSettings(Section):
     """The embedded backend: members that were each fitted without a part of the taxonomy's exemplars."""
 
     embedding: Literal["auto", "none"] = Field(
-        description="whether sentence embeddings are used: where their package is installed, or not at all"
+        default=default("classifier.embedded.embedding"),
+        description="whether sentence embeddings are used: where their package is installed, or not at all",
     )
-    seed: int = Field(ge=0, description="seed of the parts, so that the same inputs give the same bytes")
+    seed: int = Field(
+        default=default("classifier.embedded.seed"),
+        ge=0,
+        description="seed of the parts, so that the same inputs give the same bytes",
+    )
     ridge: Annotated[float, Field(gt=0, le=1_000_000)] = Field(
-        description="strength λ of the ridge penalty: the greater, the less a single exemplar counts"
+        default=default("classifier.embedded.ridge"),
+        description="strength λ of the ridge penalty: the greater, the less a single exemplar counts",
     )
 
 
@@ -276,14 +354,18 @@ class Prices(FileModel):
     output: Money = Field(description="tokens of answers")
 
 
-class Budget(FileModel):
+class Budget(Section):
     """What one run may spend; when it is used up the run ends as incomplete, and what is done is kept."""
 
-    requests: Count = Field(description="requests, retries and probing included")
-    tokens: Count = Field(description="tokens in and out, as the endpoint counts them")
+    requests: Count = Field(
+        default=default("classifier.openai.budget.requests"), description="requests, retries and probing included"
+    )
+    tokens: Count = Field(
+        default=default("classifier.openai.budget.tokens"), description="tokens in and out, as the endpoint counts them"
+    )
 
 
-class BatchSettings(FileModel):
+class BatchSettings(Section):
     """How queries are asked in batches (``--batch``): a file of requests that the endpoint answers within a day."""
 
     window: Text = Field(
@@ -318,43 +400,62 @@ class BatchSettings(FileModel):
         description="after so many days a batch that nobody asked for again is forgotten",
     )
     prices: Prices | None = Field(
-        default=None, description="what a batch costs; null: the same as other requests (`prices`)"
+        default=default("classifier.openai.batch.prices"),
+        description="what a batch costs; null: the same as other requests (`prices`)",
     )
 
 
-class OpenAISettings(FileModel):
+class OpenAISettings(Section):
     """Any OpenAI-compatible endpoint; the key itself is never in a file."""
 
     endpoint: Text | None = Field(description="base URL of the endpoint; null is the provider's default")
     api_version: Text | None = Field(
-        description="API version of a deployment on Azure OpenAI; null everywhere else, its `/openai/v1` included"
+        default=default("classifier.openai.api_version"),
+        description="API version of a deployment on Azure OpenAI; null everywhere else, its `/openai/v1` included",
     )
     model: Text = Field(description="model name as the endpoint knows it")
     key_variable: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")] = Field(
         description="name of the environment variable that holds the key; never the key itself"
     )
     temperature: Annotated[float, Field(gt=0, le=2)] = Field(
-        description="sampling temperature; above 0, since samples that cannot differ say nothing about consistency"
+        default=default("classifier.openai.temperature"),
+        description="sampling temperature; above 0, since samples that cannot differ say nothing about consistency",
     )
-    seed: int = Field(ge=0, description="seed of the first request of a query, where the endpoint takes seeds")
+    seed: int = Field(
+        default=default("classifier.openai.seed"),
+        ge=0,
+        description="seed of the first request of a query, where the endpoint takes seeds",
+    )
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        description="time one request may take, from its first byte to the last of its answer"
+        default=default("classifier.openai.timeout_seconds"),
+        description="time one request may take, from its first byte to the last of its answer",
     )
     response_bytes: Count = Field(
         default=default("classifier.openai.response_bytes"), description="bytes of the answer to one request at most"
     )
-    retries: int = Field(ge=0, description="how often a failed request is tried again")
-    in_flight: Annotated[int, Field(ge=1, le=100)] = Field(description="queries that are asked at the same time")
+    retries: int = Field(
+        default=default("classifier.openai.retries"), ge=0, description="how often a failed request is tried again"
+    )
+    in_flight: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=default("classifier.openai.in_flight"), description="queries that are asked at the same time"
+    )
     prompt_bytes: Count = Field(
+        default=default("classifier.openai.prompt_bytes"),
         description="bytes of one prompt at most (a token has some three or four, in any script); longer queries and "
-        "descriptions of tools are cut to fit"
+        "descriptions of tools are cut to fit",
     )
     examples: Annotated[int, Field(ge=0, le=10)] = Field(
-        description="how often the prompt shows each capability in worked examples (exemplars of the taxonomy); 0: none"
+        default=default("classifier.openai.examples"),
+        description="how often the prompt shows each capability in worked examples (exemplars of the taxonomy)",
     )
-    answer_tokens: Count = Field(description="tokens of one answer at most, a model's own reasoning included")
-    budget: Budget
-    prices: Prices | None = Field(description="null: reports name tokens and no money")
+    answer_tokens: Count = Field(
+        default=default("classifier.openai.answer_tokens"),
+        description="tokens of one answer at most, a model's own reasoning included",
+    )
+    budget: Budget = Field(default_factory=Budget)
+    prices: Prices | None = Field(
+        default=default("classifier.openai.prices"), description="null: reports name tokens and no money"
+    )
     abilities_days: Count = Field(
         default=default("classifier.openai.abilities_days"),
         description="for so many days it is remembered what the endpoint can do",
@@ -369,36 +470,40 @@ class OpenAISettings(FileModel):
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
-class ClassifierSettings(FileModel):
+class ClassifierSettings(Section):
     """Which backend infers what the specification does not say, and how often it is asked."""
 
-    backend: Literal["embedded", "openai"]
+    backend: Literal["embedded", "openai"] = Field(default=default("classifier.backend"))
     samples: Annotated[int, Field(ge=1, le=100)] = Field(
-        description="inference samples per query (the paper's other N)"
+        default=default("classifier.samples"), description="inference samples per query (the paper's other N)"
     )
-    embedded: EmbeddedSettings
-    openai: OpenAISettings | None
+    embedded: EmbeddedSettings = Field(default_factory=EmbeddedSettings)
+    openai: OpenAISettings | None = Field(default=None)
 
 
-class Limits(FileModel):
+class Limits(Section):
     """What one customer's pull request may ask of us; a breach is an error that names the limit."""
 
-    file_bytes: Count = Field(description="bytes of one file")
+    file_bytes: Count = Field(default=default("limits.file_bytes"), description="bytes of one file")
     nesting_depth: Annotated[int, Field(ge=1, le=DEEPEST_CUSTOMER_FILE)] = Field(
-        description="mappings and lists inside one another"
+        default=default("limits.nesting_depth"), description="mappings and lists inside one another"
     )
-    nodes: Count = Field(description="values in one file, aliases expanded")
-    package_files: Count = Field(description="files of one eval set folder")
-    package_bytes: Count = Field(description="bytes of all files of one eval set folder that are read")
-    tools: Count = Field(description="tools of one agent specification")
-    queries: Count = Field(description="queries of one eval set")
-    turns: Count = Field(description="turns of one query")
-    turn_characters: Count = Field(description="characters of one turn")
+    nodes: Count = Field(default=default("limits.nodes"), description="values in one file, aliases expanded")
+    package_files: Count = Field(default=default("limits.package_files"), description="files of one eval set folder")
+    package_bytes: Count = Field(
+        default=default("limits.package_bytes"), description="bytes of all files of one eval set folder that are read"
+    )
+    tools: Count = Field(default=default("limits.tools"), description="tools of one agent specification")
+    queries: Count = Field(default=default("limits.queries"), description="queries of one eval set")
+    turns: Count = Field(default=default("limits.turns"), description="turns of one query")
+    turn_characters: Count = Field(default=default("limits.turn_characters"), description="characters of one turn")
     customer_share: Share = Field(
-        description="share of the ceiling above which a customer's direct admissions go to review"
+        default=default("limits.customer_share"),
+        description="share of the ceiling above which a customer's direct admissions go to review",
     )
     open_evictions: Count = Field(
-        description="eviction and swap pull requests that are open at a time; the dashboard lists the rest"
+        default=default("limits.open_evictions"),
+        description="eviction and swap pull requests that are open at a time; the dashboard lists the rest",
     )
 
     @property
@@ -417,7 +522,7 @@ def _value_or_domain(value: str) -> str:
     return value
 
 
-class PersonalData(FileModel):
+class PersonalData(Section):
     """What counts as personal data in queries.  A file without it allows nothing and looks for no names."""
 
     names: bool = Field(default=False, description="whether names of people count too, where the words show one")
@@ -447,39 +552,45 @@ class PersonalData(FileModel):
         return Detector(names=self.names, allowed=frozenset(allowed))
 
 
-class Curation(FileModel):
+class Curation(Section):
     """``config/curation.yaml``."""
 
     mode: Literal["curate", "observe"] = Field(
-        description="`observe` comments and posts a passing check, and changes nothing else"
+        default=default("mode"), description="`observe` comments and posts a passing check, and changes nothing else"
     )
     ceiling: Count = Field(description="hard limit on the number of entries in the regression set")
     knobs: Knobs
     options: Options
-    per_capability: dict[str, Overrides]
-    classifier: ClassifierSettings
-    limits: Limits
-    extension: ExtensionSettings
-    appraisal: AppraisalSettings
+    per_capability: dict[str, Overrides] = Field(default=default("per_capability"))
+    classifier: ClassifierSettings = Field(default_factory=ClassifierSettings)
+    limits: Limits = Field(default_factory=Limits)
+    extension: ExtensionSettings = Field(default_factory=ExtensionSettings)
+    appraisal: AppraisalSettings = Field(default_factory=AppraisalSettings)
     triage: TriageSettings = Field(
         default_factory=TriageSettings,
         description="how raw queries of production traffic become a shortlist",
     )
     admissions: Literal["commit", "pull-request", "by-hand"] = Field(
+        default=default("admissions"),
         description="after the merge: `commit` writes admissions to the default branch, `pull-request` offers them in "
-        "a pull request; `by-hand` leaves them to people"
+        "a pull request; `by-hand` leaves them to people",
     )
-    block_on_review: bool = Field(description="whether the check fails while a query waits for a person")
+    block_on_review: bool = Field(
+        default=default("block_on_review"), description="whether the check fails while a query waits for a person"
+    )
     hold_first_time_contributors: bool = Field(
-        description="whether a first contribution is judged only once a curator says `/incumbent run`"
+        default=default("hold_first_time_contributors"),
+        description="whether a first contribution is judged only once a curator says `/incumbent run`",
     )
     curators: Tuple[Text] = Field(
-        description="people whose decisions count, as GitHub logins; empty: everybody who may write to the repository"
+        default=default("curators"),
+        description="people whose decisions count, as GitHub logins; empty: everybody who may write to the repository",
     )
     trusted_authors: Tuple[Text] = Field(
-        description="outside authors whose queries may enter on inferred tags alone, as GitHub logins"
+        default=default("trusted_authors"),
+        description="outside authors whose queries may enter on inferred tags alone, as GitHub logins",
     )
-    calibration: CalibrationSettings
+    calibration: CalibrationSettings = Field(default_factory=CalibrationSettings)
     personal_data: PersonalData = Field(
         default_factory=PersonalData, description="what counts as personal data in queries; absent: nothing is allowed"
     )

@@ -1,4 +1,7 @@
-"""The JSON schemas we publish: files that people write, and what ``--json`` prints."""
+"""The JSON schemas: of files that people write, of those that the bot writes, and of what ``--json`` prints.
+
+Those of ``WRITTEN_BY_PEOPLE`` are files in ``schemas/``, for editors; all of them are attached to a release.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ from bot.report.agreement import AgreementOutput
 from bot.report.calibration import CalibrateOutput
 from bot.report.candidates import CandidatesOutput
 from bot.report.classify import ClassifyOutput
+from bot.report.effective_config import ConfigOutput
 from bot.report.entries import ListOutput, ShowOutput
 from bot.report.evaluation import EvaluateOutput
 from bot.report.explanation import ExplainOutput
@@ -60,6 +64,20 @@ from bot.report.scan_output import ScanOutput
 from bot.taxonomy.model import Taxonomy
 from bot.triage.output import TriageOutput
 
+WRITTEN_BY_PEOPLE = (
+    "taxonomy",
+    "config",
+    "entry",
+    "tombstone",
+    "correction",
+    "agent",
+    "eval-set",
+    "formats",
+    "scores",
+    "labels",
+    "refused-candidates",
+)
+
 SCHEMAS: dict[str, type[BaseModel]] = {
     "taxonomy": Taxonomy,
     "config": Curation,
@@ -71,8 +89,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "formats": FormatsFile,
     "scores": ScoresFile,
     "labels": LabelsFile,
-    "predictions": Predictions,
     "refused-candidates": RefusedCandidates,
+    "predictions": Predictions,
     "analysis": Analysis,
     "inventory": Inventory,
     "ledger-record": PullRequestRecord,
@@ -112,6 +130,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "scan-output": ScanOutput,
+    "config-output": ConfigOutput,
     "validate-output": ValidateOutput,
     "formats-output": FormatsOutput,
     "ci-output": CiOutput,

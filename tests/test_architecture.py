@@ -107,7 +107,6 @@ PURE = [
     "intake/templates.py",
     "ledger/event_files.py",
     "ledger/migrated.py",
-    "ledger/replay.py",
     "mcp_server/answers.py",
     "mcp_server/set_answers.py",
     "mcp_server/untrusted.py",

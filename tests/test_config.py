@@ -1,4 +1,4 @@
-"""The config: no fallback in code, and every fault of the file at once."""
+"""The config: defaults from a file, no fallback in code, and every fault of the file at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import CONFIG_FILE, Curation, load_config
+from bot.config import CONFIG_FILE, Curation, OpenAISettings, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
@@ -22,7 +23,7 @@ from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
 CAPABILITIES = frozenset({"request.auth.oauth", "response.format.table"})
 TEXT = (REPOSITORY / CONFIG_FILE).read_text(encoding="utf-8")
 DATA: dict[str, Any] = {name: value for name, value in yaml.safe_load(TEXT).items() if name != "personal_data"}
-"""What has to be there: without `personal_data` nothing is allowed and names do not count."""
+"""Without `personal_data` nothing is allowed, and names do not count."""
 OPENAI: dict[str, Any] = {
     "endpoint": None,
     "api_version": None,
@@ -73,6 +74,27 @@ def without(path: tuple[str, ...], data: dict[str, Any]) -> str:
     return yaml.safe_dump(changed, sort_keys=False)
 
 
+def outermost(paths: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    return {path for path in paths if not any(path[:place] in paths for place in range(1, len(path)))}
+
+
+def remaining(paths: set[tuple[str, ...]]) -> dict[str, Any]:
+    """``DATA`` without these keys."""
+    changed = DATA
+    for path in outermost(paths):
+        changed = yaml.safe_load(without(path, changed))
+    return changed
+
+
+def value_at(data: dict[str, Any], path: tuple[str, ...]) -> Any:
+    return reduce(lambda section, name: section[name], path, data)
+
+
+def load_defaults() -> dict[str, Any]:
+    defaults: dict[str, Any] = yaml.safe_load((REPOSITORY / "bot" / "defaults.yaml").read_text(encoding="utf-8"))
+    return defaults
+
+
 def with_openai(backend: str = "openai") -> dict[str, Any]:
     return DATA | {"classifier": DATA["classifier"] | {"backend": backend, "openai": OPENAI}}
 
@@ -86,11 +108,41 @@ def line_of(text: str, start: str) -> int:
     return next(number for number, row in enumerate(text.splitlines(), 1) if row.strip().startswith(start))
 
 
-@pytest.mark.parametrize("path", list(keys(DATA)), ids=".".join)
-def test_there_is_no_fallback_for_any_missing_key(path: tuple[str, ...], tmp_path: Path) -> None:
+REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options")]
+OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED]
+
+
+@pytest.mark.parametrize("path", REQUIRED, ids=".".join)
+def test_there_is_no_fallback_for_ceiling_knobs_and_options(path: tuple[str, ...], tmp_path: Path) -> None:
     (problem,) = faults(tmp_path, without(path, DATA))
     assert problem.message == f"{'.'.join(path)}: the key is missing"
     assert problem.fix == f"add `{path[-1]}`"
+
+
+def test_the_schema_requires_the_same() -> None:
+    assert Curation.model_json_schema()["required"] == ["ceiling", "knobs", "options"]
+
+
+def test_a_file_of_required_keys_alone_decides_as_the_shipped_one(tmp_path: Path) -> None:
+    required = {name: DATA[name] for name in ("ceiling", "knobs", "options")}
+    assert repr(load(tmp_path, yaml.safe_dump(required))) == repr(SHIPPED)
+
+
+@given(st.sets(st.sampled_from(OPTIONAL)))
+def test_whatever_else_is_left_out_keeps_its_default(
+    tmp_path_factory: pytest.TempPathFactory, paths: set[tuple[str, ...]]
+) -> None:
+    # A fit of a knob is given whole.
+    changed = remaining({path[:3] if path[:2] == ("calibration", "knobs") else path for path in paths})
+    assert repr(load(tmp_path_factory.mktemp("config"), yaml.safe_dump(changed))) == repr(SHIPPED)
+
+
+def test_every_default_is_a_key_of_the_config() -> None:
+    known = set(keys(load_defaults()))
+    data = SHIPPED.model_dump()
+    data["classifier"]["openai"] = OpenAISettings.model_validate(OPENAI).model_dump()
+    in_file = set(REQUIRED) | {("classifier", "openai", name) for name in ("endpoint", "model", "key_variable")}
+    assert known == set(keys(data)) - in_file
 
 
 def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) -> None:
@@ -98,29 +150,38 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     text = (REPOSITORY / "tests" / "previous_curation.yaml").read_text(encoding="utf-8")
     assert "response_bytes" not in text
     assert "personal_data" not in text
-    settings = load(tmp_path, text).classifier.openai
+    config = load(tmp_path, text)
+    settings = config.classifier.openai
     assert settings is not None
     assert settings.response_bytes == 16_000_000
     assert (settings.abilities_days, settings.batch.window, settings.batch.prices) == (30, "24h", None)
+    given, effective = yaml.safe_load(text), config.model_dump(mode="json")
+    for path in keys(given):
+        value = value_at(given, path)
+        assert isinstance(value, dict) or value_at(effective, path) == value
 
 
-@pytest.mark.parametrize("name", [name for name in OPENAI if name != "response_bytes"])
-def test_there_is_no_fallback_for_the_endpoint_either(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["endpoint", "model", "key_variable"])
+def test_an_endpoint_is_never_guessed(name: str, tmp_path: Path) -> None:
     (problem,) = faults(tmp_path, without(("classifier", "openai", name), with_openai()))
     assert problem.message == f"classifier.openai.{name}: the key is missing"
 
 
-@given(st.sets(st.sampled_from(list(keys(DATA))), min_size=1))
+def test_an_endpoint_takes_defaults_for_all_else(tmp_path: Path) -> None:
+    data = with_openai()
+    data["classifier"]["openai"] = {name: OPENAI[name] for name in ("endpoint", "model", "key_variable")}
+    settings = load(tmp_path, yaml.safe_dump(data)).classifier.openai
+    assert settings is not None
+    assert (settings.temperature, settings.budget.requests, settings.prices) == (0.7, 1000, None)
+
+
+@given(st.sets(st.sampled_from(REQUIRED), min_size=1))
 def test_all_missing_keys_are_named_at_once(
     tmp_path_factory: pytest.TempPathFactory, paths: set[tuple[str, ...]]
 ) -> None:
-    outermost = {path for path in paths if not any(path[:place] in paths for place in range(1, len(path)))}
-    changed = DATA
-    for path in outermost:
-        changed = yaml.safe_load(without(path, changed))
-    problems = faults(tmp_path_factory.mktemp("config"), yaml.safe_dump(changed))
-    expected = {f"{'.'.join(path)}: the key is missing" for path in outermost}
-    assert {problem.message for problem in problems} == expected or not changed
+    problems = faults(tmp_path_factory.mktemp("config"), yaml.safe_dump(remaining(paths)))
+    expected = {f"{'.'.join(path)}: the key is missing" for path in outermost(paths)}
+    assert {problem.message for problem in problems} == expected
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "ceiling", "12"])
@@ -140,8 +201,6 @@ def test_a_config_that_is_not_there_is_an_error_that_names_it(tmp_path: Path) ->
         ("  clone_cutoff", "  clone_cutof", "knobs.clone_cutof: unknown key; perhaps you meant 'clone_cutoff'"),
         ("ceiling: 150", "ceilling: 150", "ceilling: unknown key; perhaps you meant 'ceiling'"),
         ("  novelty: 2", "  noveltyy: 2", "options.noveltyy: unknown key; perhaps you meant 'novelty'"),
-        ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
-        ("  queries: 5000", "  querys: 5000", "limits.querys: unknown key; perhaps you meant 'queries'"),
     ],
 )  # fmt: skip
 def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message: str, tmp_path: Path) -> None:
@@ -151,6 +210,20 @@ def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message:
     assert unknown.line == line_of(text, new.strip())
     assert any(problem.message.endswith("the key is missing") for problem in faults(tmp_path, text))
     assert len(faults(tmp_path, text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  samples: 5", "  sample: 5", "classifier.sample: unknown key; perhaps you meant 'samples'"),
+        ("  queries: 5000", "  querys: 5000", "limits.querys: unknown key; perhaps you meant 'queries'"),
+        ("mode: curate", "mood: curate", "mood: unknown key; perhaps you meant 'mode'"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_key_with_a_default_is_unknown(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = edited(old, new)
+    (problem,) = faults(tmp_path, text)
+    assert (problem.message, problem.line) == (message, line_of(text, new.strip()))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +255,7 @@ def test_a_mistyped_key_is_both_unknown_and_missing(old: str, new: str, message:
         ("embedding: auto", "embedding: big", "classifier.embedded.embedding: must be 'auto' or 'none'"),
         ("ridge: 0.15", "ridge: 0", "classifier.embedded.ridge: must be greater than 0"),
         ("ridge: 0.15", "ridge: .inf", "not valid YAML: '.inf' is not a finite number"),
-        ("openai: null", "openai: {}", "classifier.openai.answer_tokens: the key is missing"),
+        ("openai: null", "openai: {}", "classifier.openai.endpoint: the key is missing"),
         ("turns: 40", "turns: 0", "limits.turns: must be greater than or equal to 1"),
         ("curators: []", "curators: robin", "curators: must be a list"),
         ("curators: []", "curators: [robin, 12]", "curators.1: must be a string"),

@@ -21,17 +21,9 @@ from bot.errors import InputError
 @click.option("--since", metavar="TIME", callback=moment, help="Count responses from this time on, such as 2026-11-01.")
 @click.option("--until", metavar="TIME", callback=moment, help="Count responses before this time.")
 @click.option("--by", metavar="LOGIN", callback=whole_text, help="Count responses of this person alone.")
-@click.option(
-    "--plot",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write bars of agreement and its trend there, as SVG.",
-)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @json_option
-def command(
-    repo: Path, since: str | None, until: str | None, by: str | None, plot: Path | None, form: str, as_json: bool
-) -> int:
+def command(repo: Path, since: str | None, until: str | None, by: str | None, form: str, as_json: bool) -> int:
     """Measure how far people agree with the verdicts and suggestions that they were shown.
 
     What they answered is read from the branch incumbent/ledger of the local clone; nothing is asked of GitHub. What
@@ -40,7 +32,7 @@ def command(
     \b
     Examples:
       incumbent agreement
-      incumbent agreement --since 2026-10-01 --until 2027-01-01 --plot plots
+      incumbent agreement --since 2026-10-01 --until 2027-01-01
       incumbent agreement --json
     """
     from bot.report.agreement import agreement_overview
@@ -48,11 +40,6 @@ def command(
     output, problems, without = agreement_overview(repo, since, until, by)
     if without is not None:
         say(without, err=True)
-    if plot is not None:
-        from bot.cli.evaluation_sources import write_files
-        from bot.report.agreement_plots import plots
-
-        write_files({plot / name: text for name, text in plots(output).items()})
     if as_json or form == "json":
         print_json(output)
     else:

@@ -61,12 +61,6 @@ def _measure_options(function: Command) -> Command:
     """How measures are found and shown."""
     for option in (
         click.option(
-            "--plot",
-            type=click.Path(file_okay=False, path_type=Path),
-            metavar="DIR",
-            help="Write a reliability diagram and bars of phi there, as SVG.",
-        ),
-        click.option(
             "--bins",
             type=click.IntRange(2, 100),
             default=10,
@@ -109,7 +103,6 @@ def command(
     resamples: int,
     seed: int,
     bins: int,
-    plot: Path | None,
     repo: Path,
     config_path: str,
     as_json: bool,
@@ -121,7 +114,7 @@ def command(
     \b
     Examples:
       incumbent evaluate --labels labels/*.yaml
-      incumbent evaluate --labels queries.tsv --name attach_audio=request.attachments.audio --plot plots
+      incumbent evaluate --labels queries.tsv --name attach_audio=request.attachments.audio
       incumbent evaluate --labels queries.tsv --against config/other.yaml
       incumbent evaluate --labels queries.tsv --save before.json
       incumbent evaluate --labels queries.tsv --against before.json --json
@@ -161,10 +154,6 @@ def command(
         theirs = sources.ask(queries, specification, other, vocabulary, names=names_count)
 
     output = _measure(queries, ours, theirs, against or "", vocabulary.capabilities, Sampling(resamples, seed), bins)
-    if plot is not None:
-        from bot.report.evaluation_plots import plots
-
-        sources.write_files({plot / name: text for name, text in plots(output).items()})
     if as_json:
         print_json(output)
     else:

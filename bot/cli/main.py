@@ -50,6 +50,7 @@ COMMANDS = {
     "scan": "Find personal data and secrets in the regression set or in eval sets.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",
+    "config": "Show the config in effect, and where each value comes from.",
     "validate": "Check taxonomy, config, regression set and eval sets; all errors at once.",
     "ci": "Review the pull request that a GitHub event is about: what the Action runs.",
     "doctor": "Check settings, permissions and token of a repository on GitHub.",
@@ -59,7 +60,7 @@ COMMANDS = {
 
 
 # No module can be called like a word of the language, and none should be like a function that everybody uses.
-_MODULES = {"import": "import_set", "list": "list_entries", "show": "show_entry"}
+_MODULES = {"config": "config_values", "import": "import_set", "list": "list_entries", "show": "show_entry"}
 
 # Nearly all that a command loads stays until its end: looking through it again and again takes a tenth of its time.
 _NEW_OBJECTS = 50_000

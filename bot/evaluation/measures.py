@@ -266,11 +266,6 @@ class Evaluation:
     bins: tuple[Bin, ...]
 
     @property
-    def defined(self) -> tuple[CapabilityMeasures, ...]:
-        """The capabilities that have a phi."""
-        return tuple(item for item in self.capabilities if item.phi is not None)
-
-    @property
     def undefined(self) -> tuple[CapabilityMeasures, ...]:
         """The capabilities whose labels have one class only, so that nothing can correlate with them."""
         return tuple(item for item in self.capabilities if item.phi is None)

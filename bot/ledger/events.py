@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
 from bot.files.validation import DemandError, FileModel, Score, Text, Tuple
@@ -277,8 +277,6 @@ Event = Annotated[
     Field(discriminator="kind"),
 ]
 """One line of a file of events."""
-
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def events_path(number: int) -> str:

@@ -13,8 +13,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from bot.errors import OutsideError, UsageError
 
 PATH: Final = "/mcp"
-MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of one request over HTTP."""
 
 
 def serve_stdio(server: MCPServer[None]) -> None:
@@ -72,12 +70,10 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
         port = int(listener.getsockname()[1])
         app = server.streamable_http_app(
             streamable_http_path=PATH,
-            max_request_body_size=MOST_BYTES,
             # Each session that is being opened has a connection: the bound below is reached before this one.
             max_sessions=bounded_http.MOST_SESSIONS + bounded_http.MOST_CONNECTIONS,
             session_idle_timeout=bounded_http.IDLE,
             transport_security=security(address, port),
-            host=address,
         )
         app.add_middleware(bounded_http.BoundedSessions)
         announce(f"http://{_written(address)}:{port}{PATH}")

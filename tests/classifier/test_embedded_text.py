@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -26,10 +27,11 @@ from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import (
     BUCKETS,
     READ_CHARACTERS,
+    Vocabulary,
     character_terms,
     hashed_terms,
-    learn_vocabulary,
     read_text,
+    vocabulary_of,
     word_terms,
 )
 from bot.classifier.visible_text import READ_TURNS
@@ -151,8 +153,13 @@ def test_hashed_terms_have_a_place_each_and_one_length() -> None:
     assert [len(each) for each in hashed_terms(read_text([""]))] == [0, 0]
 
 
+def learned(documents: list[Counter[str]], least: int) -> Vocabulary:
+    frequencies = Counter(term for document in documents for term in document)
+    return vocabulary_of(frequencies, len(documents), least)
+
+
 def test_known_terms_are_weighed_to_length_one_and_rare_ones_weigh_more() -> None:
-    vocabulary = learn_vocabulary([word_terms(read_text([text])) for text in ("a b", "a c", "a d")], 1)
+    vocabulary = learned([word_terms(read_text([text])) for text in ("a b", "a c", "a d")], 1)
     places, values = vocabulary.weigh(word_terms(read_text(["a b unknown"])))
     weights = {vocabulary.terms[place]: value for place, value in zip(places, values, strict=True)}
     assert places == sorted(places)
@@ -162,7 +169,7 @@ def test_known_terms_are_weighed_to_length_one_and_rare_ones_weigh_more() -> Non
 
 
 def test_terms_of_too_few_documents_are_left_out() -> None:
-    vocabulary = learn_vocabulary([word_terms(read_text([text])) for text in ("a b", "a c")], 2)
+    vocabulary = learned([word_terms(read_text([text])) for text in ("a b", "a c")], 2)
     assert vocabulary.terms == ("a",)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree
 
 import git
 import pytest
@@ -96,21 +95,13 @@ def test_a_time_and_a_person_choose_answers(clone: Path, incumbent: Incumbent) -
     assert counts("--by", "nobody") == (0, 0, 0)
 
 
-def test_drawings_are_written(clone: Path, incumbent: Incumbent) -> None:
-    ledger(clone, month())
-    outcome = incumbent("agreement", "--repo", clone, "--plot", clone / "new" / "plots")
-    assert outcome.code == 0
-    for name in ("agreement.svg", "trend.svg"):
-        ElementTree.fromstring((clone / "new" / "plots" / name).read_text(encoding="utf-8"))
-
-
 def test_without_a_ledger_or_events_the_report_is_empty(tmp_path: Path, clone: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("agreement", "--repo", clone)
     assert (outcome.code, outcome.out) == (0, "No ledger here, so nobody's responses are known\n")
     assert f"git fetch origin {BRANCH}:{BRANCH}" in outcome.err
     bare = tmp_path / "bare"
     bare.mkdir()
-    outcome = incumbent("agreement", "--repo", bare, "--json", "--plot", bare)
+    outcome = incumbent("agreement", "--repo", bare, "--json")
     assert (outcome.code, outcome.json["ledger"], outcome.json["people"]) == (0, False, 0)
     assert "not inside a git repository" in outcome.err
     Draft202012Validator(schema("agreement-output")).validate(outcome.json)

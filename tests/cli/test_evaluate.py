@@ -1,4 +1,4 @@
-"""``incumbent evaluate`` from end to end: labels in, measures, plots and comparisons out."""
+"""``incumbent evaluate`` from end to end: labels in, measures and comparisons out."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_one_class_is_listed_and_has_no_phi(incumbent: Incumbent) -> None:
     write(
         "l.tsv", "# capabilities: dialog.upset, dialog.handover\nlabels\tquery\ndialog.upset\tI hate you!\n\tHello.\n"
     )
-    found = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json", "--plot", "plots").json
+    found = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json").json
     assert found["undefined"] == ["dialog.handover"]
     assert list(found["capabilities"]) == ["dialog.upset"]
     assert found["one_class"]["dialog.handover"] | {"brier": 0, "ece": 0} == {
@@ -107,9 +107,8 @@ def test_one_class_is_listed_and_has_no_phi(incumbent: Incumbent) -> None:
     }  # fmt: skip
     text = incumbent("evaluate", *FAST, "--labels", "l.tsv").out
     assert "  dialog.handover: 0 of 2 TRUE, accuracy 1.00\n" in text
-    assert "dialog.handover: labels of one class only" in Path("plots/capabilities.svg").read_text(encoding="utf-8")
     write("l.tsv", "labels\tquery\ndialog.upset\tI hate you!\n")
-    found = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json", "--plot", "plots").json
+    found = incumbent("evaluate", *FAST, "--labels", "l.tsv", "--json").json
     assert (found["macro_phi"], found["low"], found["capabilities"]) == (None, None, {})
     assert incumbent("evaluate", *FAST, "--labels", "l.tsv").out.startswith("no capability has a phi: 0 cap")
 
@@ -136,9 +135,8 @@ def test_a_classifier_against_another_by_config_or_by_its_kept_predictions(
     assert found["measures"]["classifier"]["prompt"] != ""
     back = incumbent("evaluate", *FAST, "--predictions", "p.json", "--against", CONFIG_FILE, "--json").json["against"]
     assert back["macro_phi"]["difference"] == -found["macro_phi"]["difference"]
-    text = incumbent("evaluate", *FAST, "--against", "p.json", "--plot", "plots").out
+    text = incumbent("evaluate", *FAST, "--against", "p.json").out
     assert re.search(r"Against p\.json: macro phi [+-]0\.\d{3} \[[+-]0\.\d{3}, [+-]0\.\d{3}\], (not )?told apart", text)
-    assert "against p.json" in Path("plots/reliability.svg").read_text(encoding="utf-8")
 
 
 def test_kept_predictions_are_measured_without_any_classifier(
@@ -236,16 +234,6 @@ def test_what_was_measured_before_the_endpoint_failed_is_shown(
 
 
 @pytest.mark.usefixtures("here")
-def test_plots_have_the_same_bytes_each_time(incumbent: Incumbent) -> None:
-    for folder in ("one", "two/deep"):
-        assert incumbent("evaluate", *FAST, "--plot", folder).code == 0
-    names = sorted(path.name for path in Path("one").iterdir())
-    assert names == ["capabilities.svg", "reliability.svg"]
-    for name in names:
-        assert Path("one", name).read_bytes() == Path("two/deep", name).read_bytes()
-
-
-@pytest.mark.usefixtures("here")
 def test_with_an_agent_its_facts_are_labelled_too(incumbent: Incumbent) -> None:
     write("l.tsv", "labels\tquery\nbackend.lookup\tShow me the last three payments on my card.\n\tHello.\n")
     refused = incumbent("evaluate", "--labels", "l.tsv")
@@ -271,7 +259,7 @@ def test_with_an_agent_its_facts_are_labelled_too(incumbent: Incumbent) -> None:
         (["--against", "none.json"], 1, "none.json"),
         (["--predictions", "taxonomy/none.json"], 1, "cannot be read"),
         (["--resamples", "1"], 2, "--resamples"),
-        (["--plot", "taxonomy/taxonomy.yaml/plots"], 4, "cannot be written"),
+        (["--save", "taxonomy/taxonomy.yaml/p.json"], 4, "cannot be written"),
         (["--ledger"], 2, "git fetch origin incumbent/ledger"),
     ],
 )

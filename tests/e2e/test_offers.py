@@ -12,12 +12,12 @@ from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import BRANCH as LEDGER
 from bot.ledger.model import SUGGESTIONS
-from bot.ledger.replay import replay
 from tests.e2e.bot import BRANCH_LINE, WAITING, Bot, customer_files, ids_of, platform_files
 from tests.e2e.harness.messages import error
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.e2e.test_reconcile import entries, merged, read, sticky
+from tests.ledger.replay import replay
 
 RULES = error(422, "Repository rule violations found\n\nChanges must be made through a pull request.\n\n")
 

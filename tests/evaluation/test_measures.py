@@ -26,7 +26,8 @@ def test_every_measure_of_a_small_table() -> None:
         bins=10,
     )
     assert (found.queries, found.labels) == (6, 11)
-    (a,), (b,) = found.defined, found.undefined
+    a, b = found.capabilities
+    assert found.undefined == (b,)
     assert (a.capability, a.labelled, a.support) == ("a", 5, 2)
     assert a.phi == pytest.approx(1 / 6)
     assert a.interval is not None
@@ -51,7 +52,7 @@ def test_precision_is_unknown_where_nothing_is_predicted() -> None:
 def test_without_any_phi_there_is_no_macro_phi() -> None:
     only_true = cells({"a": "TTT"}, {"a": "TFT"})
     found, comparison = compare(only_true, only_true, SAMPLING, 10)
-    assert (found.macro_phi, found.interval, found.defined) == (None, None, ())
+    assert (found.macro_phi, found.interval, found.undefined) == (None, None, found.capabilities)
     assert (comparison.macro_phi, comparison.capabilities) == (None, {})
 
 

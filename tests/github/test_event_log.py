@@ -22,8 +22,8 @@ from bot.ledger.events import (
 )
 from bot.ledger.keys import classifier_key
 from bot.ledger.model import Displayed, record_path
-from bot.ledger.replay import replay
 from tests.github.scenes import BASE, BOT, HEAD, IDENTITY, PAIR, QUERIES, Hub, make_analysis, make_query
+from tests.ledger.replay import replay
 from tests.reconcile.admitting import NEW, after
 from tests.reconcile.merges import MERGE, MERGED_AT, decided, id_of, make_record
 

@@ -50,6 +50,7 @@ HERE: dict[str, list[Sequence[str]]] = {
     "status-json": [("status", "--json"), ("prune", "--json"), ("validate", "--json"), ("scan", "--json")],
     "list": [("list",), ("list", "--pinned", "--customer", "aldermoor-garages"), ("show", RESIDENT)],
     "formats": [("formats",), ("formats", "--json")],
+    "config": [("config",), ("config", "--config", "config/paper.yaml", "--json")],
     "import": [("import", EXISTING, "--agent-folder", NORTHWIND, "--dry-run", *NOW)],
     "import-json": [("import", EXISTING, "--agent-folder", NORTHWIND, "--dry-run", "--json", *NOW)],
 }
@@ -119,6 +120,7 @@ TERMINAL: list[Sequence[str]] = [
     ("classify", BRANCH_LINE),
     ("status",),
     ("status", "--all"),
+    ("config",),
     ("list",),
     ("show", ENTRY),
     ("admit", BRANCH_LINE, "--dry-run", *NOW),

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from bot.config import REVIEWED_FILES
 from bot.files.documents import Document, parse_json_text
@@ -16,7 +17,6 @@ from bot.files.snapshot import WorkingTree
 from bot.ledger import event_files
 from bot.ledger.event_files import Recorded, appended, load_events, parsed, parsed_of, parsed_with
 from bot.ledger.events import (
-    EVENT,
     SET_EVENTS,
     Applied,
     Closed,
@@ -42,6 +42,8 @@ from tests.agreement.factories import (
     shown,
     withdrawn,
 )
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 ALL: list[Event] = [
     shown(),

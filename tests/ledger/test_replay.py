@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.ledger.events import ADMISSION, Applied, Decided, Event, Forgotten, Reopened, Settled
-from bot.ledger.replay import Standing, replay
 from tests.agreement.factories import (
     answered,
     by_hand,
@@ -20,6 +19,7 @@ from tests.agreement.factories import (
     shown,
     withdrawn,
 )
+from tests.ledger.replay import Standing, replay
 
 FIRST = decided(comment=1)
 PIN = decided(action="pin", comment=2)

@@ -13,9 +13,9 @@ from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
 from bot.ledger.event_files import parsed
 from bot.ledger.events import EVENTS, SET_EVENTS, Decided
 from bot.ledger.model import BRANCH, Decision
-from bot.ledger.replay import replay
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.text.digests import digest
+from tests.ledger.replay import replay
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
 from tests.reconcile.people import AGENTS, CURATORS, Agent, Content, Memory, own_entry, record_of, told

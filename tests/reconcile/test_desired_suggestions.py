@@ -11,9 +11,9 @@ from bot.curator.prune import EvictionKind
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal
-from bot.ledger.replay import replay
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, grounds_in
 from bot.report.eviction_pull_request import closing
+from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
 from tests.reconcile.proposing import BEST, OFFER, Suggesting, close, events_in, make_platform, record_in
 

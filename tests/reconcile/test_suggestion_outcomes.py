@@ -9,10 +9,10 @@ import pytest
 
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
-from bot.ledger.replay import replay
 from bot.reconcile.suggestion_outcomes import answered, closed_by_bots, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, SWAP, Proposal, branch_of
 from bot.report.eviction_pull_request import closing
+from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
 
 BRANCH = branch_of(EVICT, "spare", "0" * 16)

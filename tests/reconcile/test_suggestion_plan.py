@@ -22,11 +22,11 @@ from bot.github.models import (
 )
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.replay import replay
 from bot.reconcile.desired_suggestions import Branch
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.report.eviction_pull_request import CLOSED, closing
 from tests.factories import make_entry
+from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, TIP, commit, make_comment, make_pull
 from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, found, kinds, make_platform, record_in
 

@@ -1,10 +1,9 @@
-"""Agreement on a console, as drawings and on the dashboard: what they say, and that nothing of people comes alive."""
+"""Agreement on a console and on the dashboard: what they say, and that nothing of people comes alive."""
 
 from __future__ import annotations
 
 import io
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
@@ -12,12 +11,11 @@ from rich.console import Console
 from bot.agreement.agreement import Agreement, agreement_of
 from bot.agreement.responses import Response, responses_of
 from bot.report.agreement import AgreementOutput, print_agreement
-from bot.report.agreement_plots import plots
 from bot.report.agreement_section import agreement_sections
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
 from bot.report.verdict_text import MarkdownVoice
-from tests.agreement.factories import day, facts, response
+from tests.agreement.factories import facts, response
 from tests.agreement.month import EVENTS
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
@@ -26,7 +24,6 @@ from tests.report.test_dashboard import make_dashboard, rows, section
 
 MONTH = agreement_of(responses_of(EVENTS))
 LEFT_OUT = "Left out, since they did not last: 1 explicit, 0 implicit\n"
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def output(agreement: Agreement = MONTH, **more: Any) -> AgreementOutput:
@@ -110,50 +107,6 @@ def test_long_lists_are_cut_and_say_so() -> None:
 def test_secrets_that_people_wrote_are_not_repeated() -> None:
     token = "ghp_" + "a1B2" * 9
     assert token not in of(response(said=f"See {token}")).model_dump_json()
-
-
-# Drawings
-
-
-@pytest.mark.parametrize(
-    "item",
-    [
-        output(),
-        of(),
-        of(response(explicit=False)),
-        of(response(reasons=("<b>\x1b" * 20,), at=day(1)), response(at=day(1, 12))),
-    ],
-    ids=["month", "nothing", "merges", "hostile"],
-)
-def test_drawings_are_whole_and_all_of_it_is_inside(item: AgreementOutput) -> None:
-    drawn = plots(item)
-    assert drawn == plots(item)
-    assert set(drawn) == {"agreement.svg", "trend.svg"}
-    for text in drawn.values():
-        root = ElementTree.fromstring(text)
-        _, _, width, height = map(float, root.attrib["viewBox"].split())
-        for element in root.iter():
-            for names, most in ((("x", "x1", "x2", "cx"), width), (("y", "y1", "y2", "cy"), height)):
-                assert all(0 <= float(element.attrib[name]) <= most for name in names if name in element.attrib)
-        for name in {element.attrib["class"] for element in root.iter() if "class" in element.attrib}:
-            assert f".{name} {{" in text
-        assert "\x1b" not in text
-
-
-def test_bars_and_whiskers_are_as_long_as_the_shares_say() -> None:
-    root = ElementTree.fromstring(plots(output())["agreement.svg"])
-    bars = [float(bar.attrib["width"]) for bar in root.iter(f"{SVG}rect") if bar.attrib["class"] == "ours"]
-    # INCLUDE, EXCLUDE, REPLACE, EVICT; REDUNDANT, DOMINATES, NOVEL_COMBO, LOW_CONFIDENCE, redundant: of 400 pixels.
-    assert bars == [240.0, 200.0, 0.0, 200.0, 200.0, 0.0, 240.0, 200.0, 200.0]
-    whiskers = [line for line in root.iter(f"{SVG}line") if line.attrib["class"] == "whisker"]
-    low, high = float(whiskers[0].attrib["x1"]), float(whiskers[0].attrib["x2"])
-    assert (high - low) / 400 == pytest.approx(0.8824 - 0.2307, abs=1e-3)
-
-
-def test_months_without_answers_leave_a_gap() -> None:
-    root = ElementTree.fromstring(plots(of(*(response(at=day(1, month)) for month in (1, 2, 5))))["trend.svg"])
-    first, second, third = (float(disc.attrib["cx"]) for disc in root.iter(f"{SVG}circle"))
-    assert third - second == 3 * (second - first)
 
 
 # The dashboard

@@ -102,12 +102,6 @@ def required_words() -> Mapping[str, Sequence[Sequence[str]]]:
     return found
 
 
-def held_digest() -> str:
-    """The digest of the patterns that the data file was made of."""
-    found: str = _held()["patterns"]
-    return found
-
-
 def pattern_digest(patterns: Mapping[str, str]) -> str:
     """The digest of ``patterns``."""
     return hashlib.sha256(json.dumps(patterns, sort_keys=True).encode()).hexdigest()[:16]

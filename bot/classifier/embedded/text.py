@@ -178,15 +178,10 @@ class Vocabulary:
         return [place for place, _ in known], [value / length for value in values] if length else values
 
 
-def learn_vocabulary(documents: Sequence[Counter[str]], least: int) -> Vocabulary:
-    """The terms of at least ``least`` documents, sorted; idf = ln((1 + n) / (1 + df)) + 1."""
-    frequencies: Counter[str] = Counter()
-    for document in documents:
-        frequencies.update(document.keys())
-    return vocabulary_of(frequencies, len(documents), least)
-
-
 def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Vocabulary:
-    """The same from ``frequencies``: in how many of ``size`` documents each term is."""
+    """The terms of at least ``least`` of ``size`` documents, sorted; idf = ln((1 + n) / (1 + df)) + 1.
+
+    ``frequencies`` says in how many documents each term is.
+    """
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
     return Vocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))

@@ -129,7 +129,6 @@ def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = 
 
 
 LINES: Final = (".jsonl", ".ndjson")
-TABLES: Final = (".csv", ".tsv")
 DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
 # One object a line and nothing else: JSON Lines under the name of JSON.

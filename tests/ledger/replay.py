@@ -1,4 +1,4 @@
-"""What stands by the events alone: the ledger's records could be derived from them anew (pure)."""
+"""What holds by the events alone: an oracle for the records of the ledger, which could be derived from them anew."""
 
 from __future__ import annotations
 

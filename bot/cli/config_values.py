@@ -1,0 +1,37 @@
+"""``incumbent config``: the config in effect, and where each value comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import json_option, print_json, repository_options
+from bot.files.snapshot import WorkingTree
+from bot.pipeline.effective_config import read_effective_config
+from bot.report.console import Printer
+from bot.report.effective_config import ConfigOutput, print_config
+from bot.text.masking import mask_by
+
+
+@click.command("config")
+@repository_options
+@json_option
+def command(repo: Path, config_path: str, as_json: bool) -> None:
+    """Show the config in effect: each key, its value, and the file and line that it comes from.
+
+    A key that the platform's file leaves out has the default that ships with Incumbent.
+
+    \b
+    Examples:
+      incumbent config
+      incumbent config --config config/paper.yaml
+      incumbent config --json | jq '.values[] | select(.is_default | not)'
+    """
+    effective = read_effective_config(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
+    mask_by(effective.config.personal_data.shown)
+    output = ConfigOutput.of(effective)
+    if as_json:
+        print_json(output)
+    else:
+        print_config(output, Printer())
