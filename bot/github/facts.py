@@ -21,8 +21,8 @@ from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
-from bot.files.validation import DemandError, FileModel, Text, Tuple
-from bot.intake.query import Query, SetupFile
+from bot.files.validation import Checked, DemandError, FileModel, Text, Tuple
+from bot.intake.query import Query, Setup
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
@@ -93,7 +93,7 @@ class QueryFacts(FileModel):
     expected_tools: Tuple[str] | None = Field(
         default=None, description="declared tools that the eval set expects to be called; null: it does not say"
     )
-    setup: SetupFile = SetupFile()
+    setup: Checked[Setup] = Setup()
 
     @property
     def settled(self) -> bool:
@@ -112,7 +112,7 @@ class QueryFacts(FileModel):
             id=self.id,
             turns=self.turns,
             expected=self.expected,
-            setup=self.setup.setup,
+            setup=self.setup,
             file=self.file,
             line=self.line,
         )
@@ -338,7 +338,7 @@ def facts_of(
                 shortfall=item.result.shortfalls.get(query.id),
                 expected=query.expected,
                 expected_tools=None if (tools := expected.get(query.id)) is None else tuple(tools),
-                setup=SetupFile.of(query.setup),
+                setup=query.setup,
             )
             for query in submission.queries
         ),

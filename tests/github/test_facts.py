@@ -11,7 +11,7 @@ from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
 from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
-from bot.intake.query import SetupFile
+from bot.intake.query import Setup
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -66,7 +66,7 @@ def test_expected_tools_are_facts_of_a_query() -> None:
 
 def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
     def content(*attachments: str) -> str:
-        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": SetupFile(attachments=attachments)})
+        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": Setup(attachments=attachments)})
         return make_analysis(queries=(query,)).submissions[0].contents["b01"]
 
     assert len({content(), content("a.png"), content("b.png")}) == 3

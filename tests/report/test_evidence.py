@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bot.files.documents import Data
 from bot.github.facts import classified_of, facts_of
-from bot.intake.query import Query, Setup, SetupFile
+from bot.intake.query import Query, Setup
 from bot.pipeline.review import Classified, Platform, Review, judge
 from bot.pipeline.submission import Submission
 from bot.report.console import Printer
@@ -110,7 +110,7 @@ def test_many_expected_calls_are_told_quickly() -> None:
 def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
     asked = make_query("q01", {"d": 0.9}, "What is this :warning: sign?").model_copy(
-        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": SetupFile(attachments=("a|b.png",))}
+        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": Setup(attachments=("a|b.png",))}
     )
     (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).submissions
     carried = classified_of(facts.model_copy(update={"tools": ("look_up",)}))
