@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
+
+from pydantic import Field, with_config
 
 from bot.classifier.usage import Usage
+from bot.files.validation import FILE_CONFIG, Text
 from bot.intake.specification import Tool
 from bot.text.compare import rounded
 
@@ -40,14 +43,15 @@ def silent(_: str) -> Progress:
     return lambda done, total: None
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Identity:
-    """Under which classifier a score was given; scores of different identities are never compared."""
+    """The classifier that predicted or scored; what different ones say is never compared."""
 
-    backend: str
-    model: str
-    prompt: str
-    samples: int
+    backend: Text
+    model: Text
+    prompt: Text
+    samples: Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from bot.github.events import Event
 from bot.github.facts import (
     Analysis,
     EvictionFacts,
-    IdentityFacts,
     ProblemFacts,
     SetChange,
     StoppedFacts,
@@ -93,7 +92,7 @@ def analyse(
         set_changes=tuple(
             item for item in _set_changes(snapshot, changes) if measured.follows.get(item.path) != (item.after or "")
         ),
-        identity=IdentityFacts.of(identity),
+        identity=identity,
         submissions=found.submissions,
         problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
         reused=found.reused,

@@ -163,27 +163,6 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
         raise DemandError("queries and agents whose names differ", "name each of them once")
 
 
-class IdentityFacts(FileModel):
-    """The classifier identity under which the facts were found."""
-
-    backend: str
-    model: str
-    prompt: str
-    samples: int
-
-    @staticmethod
-    def of(identity: Identity) -> IdentityFacts:
-        """``identity`` for the document."""
-        return IdentityFacts(
-            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-        )
-
-    @property
-    def identity(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
-
-
 class StoppedFacts(FileModel):
     """What kept the classifier from going on: a budget that is used up, or an endpoint that failed."""
 
@@ -254,7 +233,7 @@ class Analysis(FileModel):
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
     touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
     set_changes: Tuple[SetChange]
-    identity: IdentityFacts
+    identity: Checked[Identity]
     submissions: Tuple[SubmissionFacts]
     problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
@@ -285,11 +264,6 @@ class Analysis(FileModel):
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         return all(item.fits(taxonomy) for item in self.submissions)
-
-    @property
-    def classifier(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return self.identity.identity
 
 
 class Quiet(FileModel):

@@ -8,12 +8,12 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Unfamiliar
+from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Identity, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Entry, Tombstone
 from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.intake.query import Query
 from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.pipeline.review import Review
@@ -240,7 +240,7 @@ class RateAnswer(Page):
     """Scores, as `consolidate` and `cs_to_verdict` take them: whole rows with their turns, taxonomy and classifier."""
 
     taxonomy: str = Field(description="version of the taxonomy")
-    classifier: IdentityFile
+    classifier: Checked[Identity]
     queries: list[RatedRow] = Field(description="in the order of the eval sets")
     unclassified: Unclassified
     unread: Unread

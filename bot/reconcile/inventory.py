@@ -12,9 +12,8 @@ from pydantic import Field, model_validator
 from bot.classifier.model import Identity
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
-from bot.files.validation import FileModel, Text, Tuple
+from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.github.facts import (
-    IdentityFacts,
     ProblemFacts,
     StoppedFacts,
     SubmissionFacts,
@@ -50,7 +49,7 @@ class Inventory(FileModel):
     base: CommitId = Field(description="the commit of the default branch that the facts are of")
     at: Timestamp = Field(description="the time of that commit")
     since: CommitId | None
-    identity: IdentityFacts
+    identity: Checked[Identity]
     merges: Tuple[MergeFacts] = Field(description="oldest first")
     submissions: Tuple[SubmissionFacts] = Field(description="eval sets that were read, settled queries included")
     unchanged: dict[Text, ReconciledFolder] = Field(
@@ -110,8 +109,3 @@ class Inventory(FileModel):
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         renewals_fit = all(item.fits(taxonomy) for item in self.renewals)
         return renewals_fit and all(item.fits(taxonomy) for item in self.submissions)
-
-    @property
-    def classifier(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return self.identity.identity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from bot.classifier.caching_backend import conditions_of, halt
@@ -16,7 +16,7 @@ from bot.files.user_cache import digest_of_product
 from bot.git import Change, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
 from bot.github.classification_cache import under
-from bot.github.facts import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.facts import ProblemFacts, StoppedFacts, UsageFacts
 from bot.github.reclassify_job import renew_entries
 from bot.ledger.model import (
     CorrectionRecord,
@@ -144,7 +144,7 @@ def survey(
         base=tip,
         at=store.commit_time(tip),
         since=since,
-        identity=IdentityFacts.of(backend.identity),
+        identity=backend.identity,
         merges=tuple(
             MergeFacts(
                 commit=merge,
@@ -173,7 +173,7 @@ def survey(
 def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend: Backend) -> str:
     """What verdicts rest on besides R and the eval sets: while it stays, what did not change is not read again."""
     reviewed = [trees.get("config"), trees.get("taxonomy")]
-    identity = IdentityFacts.of(backend.identity).model_dump(mode="json")
+    identity = asdict(backend.identity)
     return digest([reviewed, record_text(corrections), identity, conditions_of(backend), digest_of_product()])
 
 

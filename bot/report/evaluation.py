@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.table import Table
 
-from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.evaluation.measures import LEVEL, CapabilityMeasures, Comparison, Difference, Evaluation, Interval, Sampling
 from bot.report.escaping import visible
@@ -79,7 +79,7 @@ class PooledOutput(BaseModel):
 class MeasuresOutput(BaseModel):
     """A classifier against the labels."""
 
-    classifier: IdentityFile
+    classifier: Identity
     macro_phi: float | None = Field(ge=-1, le=1, description="mean of phi over `capabilities`; null without any")
     low: float | None = _LOW
     high: float | None = _HIGH
@@ -90,7 +90,7 @@ class MeasuresOutput(BaseModel):
     usage: Spent
 
     @staticmethod
-    def measures(evaluation: Evaluation, classifier: IdentityFile, bins: int, usage: Usage | None) -> dict[str, object]:
+    def measures(evaluation: Evaluation, classifier: Identity, bins: int, usage: Usage | None) -> dict[str, object]:
         """The fields of ``evaluation``; ``usage`` is what the predictions have cost now."""
         return {
             "classifier": classifier,
@@ -177,7 +177,7 @@ class EvaluateOutput(MeasuresOutput):
     @staticmethod
     def of(
         evaluation: Evaluation,
-        classifier: IdentityFile,
+        classifier: Identity,
         taxonomy: str,
         unclassified: list[PlaceOutput],
         sampling: Sampling,
@@ -199,7 +199,7 @@ class EvaluateOutput(MeasuresOutput):
 
 
 def against(
-    name: str, comparison: Comparison, classifier: IdentityFile, bins: int, usage: Usage | None = None
+    name: str, comparison: Comparison, classifier: Identity, bins: int, usage: Usage | None = None
 ) -> AgainstOutput:
     """``comparison`` for output; ``classifier`` is the other one, and ``name`` what people called it."""
     return AgainstOutput(

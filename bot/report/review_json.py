@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.pipeline.review import Review
 from bot.report.output import (
@@ -65,15 +66,6 @@ class SubmissionOutput(BaseModel):
     queries: int
 
 
-class IdentityOutput(BaseModel):
-    """The classifier identity under which scores are comparable."""
-
-    backend: str
-    model: str
-    prompt: str
-    samples: int
-
-
 class CorrectionOutput(BaseModel):
     """What a curator said of a tag."""
 
@@ -88,7 +80,7 @@ class ReviewOutput(RemarksOutput):
     headline: str
     submissions: list[SubmissionOutput]
     taxonomy: str
-    classifier: IdentityOutput
+    classifier: Identity
     size: int = Field(description="entries in the regression set before the review")
     ceiling: int
     verdicts: list[ReviewedQueryOutput] = Field(
@@ -116,7 +108,6 @@ class ReviewOutput(RemarksOutput):
     @staticmethod
     def of(review: Review, usage: Usage | None = None) -> ReviewOutput:
         """``review`` for output; ``usage`` is what classifying has cost now."""
-        identity = review.identity
         return ReviewOutput(
             **dict(remarks_on(review.classifications.values())),
             headline=headline(review),
@@ -127,9 +118,7 @@ class ReviewOutput(RemarksOutput):
                 for item in review.submissions
             ],
             taxonomy=review.platform.taxonomy.version,
-            classifier=IdentityOutput(
-                backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-            ),
+            classifier=review.identity,
             size=len(review.platform.regression_set.entries),
             ceiling=review.platform.config.ceiling,
             verdicts=_reviewed(review),

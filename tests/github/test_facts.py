@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
-from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
+from bot.github.facts import Analysis, ProblemFacts, UsageFacts, classified_of, facts_of
 from bot.intake.query import Setup
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
@@ -85,11 +85,6 @@ def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
     assert analysis.fits(make_taxonomy("a", "b", "c", "d", "e"))
     assert not analysis.fits(make_taxonomy("a", "b", "c", "d"))
     assert not analysis.fits(make_taxonomy("a", "b", "c", "d", "e", "f"))
-
-
-def test_an_identity_outlives_the_document() -> None:
-    identity = make_analysis().identity.identity
-    assert IdentityFacts.of(identity).identity == identity
 
 
 @pytest.mark.parametrize("prices", [None, Prices(currency="EUR", input=1, cached=0.5, output=2)])

@@ -106,7 +106,7 @@ def reviewed() -> Review:
     keys = {query.id: query.key or "" for query in facts.queries}
     again = facts_of(replace(carried, result=result), facts.specification, keys, {})
     through_json = type(again).model_validate_json(again.model_dump_json())
-    return judge(make_platform(), [classified_of(through_json)], make_analysis().classifier)
+    return judge(make_platform(), [classified_of(through_json)], make_analysis().identity)
 
 
 def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
@@ -132,7 +132,7 @@ def test_an_unfamiliar_query_keeps_its_verdict(reviewed: Review) -> None:
 
 def test_without_them_there_is_nothing_to_remark() -> None:
     (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).submissions
-    review = judge(make_platform(), [classified_of(facts)], make_analysis().classifier)
+    review = judge(make_platform(), [classified_of(facts)], make_analysis().identity)
     assert (review.contradictions, review.unfamiliar) == ({}, {})
     assert "The expectation counts" not in render_markdown(review)
 

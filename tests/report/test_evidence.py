@@ -118,7 +118,7 @@ def reviewed() -> Review:
     assert again.submission.tools == carried.submission.tools == ("look_up",)
     platform: Platform = make_platform()
     assert isinstance(carried, Classified)
-    return judge(platform, [carried], make_analysis().classifier)
+    return judge(platform, [carried], make_analysis().identity)
 
 
 def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
