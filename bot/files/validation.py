@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, Final, TypeVar, get_type_hints
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Final, NoReturn, TypeVar, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Strict, ValidationError
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticOmit
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
@@ -51,10 +51,15 @@ FILE_CONFIG: Final = FileModel.model_config
 """The same for a frozen dataclass that files contain."""
 
 
+def _left_out(_: object, __: object) -> NoReturn:
+    raise PydanticOmit
+
+
 class _FromMapping:
     """Lets a strict model read frozen dataclasses from mappings, tuples from lists and enumerations from their values.
 
-    Scalars stay strict.  An instance is validated as a mapping is, so that nothing is written that cannot be read.
+    Scalars and models stay as strict as they are, and what is private is left out.  An instance is validated as a
+    mapping is, so that nothing is written that cannot be read.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -72,7 +77,13 @@ class _FromMapping:
             schema["strict"] = False
         if schema["type"] == "dataclass":
             schema["revalidate_instances"] = "always"
-        for key in ("schema", "items_schema", "keys_schema", "values_schema", "fields"):
+            schema["fields"] = [name for name in schema["fields"] if not name.startswith("_")]
+        if schema["type"] == "dataclass-field" and schema["name"].startswith("_"):
+            schema |= {"init": False, "serialization_exclude": True}
+            schema["schema"].setdefault("metadata", {})["pydantic_js_functions"] = [_left_out]
+        if schema["type"] == "model":
+            return
+        for key in ("schema", "items_schema", "keys_schema", "values_schema", "fields", "choices"):
             inner = schema.get(key, ())
             for item in inner if isinstance(inner, list | tuple) else (inner,):
                 if isinstance(item, dict):
@@ -216,7 +227,10 @@ def _keys(known: Any) -> dict[str, Any] | None:
     if isinstance(known, type) and issubclass(known, BaseModel):
         named = known.model_fields.items()
         return {field.alias or name: field.annotation for name, field in named if not field.exclude}
-    return get_type_hints(known, include_extras=True) if is_dataclass(known) else None
+    if not is_dataclass(known):
+        return None
+    hints = get_type_hints(known, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(known) if not field.name.startswith("_")}
 
 
 def _model_inside(annotation: Any) -> Any:

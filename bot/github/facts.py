@@ -6,17 +6,15 @@ It holds no verdicts: these are derived where they are published, from reviewed 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
@@ -45,28 +43,20 @@ def whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")[:LONGEST]
 
 
-class ProblemFacts(FileModel):
-    """One fault, or one remark, about the head's files; what looks like a secret is left out."""
+def _counted(problem: Problem) -> Problem:
+    if problem.line is not None and problem.line < 1:
+        raise DemandError("at a line that counts from 1", "give the number of the line, or null")
+    return problem
 
-    file: str
-    line: Line | None
-    message: str
-    fix: str
 
-    @staticmethod
-    def of(problem: Problem) -> ProblemFacts:
-        """``problem`` for the document."""
-        return ProblemFacts(
-            file=whole(problem.file),
-            line=problem.line,
-            message=masked(whole(problem.message)),
-            fix=masked(whole(problem.fix)),
-        )
+Fault = Annotated[Checked[Problem], AfterValidator(_counted)]
+"""One fault, or one remark, about the head's files; what looks like a secret is left out (:func:`without_secrets`)."""
 
-    @property
-    def problem(self) -> Problem:
-        """The problem again."""
-        return Problem(self.file, self.line, self.message, self.fix)
+
+def without_secrets(problem: Problem) -> Problem:
+    """``problem`` for the document."""
+    message, fix = (masked(whole(text)) for text in (problem.message, problem.fix))
+    return Problem(whole(problem.file), problem.line, message, fix)
 
 
 class QueryFacts(FileModel):
@@ -128,8 +118,8 @@ class SubmissionFacts(FileModel):
     prefix: str
     moved_from: Annotated[Tuple[str], Field(min_length=2, max_length=2)] | None
     queries: Tuple[QueryFacts]
-    problems: Tuple[ProblemFacts]
-    notes: Tuple[ProblemFacts]
+    problems: Tuple[Fault]
+    notes: Tuple[Fault]
     tools: Tuple[str] | None = Field(default=None, description="names of declared tools; null: none are listed")
 
     @property
@@ -197,30 +187,6 @@ class SetChange(FileModel):
     eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
-_Count = Annotated[int, Field(ge=0)]
-
-
-class UsageFacts(FileModel):
-    """What asking a model has cost; see :class:`bot.classifier.usage.Usage`."""
-
-    requests: _Count
-    probing: _Count
-    tokens_in: _Count
-    tokens_cached: _Count
-    tokens_out: _Count
-    prices: Prices | None
-
-    @staticmethod
-    def of(usage: Usage | None) -> UsageFacts | None:
-        """``usage`` for the document; ``None`` for none."""
-        return None if usage is None else UsageFacts(**{each.name: getattr(usage, each.name) for each in fields(usage)})
-
-    @property
-    def usage(self) -> Usage:
-        """As the pipeline sees it."""
-        return Usage(**dict(self))
-
-
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
@@ -235,11 +201,11 @@ class Analysis(FileModel):
     set_changes: Tuple[SetChange]
     identity: Checked[Identity]
     submissions: Tuple[SubmissionFacts]
-    problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
+    problems: Tuple[Fault] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
-    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
     remembered: dict[Digest, StoredClassification] = Field(
         default_factory=dict, description="what a language model said to find that out, so that nobody asks it twice"
@@ -316,8 +282,8 @@ def facts_of(
             )
             for query in submission.queries
         ),
-        problems=tuple(map(ProblemFacts.of, submission.problems)),
-        notes=tuple(map(ProblemFacts.of, submission.notes)),
+        problems=tuple(map(without_secrets, submission.problems)),
+        notes=tuple(map(without_secrets, submission.notes)),
         tools=submission.tools,
     )
 
@@ -331,8 +297,8 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             agent=facts.agent,
             folder=facts.folder,
             queries=tuple(query.query for query in facts.queries),
-            problems=tuple(item.problem for item in facts.problems),
-            notes=tuple(item.problem for item in facts.notes),
+            problems=facts.problems,
+            notes=facts.notes,
             tools=facts.tools,
             prefix=facts.prefix,
             moved_from=None if moved is None else (moved[0], moved[1]),

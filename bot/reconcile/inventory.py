@@ -10,14 +10,14 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bot.classifier.model import Identity
+from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
 from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.github.facts import (
-    ProblemFacts,
+    Fault,
     StoppedFacts,
     SubmissionFacts,
-    UsageFacts,
     as_in,
     classified_of,
     refuse_doubles,
@@ -63,11 +63,11 @@ class Inventory(FileModel):
         description="entries, also in line, whose query was in an eval set here once, and is in none now"
     )
     unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
-    problems: Tuple[ProblemFacts]
+    problems: Tuple[Fault]
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
-    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
     candidates: Tuple[CandidateFacts] = Field(
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )

@@ -16,7 +16,7 @@ from bot.files.user_cache import digest_of_product
 from bot.git import Change, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
 from bot.github.classification_cache import under
-from bot.github.facts import ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.facts import StoppedFacts, without_secrets
 from bot.github.reclassify_job import renew_entries
 from bot.ledger.model import (
     CorrectionRecord,
@@ -160,11 +160,11 @@ def survey(
         conditions=conditions,
         departed=_departed(platform, folders, named, {*unread, *unchanged}, store),
         unread=tuple(unread),
-        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
         reused=found.reused,
         classified=found.classified + renewal.classified,
         stopped=StoppedFacts.of(stopped),
-        usage=UsageFacts.of(total([backend.usage, naming])),
+        usage=total([backend.usage, naming]),
         renewals=renewal.facts,
         candidates=tuple(map(CandidateFacts.of, candidates)),
     )

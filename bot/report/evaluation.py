@@ -11,6 +11,7 @@ from rich.table import Table
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.evaluation.measures import LEVEL, CapabilityMeasures, Comparison, Difference, Evaluation, Interval, Sampling
+from bot.files.validation import Checked
 from bot.report.escaping import visible
 from bot.report.output import Spent, UsageOutput
 from bot.text.compare import rounded
@@ -79,7 +80,7 @@ class PooledOutput(BaseModel):
 class MeasuresOutput(BaseModel):
     """A classifier against the labels."""
 
-    classifier: Identity
+    classifier: Checked[Identity]
     macro_phi: float | None = Field(ge=-1, le=1, description="mean of phi over `capabilities`; null without any")
     low: float | None = _LOW
     high: float | None = _HIGH

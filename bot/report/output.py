@@ -16,6 +16,7 @@ from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.files.validation import Checked
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
@@ -23,20 +24,6 @@ from bot.pipeline.impact.model import Appraisal
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
 from bot.taxonomy.changes import Change
-
-
-class ProblemOutput(BaseModel):
-    """One fault of the input."""
-
-    file: str
-    line: int | None = Field(description="counts from 1; null where the fault has no line")
-    message: str
-    fix: str
-
-    @staticmethod
-    def of(problem: Problem) -> ProblemOutput:
-        """``problem`` for output."""
-        return ProblemOutput(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
 
 
 class UsageOutput(BaseModel):
@@ -244,8 +231,8 @@ class StatusOutput(BaseModel):
 class ValidateOutput(BaseModel):
     """`incumbent validate --json`."""
 
-    problems: list[ProblemOutput]
-    notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+    problems: list[Checked[Problem]]
+    notes: list[Checked[Problem]] = Field(description="remarks of the readers; they stop nothing")
     appraisals: list[Appraisal] = Field(description="of new and changed capabilities, where --from names a commit")
 
 

@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
+from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.pipeline.review import Review
 from bot.report.output import (
     LagOutput,
-    ProblemOutput,
     Spent,
     SwapOutput,
     UsageOutput,
@@ -80,7 +81,7 @@ class ReviewOutput(RemarksOutput):
     headline: str
     submissions: list[SubmissionOutput]
     taxonomy: str
-    classifier: Identity
+    classifier: Checked[Identity]
     size: int = Field(description="entries in the regression set before the review")
     ceiling: int
     verdicts: list[ReviewedQueryOutput] = Field(
@@ -101,8 +102,8 @@ class ReviewOutput(RemarksOutput):
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
     lagging: list[LagOutput]
-    problems: list[ProblemOutput] = Field(description="rows that could not be read")
-    notes: list[ProblemOutput] = Field(description="remarks on the agent specification")
+    problems: list[Checked[Problem]] = Field(description="rows that could not be read")
+    notes: list[Checked[Problem]] = Field(description="remarks on the agent specification")
     usage: Spent
 
     @staticmethod
@@ -139,8 +140,8 @@ class ReviewOutput(RemarksOutput):
                 for item in review.coverage
             ],
             lagging=[LagOutput.of(lag) for lag in review.lags],
-            problems=[ProblemOutput.of(problem) for problem in review.problems],
-            notes=[ProblemOutput.of(note) for note in review.notes],
+            problems=list(review.problems),
+            notes=list(review.notes),
             usage=UsageOutput.of(usage),
         )
 
