@@ -13,6 +13,7 @@ from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
+from bot.extension.model import Candidate
 from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.github.facts import (
     Fault,
@@ -26,7 +27,6 @@ from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
-from bot.reconcile.candidate_plan import CandidateFacts
 from bot.taxonomy.model import Taxonomy
 
 
@@ -68,7 +68,7 @@ class Inventory(FileModel):
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
-    candidates: Tuple[CandidateFacts] = Field(
+    candidates: Tuple[Checked[Candidate]] = Field(
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )
     renewals: Tuple[RenewalFacts] = Field(

@@ -39,7 +39,6 @@ from bot.pipeline.submission import (
     submission_folders,
 )
 from bot.reconcile.candidate_job import candidates_of
-from bot.reconcile.candidate_plan import CandidateFacts
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
 from bot.taxonomy.history import History
@@ -166,7 +165,7 @@ def survey(
         stopped=StoppedFacts.of(stopped),
         usage=total([backend.usage, naming]),
         renewals=renewal.facts,
-        candidates=tuple(map(CandidateFacts.of, candidates)),
+        candidates=tuple(candidates),
     )
 
 
