@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
 from pydantic import Field, with_config
 
 from bot.classifier.usage import Usage
-from bot.files.validation import FILE_CONFIG, Text
+from bot.files.validation import FILE_CONFIG, Score, Text
 from bot.intake.specification import Tool
 from bot.text.compare import rounded
 
@@ -59,8 +59,8 @@ class Judgement:
     """A value, its confidence κ ∈ [0, 1], and the path that decided it."""
 
     value: bool
-    confidence: float
-    path: Path
+    confidence: Annotated[Score, Field(description="κ")]
+    path: Annotated[Path, Field(description="what decided it")]
 
     @property
     def probability(self) -> float:
@@ -132,9 +132,11 @@ class Contradiction:
     likelier; ``probability`` in [0, 1] that one is called.
     """
 
-    expected: tuple[str, ...]
-    likeliest: tuple[str, ...]
-    probability: float
+    expected: Annotated[tuple[Text, ...], Field(description="tools that the eval set expects; none: no call")] = ()
+    likeliest: Annotated[
+        tuple[Text, ...], Field(description="of each step, the tool that the classifier expected; none: no call")
+    ] = ()
+    probability: Annotated[Score, Field(description="that a tool is called, as the classifier expected")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

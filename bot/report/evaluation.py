@@ -10,7 +10,16 @@ from rich.table import Table
 
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.evaluation.measures import LEVEL, CapabilityMeasures, Comparison, Difference, Evaluation, Interval, Sampling
+from bot.evaluation.measures import (
+    LEVEL,
+    Bin,
+    CapabilityMeasures,
+    Comparison,
+    Difference,
+    Evaluation,
+    Interval,
+    Sampling,
+)
 from bot.files.validation import Checked
 from bot.report.escaping import visible
 from bot.report.output import Spent, UsageOutput
@@ -57,16 +66,6 @@ class CapabilityOutput(OneClassOutput):
     resamples: int = Field(ge=0, description="resamples that hold both classes, which the interval rests on")
 
 
-class BinOutput(BaseModel):
-    """Predictions of about one probability."""
-
-    low: float = Field(ge=0, le=1)
-    high: float = Field(ge=0, le=1)
-    count: int = Field(ge=1)
-    probability: float = Field(ge=0, le=1, description="mean probability of TRUE")
-    true: float = Field(ge=0, le=1, description="share labelled TRUE")
-
-
 class PooledOutput(BaseModel):
     """All labels of all capabilities together."""
 
@@ -74,7 +73,7 @@ class PooledOutput(BaseModel):
     brier: float = Field(ge=0, le=1)
     ece: float = Field(ge=0, le=1)
     bins: int = Field(ge=1, description="bins of equal width over [0, 1] that calibration is judged in")
-    reliability: list[BinOutput] = Field(description="the bins that hold predictions")
+    reliability: list[Checked[Bin]] = Field(description="the bins that hold predictions")
 
 
 class MeasuresOutput(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from rich.console import Console
@@ -121,8 +121,8 @@ def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
         assert stream.getvalue().count(f"  {UNFAMILIAR}\n") == 1
     output = ReviewOutput.of(reviewed)
     assert output.unfamiliar == {"q02": "code"}
-    assert {name: item.model_dump() for name, item in output.contradictions.items()} == {
-        "q01": {"expected": ["look_up"], "likeliest": ["look_up"], "probability": 0.3}
+    assert {name: asdict(item) for name, item in output.contradictions.items()} == {
+        "q01": {"expected": ("look_up",), "likeliest": ("look_up",), "probability": 0.3}
     }
 
 
@@ -159,7 +159,7 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
         ("[looks like a secret]", 1.0),
     ]
     assert row.contradiction is not None
-    assert row.contradiction.likeliest == ["[looks like a secret]"]
+    assert row.contradiction.likeliest == ("[looks like a secret]",)
     assert row.unfamiliar == "code"
     bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries

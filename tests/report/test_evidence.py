@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -132,7 +132,7 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
         told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
-    assert [tool.model_dump() for tool in output["q01"].expected_tools or ()] == [
+    assert [asdict(tool) for tool in output["q01"].expected_tools or ()] == [
         {"name": "look_up", "unwanted": False, "declared": True},
         {"name": "x|y", "unwanted": False, "declared": False},
     ]
