@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Final, Literal, Protocol, TypeAlias, get_args
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
+
+from pydantic import Field, with_config
 
 from bot.classifier.usage import Usage
+from bot.files.validation import FILE_CONFIG, Score, Text
 from bot.intake.specification import Tool
 from bot.text.compare import rounded
 
@@ -40,14 +43,15 @@ def silent(_: str) -> Progress:
     return lambda done, total: None
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Identity:
-    """Under which classifier a score was given; scores of different identities are never compared."""
+    """The classifier that predicted or scored; what different ones say is never compared."""
 
-    backend: str
-    model: str
-    prompt: str
-    samples: int
+    backend: Text
+    model: Text
+    prompt: Text
+    samples: Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class Judgement:
     """A value, its confidence κ ∈ [0, 1], and the path that decided it."""
 
     value: bool
-    confidence: float
-    path: Path
+    confidence: Annotated[Score, Field(description="κ")]
+    path: Annotated[Path, Field(description="what decided it")]
 
     @property
     def probability(self) -> float:
@@ -128,9 +132,11 @@ class Contradiction:
     likelier; ``probability`` in [0, 1] that one is called.
     """
 
-    expected: tuple[str, ...]
-    likeliest: tuple[str, ...]
-    probability: float
+    expected: Annotated[tuple[Text, ...], Field(description="tools that the eval set expects; none: no call")] = ()
+    likeliest: Annotated[
+        tuple[Text, ...], Field(description="of each step, the tool that the classifier expected; none: no call")
+    ] = ()
+    probability: Annotated[Score, Field(description="that a tool is called, as the classifier expected")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field
 
 from bot.config import Prices
 
 _PER: Final = 1_000_000
+Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +22,11 @@ class Usage:
     found out what the endpoint can do.  ``prices`` are per million tokens.
     """
 
-    requests: int = 0
-    probing: int = 0
-    tokens_in: int = 0
-    tokens_cached: int = 0
-    tokens_out: int = 0
+    requests: Count = 0
+    probing: Count = 0
+    tokens_in: Count = 0
+    tokens_cached: Count = 0
+    tokens_out: Count = 0
     prices: Prices | None = None
 
     @property

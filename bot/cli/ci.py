@@ -212,7 +212,7 @@ def _publish(
         quiet = isinstance(facts, Quiet) and facts.quiet == event.head
         publication = publish_event(event, analysis, world, client, _wait, dry_run, quiet)
     spent = None if facts is None or isinstance(facts, Quiet) else facts.usage
-    return replace(publication, usage=spent.usage if spent else None)
+    return replace(publication, usage=spent)
 
 
 def _wait(attempt: int) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bot.classifier.classify import classify
 from bot.classifier.corrections import Corrections, merged
-from bot.classifier.identity_file import IdentityFile
 from bot.classifier.usage import Usage
 from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
@@ -195,7 +194,7 @@ def ask(
     if result.stopped is not None and not result.classifications:
         raise result.stopped
     predictions = Predictions(
-        classifier=IdentityFile.of(backend.identity),
+        classifier=backend.identity,
         taxonomy=vocabulary.taxonomy.version,
         specification=specification.digest,
         queries={item.query_id: predict(item, vocabulary.capabilities) for item in result.classifications},

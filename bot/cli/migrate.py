@@ -16,7 +16,7 @@ from bot.errors import UsageError
 from bot.evaluation.labels import DOCUMENTS
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.migrating.plan import MigrationPlan, plan_migration
-from bot.report.output import LagOutput, MigrateOutput, TaxonomyChangeOutput
+from bot.report.output import MigrateOutput
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -61,11 +61,11 @@ def command(
         commit=commit,
         from_version=plan.old.version,
         to_version=plan.new.version,
-        changes=[TaxonomyChangeOutput.of(change) for change in plan.changes],
+        changes=list(plan.changes),
         renames=dict(plan.migration.renames),
         splits={whole: list(parts) for whole, parts in plan.migration.splits.items()},
         files=[change.path for change in plan.file_changes],
-        lagging=[LagOutput.of(lag) for lag in plan.lagging],
+        lagging=list(plan.lagging),
         dry_run=dry_run,
     )
     if as_json:

@@ -30,7 +30,7 @@ from bot.pipeline.scan import FolderScan, folders_of, replace_in_set, scan_folde
 from bot.pipeline.submission import faults_of_names, find_specification
 from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
-from bot.report.output import ProblemOutput, UsageOutput
+from bot.report.output import UsageOutput
 from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
 from bot.report.verdict_text import PlainVoice
 
@@ -125,7 +125,7 @@ def _scan_folders(
             },
             reclassified=[],
             not_reclassified={},
-            problems=[ProblemOutput.of(problem) for problem in problems],
+            problems=list(problems),
             usage=None,
         ),
         problems,

@@ -23,7 +23,7 @@ from bot.pipeline.impact.model import Appraisal
 from bot.pipeline.package_reading import PackageReader
 from bot.pipeline.review import refuse_other_folders
 from bot.pipeline.submission import Package, collect, submission_folders
-from bot.report.output import ProblemOutput, ValidateOutput
+from bot.report.output import ValidateOutput
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 from bot.text.masking import mask_by
 
@@ -109,8 +109,8 @@ def command(
         ordered = InputError(problems).problems
         print_json(
             ValidateOutput(
-                problems=[ProblemOutput.of(problem) for problem in ordered],
-                notes=[ProblemOutput.of(note) for note in notes],
+                problems=list(ordered),
+                notes=list(notes),
                 appraisals=list(appraisals),
             )
         )

@@ -13,8 +13,8 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from bot.classifier.model import Identity
-from bot.files.validation import FileModel, Score, Text, Tuple
-from bot.intake.query import SetupFile
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple
+from bot.intake.query import Setup
 from bot.rater.model import Resident
 from bot.taxonomy.model import Taxonomy
 
@@ -121,7 +121,7 @@ class Entry(FileModel):
     source: Source | None = None
     admitted: Admitted
     expected: JsonValue = None
-    setup: SetupFile = SetupFile()
+    setup: Checked[Setup] = Setup()
     pin: Text | None = None
     restored: Annotated[Text | None, Field(exclude_if=lambda value: value is None)] = None
 

@@ -15,7 +15,7 @@ from bot.curator.admission import AdmissionPlan, slot_holders
 from bot.curator.decisions import Answer
 from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, resident_of
 from bot.curator.file_changes import FileChange
-from bot.intake.query import Query, SetupFile
+from bot.intake.query import Query
 from bot.rater.model import Resident, ScoredQuery
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
@@ -157,7 +157,7 @@ class _EntryBuilder:
                 override=None if answer is None or verdict.decision.admits else answer.reason,
             ),
             expected=query.expected,
-            setup=SetupFile.of(query.setup),
+            setup=query.setup,
             pin=None if before is None else before.pin,
         )
 

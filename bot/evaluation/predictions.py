@@ -8,10 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Classification
+from bot.classifier.model import Classification, Identity
 from bot.evaluation.labels import LabelledQuery
-from bot.files.validation import FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.ledger.model import Digest
 
 
@@ -26,7 +25,7 @@ class Predictions(FileModel):
     """Predictions by the digest of the query's text: hashes and numbers, never texts."""
 
     format: Literal[1] = 1
-    classifier: IdentityFile
+    classifier: Checked[Identity]
     taxonomy: Text = Field(description="version of the taxonomy")
     specification: Text = Field(description="digest of the agent specification that they were made under")
     queries: dict[Digest, Prediction]

@@ -14,6 +14,7 @@ from bot.export.formatting import carried_as
 from bot.files.documents import Data
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expectations.export_round_trip import bare, carried, without_carried
+from bot.intake.query import SETUP_FILE
 
 _TICKS: Final = re.compile("`+")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
@@ -129,7 +130,7 @@ class Item:
             "id": entry.id,
             "capabilities": [*sorted(entry.scores)],
             "source": None if entry.source is None else entry.source.model_dump(mode="json"),
-            "setup": entry.setup.model_dump(mode="json"),
+            "setup": SETUP_FILE.dump_python(entry.setup, mode="json"),
         }
         beyond = carried(self.expected).get("expected") if said else self.expected
         return record if beyond is None else {**record, **carried_as(beyond)}

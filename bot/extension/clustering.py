@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -66,7 +66,7 @@ def telling_traits(
         value = rounded(surprise(observed, size, expected, total) / manner)
         if value > 0 and value >= settings.telling:
             found[trait] = Telling(
-                trait=trait,
+                **trait._asdict(),
                 members=observed,
                 observed=observed,
                 expected=rounded(size * expected),
@@ -295,14 +295,4 @@ class _Field:
         counts = np.asarray((self.matrix[members] > 0).sum(axis=0)).ravel()
         items = list(self.telling.values())
         order = sorted(range(len(items)), key=lambda place: (-sums[place], place))
-        return tuple(
-            Telling(
-                trait=items[place].trait,
-                members=int(counts[place]),
-                observed=items[place].observed,
-                expected=items[place].expected,
-                surprise=items[place].surprise,
-            )
-            for place in order
-            if counts[place]
-        )
+        return tuple(replace(items[place], members=int(counts[place])) for place in order if counts[place])

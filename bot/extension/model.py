@@ -6,17 +6,24 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field
 
 from bot.extension.wording import spoken
+from bot.files.validation import Text
+from bot.ledger.model import Digest
+from bot.taxonomy.model import Identifier
 from bot.text.compare import normalise
 from bot.text.digests import digest
 
 Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
 """No capability covers it; one covers it and is not recognised; known ones together are worth a name of their own."""
 
-Core: TypeAlias = tuple[str, ...]
+Core: TypeAlias = Annotated[tuple[Digest, ...], Field(min_length=1)]
 """Digests of a cluster's most central texts, sorted: what a refusal is remembered by."""
+
+Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def holds_core(digests: Collection[str], cores: Iterable[Core], overlap: float) -> bool:
@@ -111,29 +118,36 @@ class Telling:
     ``surprise`` is minus the decimal logarithm of the probability of as many.
     """
 
-    trait: Trait
+    kind: Text
+    text: str
+    unexplained: bool = False
     members: int
     observed: int
-    expected: float
-    surprise: float
+    expected: Amount
+    surprise: Amount
+
+    @property
+    def trait(self) -> Trait:
+        """The trait: its kind, its text and whether it is unexplained."""
+        return Trait(self.kind, self.text, self.unexplained)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
     """A query offered as an exemplar; ``source`` is ``customer/agent/item``, or the capability it is taken from."""
 
-    turns: tuple[str, ...]
-    source: str
+    turns: Annotated[tuple[Text, ...], Field(min_length=1)]
+    source: Annotated[Text, Field(description="customer/agent/item; of a negative one the capability that lists it")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """A query of a candidate and the signals that it gives."""
 
-    id: str
-    customer: str
-    turns: tuple[str, ...]
-    digest: str
+    id: Text
+    customer: Text
+    turns: tuple[Text, ...]
+    digest: Digest
     signals: tuple[Signal, ...]
 
 
@@ -150,18 +164,18 @@ class Candidate:
     kind: Kind
     core: Core
     members: tuple[Member, ...]
-    customers: tuple[str, ...]
-    id: str
-    name: str
-    group: str
-    description: str
+    customers: tuple[Text, ...]
+    id: Identifier
+    name: Text
+    group: Identifier
+    description: Text
     positive: tuple[Exemplar, ...]
     negative: tuple[Exemplar, ...]
     telling: tuple[Telling, ...]
-    belongs_to: tuple[str, ...] = ()
-    cohesion: float
-    excess: float
-    surprise: float
+    belongs_to: tuple[Identifier, ...] = ()
+    cohesion: Amount
+    excess: Amount
+    surprise: Amount
     named_by: Literal["terms", "language model"] = "terms"
 
     @property

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Final, NoReturn, TypeVar, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Strict, ValidationError
+from pydantic_core import CoreSchema, PydanticOmit
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
@@ -46,6 +47,53 @@ class FileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+FILE_CONFIG: Final = FileModel.model_config
+"""The same for a frozen dataclass that files contain."""
+
+
+def _left_out(_: object, __: object) -> NoReturn:
+    raise PydanticOmit
+
+
+class _FromMapping:
+    """Lets a strict model read frozen dataclasses from mappings, tuples from lists and enumerations from their values.
+
+    Scalars and models stay as strict as they are, and what is private is left out.  An instance is validated as a
+    mapping is, so that nothing is written that cannot be read.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        self._open(schema, handler, set())
+        return schema
+
+    def _open(self, schema: Any, handler: GetCoreSchemaHandler, seen: set[str]) -> None:
+        if schema["type"] == "definition-ref":
+            if schema["schema_ref"] in seen:
+                return
+            seen.add(schema["schema_ref"])
+            schema = handler.resolve_ref_schema(schema)
+        if schema["type"] in ("dataclass", "tuple", "enum", "frozenset"):
+            schema["strict"] = False
+        if schema["type"] == "dataclass":
+            schema["revalidate_instances"] = "always"
+            schema["fields"] = [name for name in schema["fields"] if not name.startswith("_")]
+        if schema["type"] == "dataclass-field" and schema["name"].startswith("_"):
+            schema |= {"init": False, "serialization_exclude": True}
+            schema["schema"].setdefault("metadata", {})["pydantic_js_functions"] = [_left_out]
+        if schema["type"] == "model":
+            return
+        for key in ("schema", "items_schema", "keys_schema", "values_schema", "fields", "choices"):
+            inner = schema.get(key, ())
+            for item in inner if isinstance(inner, list | tuple) else (inner,):
+                if isinstance(item, dict):
+                    self._open(item, handler, seen)
+
+
+Checked = Annotated[Item, _FromMapping()]
+"""A value of the core (a frozen dataclass, or a container of some) in a model: read, checked and written as it is."""
+
+
 def validate(model: type[Model], document: Document, data: object = ..., at: Path = ()) -> Model:
     """``document.data`` (or ``data``, which stands at path ``at``) as a ``model``; raises :class:`InputError`.
 
@@ -82,7 +130,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
         name = ".".join(str(step) for step in at + fault.location) or "the file"
         if fault.union is not None:
             alternatives.setdefault(fault.union, []).append(fault)
-        elif fault.kind == "extra_forbidden":
+        elif fault.kind in ("extra_forbidden", "unexpected_keyword_argument"):
             known = _siblings(model, fault.location[:-1])
             message = f"{name}: unknown key{perhaps(str(fault.location[-1]), known)}"
             fix = f"use one of: {', '.join(sorted(known)) or 'none'}"
@@ -134,7 +182,7 @@ def _wanted(error: Any) -> tuple[str, str]:
             return "be a string", "write a string; quote values such as 12, true or null"
         case "tuple_type" | "list_type" | "set_type" | "frozen_set_type":
             return "be a list", "write a list, `[...]` or one `- ` item per line"
-        case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":
+        case "model_type" | "dataclass_type" | "dict_type" | "mapping_type" | "model_attributes_type":
             return "be a mapping", "write `key: value` pairs"
         case "int_type" | "int_from_float":
             return "be a whole number", "write a whole number without quotes"
@@ -166,20 +214,27 @@ def _siblings(model: type[BaseModel], location: Path) -> set[str]:
     """The keys that the model knows at ``location``."""
     known: Any = model
     for step in location:
-        if not (isinstance(known, type) and issubclass(known, BaseModel)):
+        keys = _keys(known)
+        if keys is None:
             break
-        by_alias = {(field.alias or name): field for name, field in known.model_fields.items()}
-        field = by_alias.get(str(step))
-        if field is None:
-            continue
-        known = _model_inside(field.annotation)
+        if str(step) in keys:
+            known = _model_inside(keys[str(step)])
+    return set(_keys(known) or ())
+
+
+def _keys(known: Any) -> dict[str, Any] | None:
+    """The keys of a model or a dataclass, each with what is inside; ``None`` for anything else."""
     if isinstance(known, type) and issubclass(known, BaseModel):
-        return {field.alias or name for name, field in known.model_fields.items() if not field.exclude}
-    return set()
+        named = known.model_fields.items()
+        return {field.alias or name: field.annotation for name, field in named if not field.exclude}
+    if not is_dataclass(known):
+        return None
+    hints = get_type_hints(known, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(known) if not field.name.startswith("_")}
 
 
 def _model_inside(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if _keys(annotation) is not None:
         return annotation
     for inner in getattr(annotation, "__args__", ()):
         found = _model_inside(inner)

@@ -23,14 +23,12 @@ from bot.github.events import Event
 from bot.github.facts import (
     Analysis,
     EvictionFacts,
-    IdentityFacts,
-    ProblemFacts,
     SetChange,
     StoppedFacts,
     SubmissionFacts,
-    UsageFacts,
     facts_of,
     whole,
+    without_secrets,
 )
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.release import Release
@@ -93,13 +91,13 @@ def analyse(
         set_changes=tuple(
             item for item in _set_changes(snapshot, changes) if measured.follows.get(item.path) != (item.after or "")
         ),
-        identity=IdentityFacts.of(identity),
+        identity=identity,
         submissions=found.submissions,
-        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
         reused=found.reused,
         classified=found.classified,
         stopped=StoppedFacts.of(found.stopped),
-        usage=UsageFacts.of(total([backend.usage, measured.usage])),
+        usage=total([backend.usage, measured.usage]),
         impact=measured.impact,
         remembered=dict(measured.remembered),
         departing=departing,

@@ -132,7 +132,7 @@ def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
     """The most important remarks on lines of the head: faults, then what needs a person; the comment has the rest."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review
-    problems = [item.problem for item in judgement.analysis.problems]
+    problems = list(judgement.analysis.problems)
     for problem in [*problems, *(review.problems if review is not None else ())]:
         if problem.line is not None:
             message, fix = (shortened(visible(text), 900) for text in (problem.message, problem.fix))

@@ -6,23 +6,21 @@ It holds no verdicts: these are derived where they are published, from reviewed 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.config import Prices
 from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
-from bot.files.validation import DemandError, FileModel, Text, Tuple
-from bot.intake.query import Query, SetupFile
+from bot.files.validation import Checked, DemandError, FileModel, Text, Tuple
+from bot.intake.query import Query, Setup
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
@@ -45,28 +43,20 @@ def whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")[:LONGEST]
 
 
-class ProblemFacts(FileModel):
-    """One fault, or one remark, about the head's files; what looks like a secret is left out."""
+def _counted(problem: Problem) -> Problem:
+    if problem.line is not None and problem.line < 1:
+        raise DemandError("at a line that counts from 1", "give the number of the line, or null")
+    return problem
 
-    file: str
-    line: Line | None
-    message: str
-    fix: str
 
-    @staticmethod
-    def of(problem: Problem) -> ProblemFacts:
-        """``problem`` for the document."""
-        return ProblemFacts(
-            file=whole(problem.file),
-            line=problem.line,
-            message=masked(whole(problem.message)),
-            fix=masked(whole(problem.fix)),
-        )
+Fault = Annotated[Checked[Problem], AfterValidator(_counted)]
+"""One fault, or one remark, about the head's files; what looks like a secret is left out (:func:`without_secrets`)."""
 
-    @property
-    def problem(self) -> Problem:
-        """The problem again."""
-        return Problem(self.file, self.line, self.message, self.fix)
+
+def without_secrets(problem: Problem) -> Problem:
+    """``problem`` for the document."""
+    message, fix = (masked(whole(text)) for text in (problem.message, problem.fix))
+    return Problem(whole(problem.file), problem.line, message, fix)
 
 
 class QueryFacts(FileModel):
@@ -93,7 +83,7 @@ class QueryFacts(FileModel):
     expected_tools: Tuple[str] | None = Field(
         default=None, description="declared tools that the eval set expects to be called; null: it does not say"
     )
-    setup: SetupFile = SetupFile()
+    setup: Checked[Setup] = Setup()
 
     @property
     def settled(self) -> bool:
@@ -112,7 +102,7 @@ class QueryFacts(FileModel):
             id=self.id,
             turns=self.turns,
             expected=self.expected,
-            setup=self.setup.setup,
+            setup=self.setup,
             file=self.file,
             line=self.line,
         )
@@ -128,8 +118,8 @@ class SubmissionFacts(FileModel):
     prefix: str
     moved_from: Annotated[Tuple[str], Field(min_length=2, max_length=2)] | None
     queries: Tuple[QueryFacts]
-    problems: Tuple[ProblemFacts]
-    notes: Tuple[ProblemFacts]
+    problems: Tuple[Fault]
+    notes: Tuple[Fault]
     tools: Tuple[str] | None = Field(default=None, description="names of declared tools; null: none are listed")
 
     @property
@@ -161,27 +151,6 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
     }
     if len(set(ids)) < len(ids) or len(set(agents)) < len(agents) or len(entries) < len(ids):
         raise DemandError("queries and agents whose names differ", "name each of them once")
-
-
-class IdentityFacts(FileModel):
-    """The classifier identity under which the facts were found."""
-
-    backend: str
-    model: str
-    prompt: str
-    samples: int
-
-    @staticmethod
-    def of(identity: Identity) -> IdentityFacts:
-        """``identity`` for the document."""
-        return IdentityFacts(
-            backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-        )
-
-    @property
-    def identity(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
 class StoppedFacts(FileModel):
@@ -218,30 +187,6 @@ class SetChange(FileModel):
     eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
-_Count = Annotated[int, Field(ge=0)]
-
-
-class UsageFacts(FileModel):
-    """What asking a model has cost; see :class:`bot.classifier.usage.Usage`."""
-
-    requests: _Count
-    probing: _Count
-    tokens_in: _Count
-    tokens_cached: _Count
-    tokens_out: _Count
-    prices: Prices | None
-
-    @staticmethod
-    def of(usage: Usage | None) -> UsageFacts | None:
-        """``usage`` for the document; ``None`` for none."""
-        return None if usage is None else UsageFacts(**{each.name: getattr(usage, each.name) for each in fields(usage)})
-
-    @property
-    def usage(self) -> Usage:
-        """As the pipeline sees it."""
-        return Usage(**dict(self))
-
-
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
@@ -254,13 +199,13 @@ class Analysis(FileModel):
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
     touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
     set_changes: Tuple[SetChange]
-    identity: IdentityFacts
+    identity: Checked[Identity]
     submissions: Tuple[SubmissionFacts]
-    problems: Tuple[ProblemFacts] = Field(description="faults that left a folder or a reviewed file unread")
+    problems: Tuple[Fault] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
-    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
     remembered: dict[Digest, StoredClassification] = Field(
         default_factory=dict, description="what a language model said to find that out, so that nobody asks it twice"
@@ -285,11 +230,6 @@ class Analysis(FileModel):
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         return all(item.fits(taxonomy) for item in self.submissions)
-
-    @property
-    def classifier(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return self.identity.identity
 
 
 class Quiet(FileModel):
@@ -338,12 +278,12 @@ def facts_of(
                 shortfall=item.result.shortfalls.get(query.id),
                 expected=query.expected,
                 expected_tools=None if (tools := expected.get(query.id)) is None else tuple(tools),
-                setup=SetupFile.of(query.setup),
+                setup=query.setup,
             )
             for query in submission.queries
         ),
-        problems=tuple(map(ProblemFacts.of, submission.problems)),
-        notes=tuple(map(ProblemFacts.of, submission.notes)),
+        problems=tuple(map(without_secrets, submission.problems)),
+        notes=tuple(map(without_secrets, submission.notes)),
         tools=submission.tools,
     )
 
@@ -357,8 +297,8 @@ def classified_of(facts: SubmissionFacts) -> Classified:
             agent=facts.agent,
             folder=facts.folder,
             queries=tuple(query.query for query in facts.queries),
-            problems=tuple(item.problem for item in facts.problems),
-            notes=tuple(item.problem for item in facts.notes),
+            problems=facts.problems,
+            notes=facts.notes,
             tools=facts.tools,
             prefix=facts.prefix,
             moved_from=None if moved is None else (moved[0], moved[1]),

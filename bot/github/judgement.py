@@ -167,7 +167,7 @@ def judge_facts(
     trust = _trust(classified, platform, author)
     disputed = frozenset(name for content in contested for name in names.by_content.get(content, ()))
     trust = replace(trust, contested=disputed, unseen=frozenset(unseen))
-    review = judge(platform, classified, analysis.classifier, answers, trust)
+    review = judge(platform, classified, analysis.identity, answers, trust)
     return replace(bare, decisions=standing, review=review)
 
 

@@ -6,10 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.github.fallback_posts import Publication
 from bot.github.models import describe
 from bot.ledger.model import CommentKey
-from bot.report.output import ProblemOutput, Spent, UsageOutput
+from bot.report.output import Spent, UsageOutput
 from bot.report.review_json import ReviewOutput
 
 
@@ -31,7 +33,7 @@ class CiOutput(BaseModel):
     labels: list[str]
     dry_run: bool
     writes: list[str] = Field(description="what was written or, in a dry run, would be, in order")
-    problems: list[ProblemOutput] = Field(description="faults that left something unread")
+    problems: list[Checked[Problem]] = Field(description="faults that left something unread")
     decisions: list[DecisionOutput]
     review: ReviewOutput | None
     usage: Spent
@@ -48,9 +50,7 @@ class CiOutput(BaseModel):
             labels=[] if result is None else [label.value for label in result.labels],
             dry_run=dry_run,
             writes=[describe(operation) for operation in publication.operations],
-            problems=[]
-            if judgement is None
-            else [ProblemOutput.of(item.problem) for item in judgement.analysis.problems],
+            problems=[] if judgement is None else list(judgement.analysis.problems),
             decisions=[]
             if judgement is None
             else [

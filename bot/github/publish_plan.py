@@ -134,7 +134,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, pe
         commit=analysis.head,
         digest=showing.digest,
         notices=notices_of(judgement, hearing, record, scene.corrections.ended, author),
-        problems=tuple(item.problem for item in analysis.problems),
+        problems=analysis.problems,
         review=judgement.review,
         run=scene.run,
         product=scene.product,

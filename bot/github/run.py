@@ -314,7 +314,7 @@ def _publish_group(
         commit=analysis.head,
         digest=digest(analysis.head),
         notices=(),
-        problems=tuple(item.problem for item in analysis.problems),
+        problems=analysis.problems,
         review=judgement.review,
         run=world.run,
         product=world.product,

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator, with_config
 
 from bot.errors import Problem
 from bot.files.documents import Data
-from bot.files.validation import DemandError, FileModel, Text, Tuple
+from bot.files.validation import FILE_CONFIG, Checked, DemandError, FileModel, Text, Tuple
 from bot.text.personal_data.plain_text import digits_of
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
@@ -35,19 +35,36 @@ _KINDS: Final[tuple[tuple[AttachmentKind, re.Pattern[str]], ...]] = (
 )
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The mock set-up behind a query: relative ``cost`` (≥ 0), tenant, connectors and data fixtures.
+    """``setup``: the mock set-up behind a query."""
 
-    ``attachments`` are the names of what the user attaches to the query; ``ready`` whether the set-up stands.
-    """
-
-    cost: float = 1.0
-    tenant: str | None = None
-    connectors: tuple[str, ...] = ()
-    fixtures: tuple[str, ...] = ()
-    attachments: tuple[str, ...] = ()
-    ready: bool = True
+    cost: Annotated[
+        float,
+        Field(
+            ge=0,
+            allow_inf_nan=False,
+            description="how dear the set-up is, relative to others: of two prunable entries the dearer goes",
+        ),
+    ] = 1.0
+    tenant: Annotated[Text | None, Field(description="the mock tenant the query runs in")] = None
+    connectors: Annotated[tuple[Text, ...], Field(description="mocked connectors the query needs")] = ()
+    fixtures: Annotated[tuple[Text, ...], Field(description="data fixtures the query needs")] = ()
+    attachments: Annotated[
+        tuple[Text, ...],
+        Field(
+            exclude_if=lambda value: not value,
+            description="names of what the user attaches, such as images; never opened",
+        ),
+    ] = ()
+    ready: Annotated[
+        bool,
+        Field(
+            exclude_if=lambda value: value,
+            description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
+        ),
+    ] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,43 +152,5 @@ class SpokenFile(FileModel):
         return self.turns or (cast(str, self.query),)
 
 
-class SetupFile(FileModel):
-    """``setup``: the mock set-up behind a query."""
-
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=1.0, description="how dear the set-up is, relative to others: of two prunable entries the dearer goes"
-    )
-    tenant: Text | None = Field(default=None, description="the mock tenant the query runs in")
-    connectors: Tuple[Text] = Field(default=(), description="mocked connectors the query needs")
-    fixtures: Tuple[Text] = Field(default=(), description="data fixtures the query needs")
-    attachments: Annotated[Tuple[Text], Field(exclude_if=lambda value: not value)] = Field(
-        default=(), description="names of what the user attaches, such as images; never opened"
-    )
-    ready: Annotated[bool, Field(exclude_if=lambda value: value)] = Field(
-        default=True,
-        description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
-    )
-
-    @staticmethod
-    def of(setup: Setup) -> SetupFile:
-        """``setup`` as files hold it."""
-        return SetupFile(
-            cost=setup.cost,
-            tenant=setup.tenant,
-            connectors=setup.connectors,
-            fixtures=setup.fixtures,
-            attachments=setup.attachments,
-            ready=setup.ready,
-        )
-
-    @property
-    def setup(self) -> Setup:
-        """The set-up as the pipeline sees it."""
-        return Setup(
-            cost=self.cost,
-            tenant=self.tenant,
-            connectors=self.connectors,
-            fixtures=self.fixtures,
-            attachments=self.attachments,
-            ready=self.ready,
-        )
+SETUP_FILE: Final[TypeAdapter[Setup]] = TypeAdapter(Checked[Setup])
+"""A set-up by itself, as files hold it."""

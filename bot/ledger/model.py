@@ -10,12 +10,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
 from bot.curator.entry import EntryId, Timestamp
-from bot.files.validation import FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -44,16 +44,8 @@ CommentKey: TypeAlias = (
 Login = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class StoredJudgement(FileModel):
-    """A value, its confidence κ ∈ [0, 1], and the path that decided it."""
-
-    value: bool
-    confidence: Score
-    path: Path
-
-
 @lru_cache(maxsize=100_000)
-def _judgement(value: bool, confidence: float, path: Path) -> Judgement:
+def _shared(value: bool, confidence: float, path: Path) -> Judgement:
     """The judgement, as one and the same value wherever it is equal: a history holds hundreds of thousands."""
     return Judgement(value, confidence, path)
 
@@ -61,41 +53,12 @@ def _judgement(value: bool, confidence: float, path: Path) -> Judgement:
 def _judged(value: object, validate: ValidatorFunctionWrapHandler) -> Judgement:
     if isinstance(value, Judgement):
         return value
-    stored: StoredJudgement = validate(value)
-    return _judgement(stored.value, stored.confidence, stored.path)
+    found: Judgement = validate(value)
+    return _shared(found.value, found.confidence, found.path)
 
 
-def _stored(judgement: Judgement) -> dict[str, object]:
-    return {"value": judgement.value, "confidence": judgement.confidence, "path": judgement.path}
-
-
-Judged = Annotated[
-    Judgement,
-    GetPydanticSchema(lambda _, handler: handler(StoredJudgement)),
-    WrapValidator(_judged),
-    PlainSerializer(_stored),
-]
-"""A judgement of the classifier, stored as :class:`StoredJudgement` says."""
-
-
-class StoredContradiction(FileModel):
-    """Where the eval set expects other calls of tools than the classifier; the calls that it expects count."""
-
-    expected: Tuple[Text] = Field(default=(), description="tools that the eval set expects; none: no call")
-    likeliest: Tuple[Text] = Field(default=(), description="of each step, the tool that the classifier expected")
-    probability: Score = Field(description="that a tool is called, as the classifier expected")
-
-    @staticmethod
-    def of(item: Contradiction | None) -> StoredContradiction | None:
-        """``item`` for storage; ``None`` for none."""
-        if item is None:
-            return None
-        return StoredContradiction(expected=item.expected, likeliest=item.likeliest, probability=item.probability)
-
-    @property
-    def contradiction(self) -> Contradiction:
-        """As the classifier states it."""
-        return Contradiction(expected=self.expected, likeliest=self.likeliest, probability=self.probability)
+Judged = Annotated[Checked[Judgement], WrapValidator(_judged)]
+"""A judgement of the classifier."""
 
 
 class StoredClassification(FileModel):
@@ -112,7 +75,7 @@ class StoredClassification(FileModel):
     unfamiliar: Unfamiliar | None = Field(
         default=None, description="why the classifier cannot judge this kind of text; null: it can"
     )
-    contradiction: StoredContradiction | None = Field(
+    contradiction: Checked[Contradiction] | None = Field(
         default=None, description="the eval set expects other calls of tools than the classifier"
     )
     findings: dict[FindingsKey, Findings] = Field(
@@ -129,7 +92,7 @@ class StoredClassification(FileModel):
             attempt=item.attempt,
             basis=item.basis,
             unfamiliar=item.unfamiliar,
-            contradiction=StoredContradiction.of(item.contradiction),
+            contradiction=item.contradiction,
             findings=dict(findings),
         )
 
@@ -147,7 +110,7 @@ class StoredClassification(FileModel):
             attempt=self.attempt,
             basis=self.basis,
             unfamiliar=self.unfamiliar,
-            contradiction=None if self.contradiction is None else self.contradiction.contradiction,
+            contradiction=self.contradiction,
         )
 
 

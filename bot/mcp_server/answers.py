@@ -8,16 +8,15 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from bot.classifier.identity_file import IdentityFile
-from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Unfamiliar
+from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Identity, Judgement, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Entry, Tombstone
 from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.intake.query import Query
 from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
 from bot.pipeline.review import Review
-from bot.report.classify import ValueOutput
 from bot.report.output import Spent, UsageOutput
 
 SHOWN: Final = 5
@@ -179,7 +178,7 @@ class ClassifiedRow(BaseModel):
     id: Marked
     turns: list[Marked] | None = Field(description="null: not asked for")
     exercises: dict[str, float] = Field(description="confidence κ in [0, 1] by capability that is TRUE")
-    values: dict[str, ValueOutput] | None = Field(description="every capability, if asked for; κ in [0, 1]")
+    values: dict[str, Checked[Judgement]] | None = Field(description="every capability, if asked for; κ in [0, 1]")
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
     attempt: bool = Field(description="it argues with the classifier, or hides text")
     basis: Basis | None = Field(description="the weakest basis of an inferred confidence, if any")
@@ -190,10 +189,7 @@ class ClassifiedRow(BaseModel):
     @staticmethod
     def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
         """``item``, which is what was found of ``query``, for output."""
-        values = {
-            name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
-            for name, judged in item.judgements.items()
-        }
+        values = dict(item.judgements)
         return ClassifiedRow(
             id=mark(item.query_id),
             turns=mark_turns(query.turns) if texts else None,
@@ -240,7 +236,7 @@ class RateAnswer(Page):
     """Scores, as `consolidate` and `cs_to_verdict` take them: whole rows with their turns, taxonomy and classifier."""
 
     taxonomy: str = Field(description="version of the taxonomy")
-    classifier: IdentityFile
+    classifier: Checked[Identity]
     queries: list[RatedRow] = Field(description="in the order of the eval sets")
     unclassified: Unclassified
     unread: Unread

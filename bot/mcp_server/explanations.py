@@ -94,7 +94,7 @@ class ExplainAnswer(BaseModel):
             pinned=[mark_text(reason) for reason in output.pinned],
             contradiction=None
             if output.contradiction is None
-            else ContradictionRow.of(output.verdict.id, output.contradiction.contradiction),
+            else ContradictionRow.of(output.verdict.id, output.contradiction),
             unfamiliar=output.unfamiliar,
             contests=[
                 ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})

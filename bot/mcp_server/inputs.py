@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
-from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import NoFiles, Overlay
-from bot.files.validation import FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.intake.agents.agent_yaml import AgentTool, Kind
 from bot.intake.specification import AuthMode
 from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
@@ -123,7 +123,7 @@ Version: TypeAlias = Annotated[
     Text, Field(max_length=200, description="taxonomy of the scores (from `rate`); default: the platform's")
 ]
 Classifier: TypeAlias = Annotated[
-    IdentityFile,
+    Checked[Identity],
     Field(description="who gave the scores (from `rate`): entries of another do not count; default: that of the set"),
 ]
 FolderName: TypeAlias = Annotated[
@@ -180,10 +180,10 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
 
 
 def kept_scores(
-    platform: Platform, queries: list[ScoredInput], taxonomy: str | None, classifier: IdentityFile | None
+    platform: Platform, queries: list[ScoredInput], taxonomy: str | None, classifier: Identity | None
 ) -> KeptScores:
     """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
-    given = {"taxonomy": taxonomy, "classifier": None if classifier is None else classifier.model_dump(mode="json")}
+    given = {"taxonomy": taxonomy, "classifier": None if classifier is None else asdict(classifier)}
     listed = _listed(query.model_dump(mode="json", exclude_none=True) for query in queries)
     content = f"{{{listed},\n{json.dumps(given, ensure_ascii=False)[1:]}".encode("utf-8", "replace")
     limits = platform.config.limits.reading

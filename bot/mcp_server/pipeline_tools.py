@@ -8,7 +8,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.classifier.classify import ClassifierResult, classify
-from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Backend, Progress
 from bot.mcp_server.answers import (
     SHOWN,
@@ -141,7 +140,7 @@ class Steps:
                 total=total,
                 next_offset=after,
                 taxonomy=platform.taxonomy.version,
-                classifier=IdentityFile.of(backend.identity),
+                classifier=backend.identity,
                 queries=[
                     RatedRow(
                         id=mark(item.id),

@@ -232,7 +232,7 @@ def rescored(
 
 def query_of(entry: Entry) -> Query:
     """The query of ``entry`` for the classifier."""
-    return Query(id=entry.id, turns=entry.turns, expected=entry.expected, setup=entry.setup.setup, file="", line=None)
+    return Query(id=entry.id, turns=entry.turns, expected=entry.expected, setup=entry.setup, file="", line=None)
 
 
 def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Migration, Taxonomy]:

@@ -181,13 +181,12 @@ def replaced_entry(entry: Entry, detector: Detector) -> Entry:
         update={
             "turns": tuple(map(replacement.text, entry.turns)),
             "expected": replacement.data(entry.expected),
-            "setup": setup.model_copy(
-                update={
-                    "tenant": None if setup.tenant is None else replacement.text(setup.tenant),
-                    "connectors": tuple(map(replacement.text, setup.connectors)),
-                    "fixtures": tuple(map(replacement.text, setup.fixtures)),
-                    "attachments": tuple(map(replacement.text, setup.attachments)),
-                }
+            "setup": replace(
+                setup,
+                tenant=None if setup.tenant is None else replacement.text(setup.tenant),
+                connectors=tuple(map(replacement.text, setup.connectors)),
+                fixtures=tuple(map(replacement.text, setup.fixtures)),
+                attachments=tuple(map(replacement.text, setup.attachments)),
             ),
         }
     )

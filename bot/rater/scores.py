@@ -8,11 +8,10 @@ from typing import Annotated
 
 from pydantic import Field, Strict
 
-from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import EVEN, Identity
 from bot.errors import InputError, Problem
 from bot.files.documents import Document
-from bot.files.validation import FileModel, Score, Text, Tuple, validate
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
 from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.model import Taxonomy
@@ -51,7 +50,7 @@ class ScoresFile(FileModel):
     taxonomy: Text | None = Field(
         default=None, description="version of the taxonomy that the queries were scored under; null: the platform's"
     )
-    classifier: IdentityFile | None = Field(
+    classifier: Checked[Identity] | None = Field(
         default=None, description="by whom they were scored: entries of another do not count; null: by that of the set"
     )
 
@@ -101,7 +100,7 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
         ),
         entries={query.id: query.entry for query in parsed.queries if query.entry is not None},
         contents={query.id: query.content for query in parsed.queries if query.content is not None},
-        identity=None if parsed.classifier is None else parsed.classifier.identity,
+        identity=parsed.classifier,
     )
 
 

@@ -7,7 +7,7 @@ state at the end, so that a run that was killed on the way and begun again ends 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
@@ -155,10 +155,10 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
         inventory.renewals,
         {**known.waiting, **known.entries},
         taxonomy,
-        inventory.classifier,
+        inventory.identity,
         draft.platform.corrections,
     )
-    under = digest([taxonomy.definitions, inventory.identity.model_dump(mode="json")])
+    under = digest([taxonomy.definitions, asdict(inventory.identity)])
     found = draft.not_refused(found, under)
     count = counted(len(found), "entry", "entries")
     message = f"Classify {count} again under taxonomy {taxonomy.version}"

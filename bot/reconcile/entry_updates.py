@@ -9,7 +9,7 @@ from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.facts import classified_of
 from bot.github.judgement import Judgement
-from bot.intake.query import Query, SetupFile
+from bot.intake.query import Query, Setup
 from bot.ledger.model import Decision
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
@@ -77,12 +77,12 @@ def follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]
 
 def _changes(entry: Entry, query: Query) -> dict[str, object]:
     """What the eval set says of the query beside its text, as far as the entry says something else."""
-    setup = SetupFile.of(query.setup)
+    setup = query.setup
     changes: dict[str, object] = {}
     if query.expected != entry.expected:
         changes["expected"] = query.expected
-    if setup != entry.setup and (setup != SetupFile() or not entry.setup.ready):
-        changes["setup"] = setup if setup != SetupFile() else entry.setup.model_copy(update={"ready": True})
+    if setup != entry.setup and (setup != Setup() or not entry.setup.ready):
+        changes["setup"] = setup if setup != Setup() else replace(entry.setup, ready=True)
     return changes
 
 

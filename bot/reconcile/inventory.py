@@ -10,15 +10,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bot.classifier.model import Identity
+from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
-from bot.files.validation import FileModel, Text, Tuple
+from bot.extension.model import Candidate
+from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.github.facts import (
-    IdentityFacts,
-    ProblemFacts,
+    Fault,
     StoppedFacts,
     SubmissionFacts,
-    UsageFacts,
     as_in,
     classified_of,
     refuse_doubles,
@@ -27,7 +27,6 @@ from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
-from bot.reconcile.candidate_plan import CandidateFacts
 from bot.taxonomy.model import Taxonomy
 
 
@@ -50,7 +49,7 @@ class Inventory(FileModel):
     base: CommitId = Field(description="the commit of the default branch that the facts are of")
     at: Timestamp = Field(description="the time of that commit")
     since: CommitId | None
-    identity: IdentityFacts
+    identity: Checked[Identity]
     merges: Tuple[MergeFacts] = Field(description="oldest first")
     submissions: Tuple[SubmissionFacts] = Field(description="eval sets that were read, settled queries included")
     unchanged: dict[Text, ReconciledFolder] = Field(
@@ -64,12 +63,12 @@ class Inventory(FileModel):
         description="entries, also in line, whose query was in an eval set here once, and is in none now"
     )
     unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
-    problems: Tuple[ProblemFacts]
+    problems: Tuple[Fault]
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
-    usage: UsageFacts | None = Field(default=None, description="what asking has cost; null: nothing that costs")
-    candidates: Tuple[CandidateFacts] = Field(
+    usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    candidates: Tuple[Checked[Candidate]] = Field(
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )
     renewals: Tuple[RenewalFacts] = Field(
@@ -110,8 +109,3 @@ class Inventory(FileModel):
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
         renewals_fit = all(item.fits(taxonomy) for item in self.renewals)
         return renewals_fit and all(item.fits(taxonomy) for item in self.submissions)
-
-    @property
-    def classifier(self) -> Identity:
-        """The identity as the pipeline sees it."""
-        return self.identity.identity

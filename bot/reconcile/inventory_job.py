@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from bot.classifier.caching_backend import conditions_of, halt
@@ -16,7 +16,7 @@ from bot.files.user_cache import digest_of_product
 from bot.git import Change, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
 from bot.github.classification_cache import under
-from bot.github.facts import IdentityFacts, ProblemFacts, StoppedFacts, UsageFacts
+from bot.github.facts import StoppedFacts, without_secrets
 from bot.github.reclassify_job import renew_entries
 from bot.ledger.model import (
     CorrectionRecord,
@@ -39,7 +39,6 @@ from bot.pipeline.submission import (
     submission_folders,
 )
 from bot.reconcile.candidate_job import candidates_of
-from bot.reconcile.candidate_plan import CandidateFacts
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
 from bot.taxonomy.history import History
@@ -144,7 +143,7 @@ def survey(
         base=tip,
         at=store.commit_time(tip),
         since=since,
-        identity=IdentityFacts.of(backend.identity),
+        identity=backend.identity,
         merges=tuple(
             MergeFacts(
                 commit=merge,
@@ -160,20 +159,20 @@ def survey(
         conditions=conditions,
         departed=_departed(platform, folders, named, {*unread, *unchanged}, store),
         unread=tuple(unread),
-        problems=tuple(ProblemFacts.of(problem) for problem in InputError(problems).problems),
+        problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
         reused=found.reused,
         classified=found.classified + renewal.classified,
         stopped=StoppedFacts.of(stopped),
-        usage=UsageFacts.of(total([backend.usage, naming])),
+        usage=total([backend.usage, naming]),
         renewals=renewal.facts,
-        candidates=tuple(map(CandidateFacts.of, candidates)),
+        candidates=tuple(candidates),
     )
 
 
 def _conditions(trees: Mapping[str, str], corrections: CorrectionRecord, backend: Backend) -> str:
     """What verdicts rest on besides R and the eval sets: while it stays, what did not change is not read again."""
     reviewed = [trees.get("config"), trees.get("taxonomy")]
-    identity = IdentityFacts.of(backend.identity).model_dump(mode="json")
+    identity = asdict(backend.identity)
     return digest([reviewed, record_text(corrections), identity, conditions_of(backend), digest_of_product()])
 
 

@@ -54,7 +54,7 @@ from bot.text.digests import digest
 def raise_candidates(tip: Tip) -> Staged:
     """What customers ask for and the taxonomy may lack becomes a draft that people edit and merge, or close."""
     github, base = tip.github, tip.event.default_branch
-    found = tuple(item.candidate for item in tip.inventory.candidates)
+    found = tip.inventory.candidates
     record = raised_of(tip.ledger)
     if not found and not record.raised:
         return Staged(carried=tip.carried)

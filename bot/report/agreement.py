@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,10 +12,11 @@ from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.table import Table
 
-from bot.agreement.agreement import Agreement, Overridden, Row, Share, agreement_of
+from bot.agreement.agreement import Agreement, Overridden, Row, Said, Share, agreement_of
 from bot.agreement.responses import responses_of
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
+from bot.files.validation import Checked
 from bot.ledger.event_files import Recorded, load_events
 from bot.ledger.events import Event
 from bot.ledger.migrated import capabilities_in, migrated_events
@@ -75,14 +77,6 @@ class MonthOutput(BaseModel):
     implicit: ShareOutput
 
 
-class SaidOutput(BaseModel):
-    """A reason that people gave."""
-
-    text: str = Field(description="as it was first written; what looks like a secret is not repeated")
-    count: int = Field(ge=1, description="responses with this reason, case and white space aside")
-    overrides: int = Field(ge=0, description="those of them that want something else than was decided")
-
-
 class OverriddenOutput(BaseModel):
     """A capability that overridden verdicts rest on."""
 
@@ -126,7 +120,7 @@ class AgreementOutput(BaseModel):
     routes: dict[str, RowOutput]
     reasons: dict[str, RowOutput] = Field(description="reason codes of verdicts, and kinds of suggestions")
     months: dict[str, MonthOutput] = Field(description="calendar month in UTC, such as 2026-03")
-    said: list[SaidOutput] = Field(description="the most frequent first")
+    said: list[Checked[Said]] = Field(description="the most frequent first")
     overridden: list[OverriddenOutput] = Field(description="by the lower bound, the highest first")
     reversed: ReversedOutput
     unread: int = Field(ge=0, description="faults of lines of the ledger that cannot be read and count for nothing")
@@ -156,10 +150,7 @@ class AgreementOutput(BaseModel):
                 item.month: MonthOutput(explicit=ShareOutput.of(item.explicit), implicit=ShareOutput.of(item.implicit))
                 for item in agreement.months
             },
-            said=[
-                SaidOutput(text=masked(item.text), count=item.count, overrides=item.overrides)
-                for item in agreement.said
-            ],
+            said=[replace(item, text=masked(item.text)) for item in agreement.said],
             overridden=[OverriddenOutput.of(item) for item in agreement.overridden],
             reversed=ReversedOutput(explicit=agreement.reversed_explicit, implicit=agreement.reversed_implicit),
             unread=unread,

@@ -7,33 +7,22 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.calibration.calibrate import Finding
+from bot.calibration.calibrate import Finding, SelfCheck
 from bot.calibration.cross_validation import Agreement
 from bot.calibration.evidence import Evidence
 from bot.calibration.fit import Estimate
 from bot.calibration.override_filter import Drops
+from bot.files.validation import Checked
 from bot.report.escaping import code
 from bot.text.compare import rounded
-
-
-class DropsOutput(BaseModel):
-    """How many answers fail one clause."""
-
-    first: int = Field(ge=0, description="and no clause before it: these it drops")
-    all: int = Field(ge=0, description="whatever else they fail")
-
-    @staticmethod
-    def of(item: Drops) -> DropsOutput:
-        """``item`` for output."""
-        return DropsOutput(first=item.first, all=item.all)
 
 
 class AnswersOutput(BaseModel):
     """What people said, and how much of it may teach."""
 
     responses: int = Field(ge=0, description="all answers in the ledger")
-    overrides: dict[str, DropsOutput] = Field(description="clause, in order: overrides that fail it")
-    agreements: dict[str, DropsOutput] = Field(description="clause, in order: agreements that fail it")
+    overrides: dict[str, Checked[Drops]] = Field(description="clause, in order: overrides that fail it")
+    agreements: dict[str, Checked[Drops]] = Field(description="clause, in order: agreements that fail it")
     kept: int = Field(ge=0, description="answers that pass every clause")
     silent: int = Field(ge=0, description="merges without a word, that overrides are counted against")
     other_classifier: int = Field(
@@ -111,14 +100,6 @@ class EstimateOutput(BaseModel):
         )
 
 
-class ReplayOutput(BaseModel):
-    """How far replays can be trusted."""
-
-    shown: int = Field(ge=0, description="verdicts that were shown")
-    replayed: int = Field(ge=0, description="those that could be judged again under the config of then")
-    equal: int = Field(ge=0, description="those of them that came back exactly as they were shown")
-
-
 class ChangedOutput(BaseModel):
     """A past verdict that would be another one."""
 
@@ -128,24 +109,11 @@ class ChangedOutput(BaseModel):
     after: str = Field(description="in codes, with all proposals")
 
 
-class HeldOutAgreement(BaseModel):
-    """Verdicts that do what the person wanted, of those that people answered."""
-
-    count: int = Field(ge=0)
-    before: int = Field(ge=0, description="under the config as it is")
-    after: int = Field(ge=0, description="with what was fitted to the other answers")
-
-    @staticmethod
-    def of(item: Agreement) -> HeldOutAgreement:
-        """``item`` for output."""
-        return HeldOutAgreement(count=item.count, before=item.before, after=item.after)
-
-
 class HeldOutOutput(BaseModel):
     """Agreement on answers that the fit has not seen."""
 
-    explicit: HeldOutAgreement
-    silent: HeldOutAgreement
+    explicit: Checked[Agreement]
+    silent: Checked[Agreement]
     lost: int = Field(ge=0, description="answers whose verdict cannot be judged again")
 
 
@@ -155,7 +123,7 @@ class CalibrateOutput(BaseModel):
     ledger: bool = Field(description="whether there is a ledger here at all")
     answers: AnswersOutput
     estimates: list[EstimateOutput]
-    replay: ReplayOutput
+    replay: Checked[SelfCheck]
     changed: list[ChangedOutput]
     held_out: HeldOutOutput
     config: str | None = Field(description="the config's text with all proposals; null where nothing is proposed")
@@ -169,8 +137,8 @@ class CalibrateOutput(BaseModel):
             ledger=ledger,
             answers=AnswersOutput(
                 responses=finding.responses,
-                overrides={clause.value: DropsOutput.of(item) for clause, item in validated.overrides.items()},
-                agreements={clause.value: DropsOutput.of(item) for clause, item in validated.agreements.items()},
+                overrides={clause.value: item for clause, item in validated.overrides.items()},
+                agreements={clause.value: item for clause, item in validated.agreements.items()},
                 kept=len(validated.kept),
                 silent=len(validated.silent),
                 other_classifier=finding.other_classifier,
@@ -180,7 +148,7 @@ class CalibrateOutput(BaseModel):
                 weights={name: rounded(weight) for name, weight in validated.weights.items()},
             ),
             estimates=[EstimateOutput.of(item) for item in finding.estimates],
-            replay=ReplayOutput(shown=finding.check.shown, replayed=finding.check.replayed, equal=finding.check.equal),
+            replay=finding.check,
             changed=[
                 ChangedOutput(
                     pull_request=item.shown.pull_request, entry=item.shown.entry, before=item.before, after=item.after
@@ -188,8 +156,8 @@ class CalibrateOutput(BaseModel):
                 for item in finding.changed
             ],
             held_out=HeldOutOutput(
-                explicit=HeldOutAgreement.of(finding.held_out.words),
-                silent=HeldOutAgreement.of(finding.held_out.silent),
+                explicit=finding.held_out.words,
+                silent=finding.held_out.silent,
                 lost=finding.held_out.lost,
             ),
             config=config,
@@ -292,7 +260,7 @@ def _pulling(words: str, evidence: list[EvidenceOutput], item: EstimateOutput, n
     return [*lines, f"    and {len(evidence) - SHOWN} more"] if len(evidence) > SHOWN else lines
 
 
-def _agreement(item: HeldOutAgreement) -> str:
+def _agreement(item: Agreement) -> str:
     if not item.count:
         return "none"
     shares = [f"{number} of {item.count} ({number / item.count:.0%})" for number in (item.before, item.after)]

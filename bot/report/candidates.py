@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
 from bot.extension.model import Candidate, Exemplar, Kind, Member, Telling
+from bot.files.validation import Checked
 from bot.report.output import UsageOutput
 
 
@@ -49,20 +50,8 @@ class TellingOutput(BaseModel):
         )
 
 
-class ExemplarOutput(BaseModel):
-    """A query that the draft lists as an exemplar."""
-
-    turns: list[str]
-    source: str = Field(description="customer/agent/item; of a negative one the capability that lists it")
-
-    @staticmethod
-    def of(exemplar: Exemplar) -> ExemplarOutput:
-        """``exemplar`` for output."""
-        return ExemplarOutput(turns=list(exemplar.turns), source=exemplar.source)
-
-
 class CandidateOutput(BaseModel):
-    """A capability that the taxonomy may lack."""
+    """A capability that the taxonomy may lack, as people read it: traits in words, and signals counted."""
 
     id: str
     name: str
@@ -79,8 +68,8 @@ class CandidateOutput(BaseModel):
     cohesion: float = Field(description="mean cosine similarity of its queries in what is telling")
     telling: list[TellingOutput]
     queries: list[MemberOutput] = Field(description="the most central first")
-    positive: list[ExemplarOutput]
-    negative: list[ExemplarOutput]
+    positive: tuple[Checked[Exemplar], ...]
+    negative: tuple[Checked[Exemplar], ...]
 
     @staticmethod
     def of(candidate: Candidate) -> CandidateOutput:
@@ -101,8 +90,8 @@ class CandidateOutput(BaseModel):
             cohesion=candidate.cohesion,
             telling=[TellingOutput.of(item) for item in candidate.telling],
             queries=[MemberOutput.of(item) for item in candidate.members],
-            positive=[ExemplarOutput.of(item) for item in candidate.positive],
-            negative=[ExemplarOutput.of(item) for item in candidate.negative],
+            positive=candidate.positive,
+            negative=candidate.negative,
         )
 
 

@@ -7,22 +7,15 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Basis, CalledTools, Classification, Path, Unfamiliar
+from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Judgement, Unfamiliar
 from bot.classifier.usage import Usage
+from bot.files.validation import Checked
 from bot.intake.query import Query
 from bot.report.console import Printer
 from bot.report.output import Spent, UsageOutput
-from bot.report.query_context import ContradictionOutput, remarks_on
+from bot.report.query_context import remarks_on, without_secrets
 from bot.report.verdict_text import PlainVoice, called, counted, first_turn
 from bot.taxonomy.model import Taxonomy
-
-
-class ValueOutput(BaseModel):
-    """What the classifier says of one capability."""
-
-    value: bool
-    confidence: float = Field(ge=0, le=1, description="κ")
-    path: Path = Field(description="what decided it")
 
 
 class CalledToolOutput(BaseModel):
@@ -52,13 +45,13 @@ class ClassifiedQueryOutput(BaseModel):
 
     id: str
     turns: list[str]
-    values: dict[str, ValueOutput] = Field(description="by capability, in the taxonomy's order")
+    values: dict[str, Checked[Judgement]] = Field(description="by capability, in the taxonomy's order")
     off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
     attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
     basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
     unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge this kind of text; null: it can")
     calls: CallsOutput | None = Field(description="the called tools that count; null: the question did not arise")
-    contradiction: ContradictionOutput | None = Field(
+    contradiction: Checked[Contradiction] | None = Field(
         description="null: the eval set does not contradict the classifier"
     )
 
@@ -84,16 +77,13 @@ class ClassifyOutput(BaseModel):
                 ClassifiedQueryOutput(
                     id=item.query_id,
                     turns=turns[item.query_id],
-                    values={
-                        name: ValueOutput(value=judged.value, confidence=judged.confidence, path=judged.path)
-                        for name, judged in item.judgements.items()
-                    },
+                    values=dict(item.judgements),
                     off_taxonomy=list(item.off_taxonomy),
                     attempt=item.attempt,
                     basis=item.basis,
                     unfamiliar=item.unfamiliar,
                     calls=CallsOutput.of(item.calls),
-                    contradiction=None if item.contradiction is None else ContradictionOutput.of(item.contradiction),
+                    contradiction=None if item.contradiction is None else without_secrets(item.contradiction),
                 )
                 for item in result.classifications
             ],

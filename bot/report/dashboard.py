@@ -8,13 +8,14 @@ from datetime import date
 from typing import Final, Literal
 
 from bot.agreement.agreement import Agreement
+from bot.curator.admission import Loss
 from bot.curator.entry import Entry, utc
 from bot.curator.store import RegressionSet
 from bot.pipeline.review import Platform
 from bot.rater.model import Resident
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
-from bot.report.output import LossOutput, StatusOutput
+from bot.report.output import StatusOutput
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import Section
@@ -147,7 +148,7 @@ def waiting(platform: Platform, voice: MarkdownVoice) -> Section:
     )
 
 
-def least_loss(losses: list[LossOutput], voice: MarkdownVoice) -> Section:
+def least_loss(losses: list[Loss], voice: MarkdownVoice) -> Section:
     """With which entries least would be lost, where none can go safely."""
     rows = []
     for loss in losses:

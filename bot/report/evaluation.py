@@ -8,9 +8,19 @@ from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.table import Table
 
-from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.evaluation.measures import LEVEL, CapabilityMeasures, Comparison, Difference, Evaluation, Interval, Sampling
+from bot.evaluation.measures import (
+    LEVEL,
+    Bin,
+    CapabilityMeasures,
+    Comparison,
+    Difference,
+    Evaluation,
+    Interval,
+    Sampling,
+)
+from bot.files.validation import Checked
 from bot.report.escaping import visible
 from bot.report.output import Spent, UsageOutput
 from bot.text.compare import rounded
@@ -56,16 +66,6 @@ class CapabilityOutput(OneClassOutput):
     resamples: int = Field(ge=0, description="resamples that hold both classes, which the interval rests on")
 
 
-class BinOutput(BaseModel):
-    """Predictions of about one probability."""
-
-    low: float = Field(ge=0, le=1)
-    high: float = Field(ge=0, le=1)
-    count: int = Field(ge=1)
-    probability: float = Field(ge=0, le=1, description="mean probability of TRUE")
-    true: float = Field(ge=0, le=1, description="share labelled TRUE")
-
-
 class PooledOutput(BaseModel):
     """All labels of all capabilities together."""
 
@@ -73,13 +73,13 @@ class PooledOutput(BaseModel):
     brier: float = Field(ge=0, le=1)
     ece: float = Field(ge=0, le=1)
     bins: int = Field(ge=1, description="bins of equal width over [0, 1] that calibration is judged in")
-    reliability: list[BinOutput] = Field(description="the bins that hold predictions")
+    reliability: list[Checked[Bin]] = Field(description="the bins that hold predictions")
 
 
 class MeasuresOutput(BaseModel):
     """A classifier against the labels."""
 
-    classifier: IdentityFile
+    classifier: Checked[Identity]
     macro_phi: float | None = Field(ge=-1, le=1, description="mean of phi over `capabilities`; null without any")
     low: float | None = _LOW
     high: float | None = _HIGH
@@ -90,7 +90,7 @@ class MeasuresOutput(BaseModel):
     usage: Spent
 
     @staticmethod
-    def measures(evaluation: Evaluation, classifier: IdentityFile, bins: int, usage: Usage | None) -> dict[str, object]:
+    def measures(evaluation: Evaluation, classifier: Identity, bins: int, usage: Usage | None) -> dict[str, object]:
         """The fields of ``evaluation``; ``usage`` is what the predictions have cost now."""
         return {
             "classifier": classifier,
@@ -177,7 +177,7 @@ class EvaluateOutput(MeasuresOutput):
     @staticmethod
     def of(
         evaluation: Evaluation,
-        classifier: IdentityFile,
+        classifier: Identity,
         taxonomy: str,
         unclassified: list[PlaceOutput],
         sampling: Sampling,
@@ -199,7 +199,7 @@ class EvaluateOutput(MeasuresOutput):
 
 
 def against(
-    name: str, comparison: Comparison, classifier: IdentityFile, bins: int, usage: Usage | None = None
+    name: str, comparison: Comparison, classifier: Identity, bins: int, usage: Usage | None = None
 ) -> AgainstOutput:
     """``comparison`` for output; ``classifier`` is the other one, and ``name`` what people called it."""
     return AgainstOutput(

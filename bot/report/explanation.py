@@ -8,13 +8,14 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, Field
 
-from bot.classifier.model import Path, Unfamiliar
+from bot.classifier.model import Contradiction, Path, Unfamiliar
 from bot.classifier.usage import Usage
 from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange
 from bot.consolidator.verdict import Ruling
+from bot.files.validation import Checked
 from bot.pipeline.explain import Explained
 from bot.report.output import Spent, UsageOutput, VerdictOutput
-from bot.report.query_context import ContradictionOutput, remarks_on
+from bot.report.query_context import remarks_on, without_secrets
 from bot.report.verdict_text import PlainVoice, codes, counted, verdict_words, why_with_advice
 from bot.text.compare import rounded
 
@@ -94,7 +95,7 @@ class ExplainOutput(BaseModel):
     outcome: OutcomeName
     why: str = Field(description="the reason in plain words")
     pinned: list[str] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
-    contradiction: ContradictionOutput | None = Field(
+    contradiction: Checked[Contradiction] | None = Field(
         description="null: the eval set does not contradict the classifier, or it is an entry"
     )
     unfamiliar: Unfamiliar | None = Field(
@@ -116,9 +117,7 @@ class ExplainOutput(BaseModel):
             outcome=found.outcome.value,
             why=why_with_advice(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
-            contradiction=None
-            if said is None or said.contradiction is None
-            else ContradictionOutput.of(said.contradiction),
+            contradiction=None if said is None or said.contradiction is None else without_secrets(said.contradiction),
             unfamiliar=None if said is None else said.unfamiliar,
             contests=_contests(explained),
             scores=[

@@ -12,11 +12,12 @@ from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.pipeline.importing.plan import Appraisal, Item, Plan, Standing
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
-from bot.report.output import CapabilityStatus, ProblemOutput, Spent, SuggestionOutput, UsageOutput, VerdictOutput
+from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, UsageOutput, VerdictOutput
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
 from bot.report.verdict_text import PlainVoice, counted, first_turn, why
@@ -77,7 +78,7 @@ class ImportOutput(RemarksOutput):
     customer_share: float = Field(description="the share of the ceiling above which a customer is listed")
     concentrated: list[CustomerShareOutput]
     files: dict[str, Literal["write", "delete"]]
-    notes: list[ProblemOutput] = Field(description="remarks on specifications")
+    notes: list[Checked[Problem]] = Field(description="remarks on specifications")
     dry_run: bool
     usage: Spent
 
@@ -116,7 +117,7 @@ def import_overview(
         customer_share=before.config.limits.customer_share,
         concentrated=_concentrated(after),
         files={change.path: "delete" if change.content is None else "write" for change in plan.file_changes},
-        notes=[ProblemOutput.of(note) for note in notes],
+        notes=list(notes),
         dry_run=dry_run,
         usage=UsageOutput.of(usage),
     )

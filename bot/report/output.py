@@ -10,12 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
+from bot.curator.admission import Loss, Swap
 from bot.curator.entry import Lag
 from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import Remark
 from bot.export.plan import Export
+from bot.files.validation import Checked
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
@@ -23,20 +25,6 @@ from bot.pipeline.impact.model import Appraisal
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
 from bot.taxonomy.changes import Change
-
-
-class ProblemOutput(BaseModel):
-    """One fault of the input."""
-
-    file: str
-    line: int | None = Field(description="counts from 1; null where the fault has no line")
-    message: str
-    fix: str
-
-    @staticmethod
-    def of(problem: Problem) -> ProblemOutput:
-        """``problem`` for output."""
-        return ProblemOutput(file=problem.file, line=problem.line, message=problem.message, fix=problem.fix)
 
 
 class UsageOutput(BaseModel):
@@ -151,28 +139,13 @@ class SuggestionOutput(BaseModel):
     remaining: dict[str, int] = Field(description="capability: coverers left once all suggestions are confirmed")
 
 
-class SwapOutput(BaseModel):
-    """Admit one waiting entry and remove others together."""
-
-    admit: str
-    remove: list[str]
-
-
-class LossOutput(BaseModel):
-    """What would be lost with an entry that cannot go safely."""
-
-    id: str
-    capabilities: list[str]
-    combinations: list[list[str]]
-
-
 class PruneOutput(BaseModel):
     """`incumbent prune --json`."""
 
     pinned: dict[str, list[str]] = Field(description="entry: champion:CAPABILITY or person:REASON")
     suggestions: list[SuggestionOutput]
-    swaps: list[SwapOutput]
-    least_loss: list[LossOutput] = Field(description="for people, when entries wait and nothing can go safely")
+    swaps: list[Checked[Swap]]
+    least_loss: list[Checked[Loss]] = Field(description="for people, when entries wait and nothing can go safely")
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
 
 
@@ -202,19 +175,6 @@ class AdmissionOutput(RemarksOutput):
         )
 
 
-class LagOutput(BaseModel):
-    """An entry without a comparable score for some of its capabilities."""
-
-    id: str
-    capabilities: list[str]
-    reason: str
-
-    @staticmethod
-    def of(lag: Lag) -> LagOutput:
-        """``lag`` for output."""
-        return LagOutput(id=lag.id, capabilities=list(lag.capabilities), reason=lag.reason)
-
-
 class CapabilityStatus(BaseModel):
     """Coverage of one capability by the regression set."""
 
@@ -238,14 +198,14 @@ class StatusOutput(BaseModel):
     pinned: dict[str, list[str]]
     waiting: list[str]
     evicted: list[str]
-    lagging: list[LagOutput]
+    lagging: list[Checked[Lag]]
 
 
 class ValidateOutput(BaseModel):
     """`incumbent validate --json`."""
 
-    problems: list[ProblemOutput]
-    notes: list[ProblemOutput] = Field(description="remarks of the readers; they stop nothing")
+    problems: list[Checked[Problem]]
+    notes: list[Checked[Problem]] = Field(description="remarks of the readers; they stop nothing")
     appraisals: list[Appraisal] = Field(description="of new and changed capabilities, where --from names a commit")
 
 
@@ -287,25 +247,13 @@ class ReclassifyOutput(RemarksOutput):
     usage: Spent
 
 
-class RemarkOutput(BaseModel):
-    """What people should know of an entry."""
-
-    id: str
-    message: str
-
-    @staticmethod
-    def of(remark: Remark) -> RemarkOutput:
-        """``remark`` for output."""
-        return RemarkOutput(id=remark.id, message=remark.message)
-
-
 class ExportOutput(BaseModel):
     """`incumbent export --json`."""
 
     to: str = Field(description="the target")
     exported: list[str] = Field(description="entries, in the order of the files")
-    left_out: list[RemarkOutput] = Field(description="entries that are not ready to run there, and why")
-    remarks: list[RemarkOutput] = Field(description="exported entries of which the runner does not use everything")
+    left_out: list[Checked[Remark]] = Field(description="entries that are not ready to run there, and why")
+    remarks: list[Checked[Remark]] = Field(description="exported entries of which the runner does not use everything")
     files: list[str] = Field(description="the files written, or that would be")
     dry_run: bool
 
@@ -315,8 +263,8 @@ class ExportOutput(BaseModel):
         return ExportOutput(
             to=to,
             exported=list(export.ids),
-            left_out=[RemarkOutput.of(remark) for remark in export.left_out],
-            remarks=[RemarkOutput.of(remark) for remark in export.written.remarks],
+            left_out=list(export.left_out),
+            remarks=list(export.written.remarks),
             files=files,
             dry_run=dry_run,
         )
@@ -386,31 +334,15 @@ class FormatsOutput(BaseModel):
         )
 
 
-class TaxonomyChangeOutput(BaseModel):
-    """One difference between two taxonomies."""
-
-    kind: str
-    ids: list[str] = Field(description="capabilities or groups concerned")
-    sentence: str
-    step: Literal["patch", "minor", "major"] = Field(description="the least step of the version that it asks")
-
-    @staticmethod
-    def of(change: Change) -> TaxonomyChangeOutput:
-        """``change`` for output."""
-        return TaxonomyChangeOutput(
-            kind=change.kind.value, ids=list(change.ids), sentence=change.sentence, step=change.step.value
-        )
-
-
 class MigrateOutput(BaseModel):
     """`incumbent migrate --json`."""
 
     commit: str = Field(description="whose taxonomy that of the working tree was compared with")
     from_version: str
     to_version: str
-    changes: list[TaxonomyChangeOutput] = Field(description="the weightiest first")
+    changes: list[Checked[Change]] = Field(description="the weightiest first")
     renames: dict[str, str] = Field(description="old id: new id")
     splits: dict[str, list[str]] = Field(description="old id: its parts")
     files: list[str] = Field(description="the files written, or that would be")
-    lagging: list[LagOutput] = Field(description="entries to classify again, those that wait for a slot too")
+    lagging: list[Checked[Lag]] = Field(description="entries to classify again, those that wait for a slot too")
     dry_run: bool

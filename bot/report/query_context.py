@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pydantic import BaseModel, Field
 
 from bot.classifier.model import Classification, Contradiction, Unfamiliar
+from bot.files.validation import Checked
 from bot.intake.expectation import understand
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED
@@ -77,41 +78,22 @@ def _named(tools: Sequence[ExpectedTool], voice: Voice) -> str:
     return listed([f"{voice.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in shown])
 
 
-class ContradictionOutput(BaseModel):
-    """Where an eval set expects other calls of tools than the classifier; the calls that it expects count."""
-
-    expected: list[str] = Field(description="tools that the eval set expects, without secrets; empty: no call")
-    likeliest: list[str] = Field(description="tools that the classifier expected, step by step; empty: no call")
-    probability: float = Field(ge=0, le=1, description="that a tool is called, as the classifier expected")
-
-    @staticmethod
-    def of(found: Contradiction) -> ContradictionOutput:
-        """``found`` for output."""
-        return ContradictionOutput(
-            expected=[masked(name) for name in found.expected],
-            likeliest=[masked(name) for name in found.likeliest],
-            probability=found.probability,
-        )
-
-    @property
-    def contradiction(self) -> Contradiction:
-        """It as it was found, but for secrets."""
-        return Contradiction(
-            expected=tuple(self.expected), likeliest=tuple(self.likeliest), probability=self.probability
-        )
+def without_secrets(found: Contradiction) -> Contradiction:
+    """``found`` for output."""
+    return replace(found, expected=tuple(map(masked, found.expected)), likeliest=tuple(map(masked, found.likeliest)))
 
 
 class RemarksOutput(BaseModel):
     """What the classifier remarks on queries, or on entries, by their ids."""
 
-    contradictions: dict[str, ContradictionOutput] = Field(
+    contradictions: dict[str, Checked[Contradiction]] = Field(
         description="where the eval set expects other calls of tools than the classifier; those that it expects count"
     )
     unfamiliar: dict[str, Unfamiliar] = Field(description="why the classifier cannot judge this kind of text")
 
     def lines(self, voice: Voice) -> list[str]:
         """The remarks, a sentence or two each."""
-        found = [contradicts(id, item.contradiction, voice) for id, item in self.contradictions.items()]
+        found = [contradicts(id, item, voice) for id, item in self.contradictions.items()]
         return found + [is_unfamiliar(id, why, voice) for id, why in self.unfamiliar.items()]
 
 
@@ -120,9 +102,7 @@ def remarks_on(items: Iterable[Classification]) -> RemarksOutput:
     found = tuple(items)
     return RemarksOutput(
         contradictions={
-            item.query_id: ContradictionOutput.of(item.contradiction)
-            for item in found
-            if item.contradiction is not None
+            item.query_id: without_secrets(item.contradiction) for item in found if item.contradiction is not None
         },
         unfamiliar={item.query_id: item.unfamiliar for item in found if item.unfamiliar is not None},
     )

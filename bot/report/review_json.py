@@ -6,28 +6,21 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from bot.classifier.corrections import Correction
+from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.pipeline.review import Review
+from bot.curator.admission import Swap
+from bot.curator.entry import Lag
+from bot.errors import Problem
+from bot.files.validation import Checked
+from bot.pipeline.review import Coverage, Review
 from bot.report.output import (
-    LagOutput,
-    ProblemOutput,
     Spent,
-    SwapOutput,
     UsageOutput,
     VerdictOutput,
 )
-from bot.report.query_context import RemarksOutput, expected_tools, remarks_on
+from bot.report.query_context import ExpectedTool, RemarksOutput, expected_tools, remarks_on
 from bot.report.verdict_text import PlainVoice, headline, why
-
-
-class ExpectedToolOutput(BaseModel):
-    """A tool that the eval set expects to be called, or not to be."""
-
-    name: str = Field(description="what looks like a secret is left out")
-    unwanted: bool = Field(description="whether it is expected not to be called")
-    declared: bool | None = Field(
-        description="whether the agent declares a tool of this name; null: it lists no tools, or not all"
-    )
 
 
 class ReviewedQueryOutput(VerdictOutput):
@@ -39,21 +32,12 @@ class ReviewedQueryOutput(VerdictOutput):
     turns: list[str] = Field(description="what looks like a secret is left out")
     attachments: list[str] = Field(description="names of what is attached; what looks like a secret is left out")
     scores: dict[str, float] = Field(description="cs by TRUE capability")
-    expected_tools: list[ExpectedToolOutput] | None = Field(
+    expected_tools: list[Checked[ExpectedTool]] | None = Field(
         description="as the eval set names them; declared ones decide which tools are called; empty: no call is "
         "expected; null: it does not say"
     )
     file: str
     line: int | None
-
-
-class CoverageOutput(BaseModel):
-    """Competent coverers of a capability before and after the direct admissions."""
-
-    capability: str
-    before: int
-    after: int
-    floor: int
 
 
 class SubmissionOutput(BaseModel):
@@ -65,41 +49,24 @@ class SubmissionOutput(BaseModel):
     queries: int
 
 
-class IdentityOutput(BaseModel):
-    """The classifier identity under which scores are comparable."""
-
-    backend: str
-    model: str
-    prompt: str
-    samples: int
-
-
-class CorrectionOutput(BaseModel):
-    """What a curator said of a tag."""
-
-    value: bool = Field(description="whether the query exercises the capability")
-    by: str | None
-    at: str
-
-
 class ReviewOutput(RemarksOutput):
     """`incumbent review --format json`."""
 
     headline: str
     submissions: list[SubmissionOutput]
     taxonomy: str
-    classifier: IdentityOutput
+    classifier: Checked[Identity]
     size: int = Field(description="entries in the regression set before the review")
     ceiling: int
     verdicts: list[ReviewedQueryOutput] = Field(
         description="first what is admitted directly, then what people accepted, then the others in the cycle's order"
     )
-    swaps: list[SwapOutput]
+    swaps: list[Checked[Swap]]
     settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it")
     edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")
     unclassified: list[str]
     shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
-    corrected: dict[str, dict[str, CorrectionOutput]] = Field(
+    corrected: dict[str, dict[str, Checked[Correction]]] = Field(
         description="query: capability: the correction of a curator that decides it"
     )
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")
@@ -107,16 +74,15 @@ class ReviewOutput(RemarksOutput):
         description="query that nothing settles: kind of personal data in it: how many values"
     )
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
-    coverage: list[CoverageOutput] = Field(description="in the taxonomy's order")
-    lagging: list[LagOutput]
-    problems: list[ProblemOutput] = Field(description="rows that could not be read")
-    notes: list[ProblemOutput] = Field(description="remarks on the agent specification")
+    coverage: list[Checked[Coverage]] = Field(description="in the taxonomy's order")
+    lagging: list[Checked[Lag]]
+    problems: list[Checked[Problem]] = Field(description="rows that could not be read")
+    notes: list[Checked[Problem]] = Field(description="remarks on the agent specification")
     usage: Spent
 
     @staticmethod
     def of(review: Review, usage: Usage | None = None) -> ReviewOutput:
         """``review`` for output; ``usage`` is what classifying has cost now."""
-        identity = review.identity
         return ReviewOutput(
             **dict(remarks_on(review.classifications.values())),
             headline=headline(review),
@@ -127,31 +93,23 @@ class ReviewOutput(RemarksOutput):
                 for item in review.submissions
             ],
             taxonomy=review.platform.taxonomy.version,
-            classifier=IdentityOutput(
-                backend=identity.backend, model=identity.model, prompt=identity.prompt, samples=identity.samples
-            ),
+            classifier=review.identity,
             size=len(review.platform.regression_set.entries),
             ceiling=review.platform.config.ceiling,
             verdicts=_reviewed(review),
-            swaps=[SwapOutput(admit=swap.admit, remove=list(swap.remove)) for swap in review.swaps],
+            swaps=list(review.swaps),
             settled={query: record.id for query, record in review.settled.items()},
             edited={query: entry.id for query, entry in review.edited.items()},
             unclassified=list(review.unclassified),
             shortfalls=dict(review.shortfalls),
-            corrected={
-                query: {name: CorrectionOutput(value=item.value, by=item.by, at=item.at) for name, item in tags.items()}
-                for query, tags in review.corrected.items()
-            },
+            corrected={query: dict(tags) for query, tags in review.corrected.items()},
             attempts=list(review.attempts),
             personal_data={id: dict(kinds) for id, kinds in review.personal.items()},
             off_taxonomy={query: list(groups) for query, groups in review.off_taxonomy.items()},
-            coverage=[
-                CoverageOutput(capability=item.capability, before=item.before, after=item.after, floor=item.floor)
-                for item in review.coverage
-            ],
-            lagging=[LagOutput.of(lag) for lag in review.lags],
-            problems=[ProblemOutput.of(problem) for problem in review.problems],
-            notes=[ProblemOutput.of(note) for note in review.notes],
+            coverage=list(review.coverage),
+            lagging=list(review.lags),
+            problems=list(review.problems),
+            notes=list(review.notes),
             usage=UsageOutput.of(usage),
         )
 
@@ -179,11 +137,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
                 turns=list(query.turns),
                 attachments=list(query.setup.attachments),
                 scores=dict(review.scored[verdict.id].scores),
-                expected_tools=None
-                if tools is None
-                else [
-                    ExpectedToolOutput(name=tool.name, unwanted=tool.unwanted, declared=tool.declared) for tool in tools
-                ],
+                expected_tools=None if tools is None else list(tools),
                 file=query.file,
                 line=query.line,
             )

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, Field
 
+from bot.errors import Problem
+from bot.files.validation import Checked
 from bot.pipeline.scan import Sighting
 from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
-from bot.report.output import ProblemOutput, Spent
+from bot.report.output import Spent
 from bot.report.verdict_text import PlainVoice, counted
 from bot.text.masking import masked_together
 from bot.text.personal_data.counting import kinds_in_words
@@ -62,7 +64,7 @@ class ScanOutput(BaseModel):
     )
     reclassified: list[str] = Field(description="entries that were reclassified because their text changed")
     not_reclassified: dict[str, str] = Field(description="entry with another text that keeps its scores: why")
-    problems: list[ProblemOutput] = Field(description="rows that could not be read, and so were not looked at")
+    problems: list[Checked[Problem]] = Field(description="rows that could not be read, and so were not looked at")
     usage: Spent
 
 

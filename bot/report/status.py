@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.curator.admission import least_loss
+from bot.curator.admission import Loss, least_loss
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import swaps_of
@@ -12,12 +12,9 @@ from bot.report.console import Printer
 from bot.report.escaping import visible
 from bot.report.output import (
     CapabilityStatus,
-    LagOutput,
-    LossOutput,
     PruneOutput,
     StatusOutput,
     SuggestionOutput,
-    SwapOutput,
     grounds_output,
 )
 from bot.report.verdict_text import counted, listed
@@ -54,7 +51,7 @@ def status_overview(platform: Platform) -> StatusOutput:
         pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
-        lagging=[LagOutput.of(lag) for lag in lags],
+        lagging=list(lags),
     )
 
 
@@ -75,24 +72,17 @@ def prune_overview(platform: Platform) -> PruneOutput:
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in pruning.roles.pinned.items()},
         suggestions=grounds_output(pruning),
-        swaps=[SwapOutput(admit=swap.admit, remove=list(swap.remove)) for swap in swaps],
+        swaps=list(swaps),
         least_loss=losses_overview(platform) if stuck else [],
         over_ceiling=max(0, len(residents) - platform.config.ceiling),
     )
 
 
-def losses_overview(platform: Platform) -> list[LossOutput]:
+def losses_overview(platform: Platform) -> list[Loss]:
     """The entries with which R would lose least, as many as wait for a slot, least first."""
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     losses = least_loss(residents, platform.config, {lag.id for lag in lags})
-    return [
-        LossOutput(
-            id=loss.id,
-            capabilities=list(loss.capabilities),
-            combinations=[list(names) for names in loss.combinations],
-        )
-        for loss in losses[: len(platform.regression_set.waiting)]
-    ]
+    return list(losses[: len(platform.regression_set.waiting)])
 
 
 def print_status(output: StatusOutput, out: Printer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def test_a_resident_is_the_entry_as_the_rater_sees_it() -> None:
         "r",
         {"a": 0.9},
         admitted=ENTRY.admitted.model_copy(update={"displaces": ("x",), "at": "2026-02-02T00:00:00Z"}),
-        setup=ENTRY.setup.model_copy(update={"cost": 3.0}),
+        setup=replace(ENTRY.setup, cost=3.0),
         pin="audit",
     )
     resident, _ = resident_of(entry, TAXONOMY, None)

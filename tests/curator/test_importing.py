@@ -109,7 +109,7 @@ def test_an_entry_says_who_imported_it_from_where() -> None:
     )
     assert (entry.admitted.at, entry.admitted.by, entry.admitted.reasons) == (NOW.at, "Robin", ("IMPORTED",))
     assert (entry.admitted.decision, entry.admitted.route) == ("INCLUDE", "review")
-    assert (entry.scores, entry.expected, entry.setup.setup) == ({"a": 0.9}, {"x": [1]}, setup)
+    assert (entry.scores, entry.expected, entry.setup) == ({"a": 0.9}, {"x": [1]}, setup)
     assert entry.classified.definitions == {"a": TAXONOMY.by_id["a"].definition}
 
 

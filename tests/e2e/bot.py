@@ -20,7 +20,7 @@ from bot.curator.file_changes import render
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import NoFiles, Overlay
 from bot.files.validation import validate
-from bot.intake.query import SetupFile
+from bot.intake.query import SETUP_FILE
 from bot.taxonomy.loading import load_taxonomy
 from tests.e2e.harness.gateway import Call
 from tests.e2e.harness.people import JOB
@@ -298,7 +298,7 @@ def _residents(files: dict[str, str]) -> dict[str, str]:
                 "classified": known.classified.model_copy(update={"definitions": definitions}),
                 "source": known.source.model_copy(update={"item": item}),
                 "expected": query.get("expected"),
-                "setup": SetupFile.model_validate(query.get("setup", {})),
+                "setup": SETUP_FILE.validate_python(query.get("setup", {})),
             }
         )
         found[f"regression_set/{entry.id}.yaml"] = render(entry)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.evaluation.labels import LabelledQuery, Vocabulary
 from bot.evaluation.measures import Cells
 from bot.evaluation.predictions import Prediction, Predictions
@@ -48,7 +48,7 @@ def cells(
 def predictions(queries: Sequence[LabelledQuery], **probabilities: Sequence[float]) -> Predictions:
     """Predictions for ``queries``: of each capability the probabilities in their order; TRUE above one half."""
     return Predictions(
-        classifier=IdentityFile(backend="embedded", model="m1", prompt="p1", samples=5),
+        classifier=Identity(backend="embedded", model="m1", prompt="p1", samples=5),
         taxonomy="1.0.0",
         specification="none",
         queries={

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from bot.classifier.identity_file import IdentityFile
 from bot.classifier.model import Classification, Judgement
 from bot.config import REVIEWED_FILES
 from bot.evaluation.predictions import Predictions, predict, unpredicted
@@ -59,10 +58,3 @@ def test_only_what_can_be_labelled_is_kept() -> None:
 def test_queries_without_a_prediction_are_found() -> None:
     one, two = labelled("one"), labelled("two")
     assert unpredicted([one, two], predictions([one], a=[0.5])) == (two,)
-
-
-def test_the_identity_is_that_of_the_backend() -> None:
-    from bot.classifier.model import Identity
-
-    found = IdentityFile.of(Identity(backend="embedded", model="m", prompt="p", samples=3))
-    assert found.model_dump() == {"backend": "embedded", "model": "m", "prompt": "p", "samples": 3}

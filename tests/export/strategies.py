@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry, Source
-from bot.intake.query import SetupFile
+from bot.intake.query import Setup
 from tests.factories import make_entry
 
 HOSTILE = [
@@ -85,7 +85,7 @@ def entries(draw: st.DrawFn) -> Entry:
         turns=turns,
         expected=expected,
         source=Source(customer=draw(SPOKEN), agent="agent", eval_set="evals.json", item=draw(SPOKEN)),
-        setup=SetupFile(cost=2.0, tenant=draw(SPOKEN), fixtures=("week.json",)),
+        setup=Setup(cost=2.0, tenant=draw(SPOKEN), fixtures=("week.json",)),
     )
 
 

@@ -22,7 +22,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expectations.export_round_trip import CARRIED, carried
-from bot.intake.query import Query, SetupFile
+from bot.intake.query import Query
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry
 
@@ -50,7 +50,7 @@ def read(export: Export, name: str) -> list[Query]:
 def came_back(export: Export, name: str, by_id: Mapping[str, Entry]) -> list[Entry]:
     """The entries of ``export`` as they come back."""
     return [
-        by_id[query.id].model_copy(update={"expected": query.expected, "setup": SetupFile.of(query.setup)})
+        by_id[query.id].model_copy(update={"expected": query.expected, "setup": query.setup})
         for query in sorted(read(export, name), key=lambda query: query.id)
     ]
 
@@ -74,7 +74,7 @@ def test_what_is_exported_is_read_alike(name: str, data: st.DataObject) -> None:
     assert found.keys() == set(export.ids)
     for id, query in found.items():
         assert query.turns == by_id[id].turns
-        assert query.setup == by_id[id].setup.setup
+        assert query.setup == by_id[id].setup
         assert meaning(query.expected, query.turns) == meaning(by_id[id].expected, query.turns)
 
 

@@ -16,7 +16,7 @@ from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.reader import Row
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expectations.export_round_trip import carried, carried_id, without_carried
-from bot.intake.query import Setup, SetupFile
+from bot.intake.query import SETUP_FILE, Setup
 from bot.intake.templates import as_template, from_template
 from tests.factories import make_entry
 
@@ -48,8 +48,8 @@ def test_the_targets() -> None:
 @pytest.mark.parametrize(
     ("refused", "why"),
     [
-        (entry(setup=SetupFile(ready=False)), "set-up does not stand"),
-        (entry(setup=SetupFile(attachments=("a.png",))), "a.png"),
+        (entry(setup=Setup(ready=False)), "set-up does not stand"),
+        (entry(setup=Setup(attachments=("a.png",))), "a.png"),
         (entry(None, "Mail {{ first_name }}."), "{{ first_name }} is a placeholder"),
         (entry(None, "Mail ${{NAME}}."), "${{NAME}} is a placeholder"),
         (entry(None, "a\0b"), "files cannot"),
@@ -91,7 +91,7 @@ def test_what_stands_outside_of_code_is_a_placeholder(text: str) -> None:
 
 def test_placeholders_can_be_kept_and_attachments_go_where_names_are_enough() -> None:
     assert export("jsonl", entry(None, "{{x}}"), keep_placeholders=True).ids == ("e1",)
-    assert export("jsonl", entry(setup=SetupFile(attachments=("a.png",)))).ids == ("e1",)
+    assert export("jsonl", entry(setup=Setup(attachments=("a.png",)))).ids == ("e1",)
 
 
 @pytest.mark.parametrize(
@@ -371,9 +371,8 @@ def test_a_lone_response_is_expected_and_one_beside_results_is_not() -> None:
 
 
 def test_whether_the_set_up_stands_is_said_only_where_it_does_not() -> None:
-    assert "ready" not in SetupFile().model_dump()
-    assert SetupFile.of(Setup(ready=False)).model_dump()["ready"] is False
-    assert SetupFile(ready=False).setup.ready is False
+    assert "ready" not in SETUP_FILE.dump_python(Setup())
+    assert SETUP_FILE.dump_python(Setup(ready=False))["ready"] is False
 
 
 @pytest.mark.parametrize(

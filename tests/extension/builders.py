@@ -79,7 +79,7 @@ def new_queries(count: int = 12, start: int = 500) -> list[Observed]:
 
 def make_candidate(**more: Any) -> Candidate:
     """A candidate of one query."""
-    telling = Telling(trait=Trait("word", "zigzag"), members=1, observed=1, expected=0.0, surprise=5.0)
+    telling = Telling(**Trait("word", "zigzag")._asdict(), members=1, observed=1, expected=0.0, surprise=5.0)
     member = Member(
         id="c/a/1", customer="c", turns=("zigzag",), digest="0" * 24, signals=(Signal.FAR, Signal.UNFAMILIAR)
     )

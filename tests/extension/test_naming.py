@@ -21,7 +21,9 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 
 
 def telling(*texts: str, kind: str = "word") -> tuple[Telling, ...]:
-    return tuple(Telling(trait=Trait(kind, text), members=3, observed=4, expected=0.5, surprise=5.0) for text in texts)
+    return tuple(
+        Telling(**Trait(kind, text)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0) for text in texts
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,11 +117,11 @@ def test_structure_names_without_jargon_and_each_feature_once() -> None:
 
 
 def test_what_nothing_explains_is_named_as_it_is() -> None:
-    silent = Telling(trait=Trait("word", "link", True), members=3, observed=4, expected=0.5, surprise=5.0)
+    silent = Telling(**Trait("word", "link", True)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)
     assert titled([silent, *telling("link"), *telling("condition", kind="structure")]) == (
         "Proposed: “link” and a condition"
     )
-    assert titled([Telling(trait=UNEXPLAINED, members=3, observed=4, expected=0.5, surprise=5.0)]) == (
+    assert titled([Telling(**UNEXPLAINED._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)]) == (
         "Proposed: no capability is probable"
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -10,7 +13,7 @@ from pydantic import Field, JsonValue
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
 from bot.files.limits import ReadingLimits
-from bot.files.validation import FileModel, Score, Text, Tuple, validate
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
 from bot.text.did_you_mean import perhaps
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=20, nodes=1_000)
@@ -20,6 +23,22 @@ class Part(FileModel):
     name: Text
     size: Annotated[int, Field(ge=1)] = 1
     in_: Text | None = Field(default=None, alias="in")
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    colours: tuple[Colour, ...]
+    width: Annotated[float, Field(ge=0)] = 1.0
+
+
+@dataclass(frozen=True)
+class Car:
+    wheels: Mapping[str, Wheel]
+    names: frozenset[str] = frozenset()
 
 
 class Whole(FileModel):
@@ -35,6 +54,7 @@ class Whole(FileModel):
     extra: JsonValue = None
     by_name: dict[str, Part] = Field(default_factory=dict)
     one: Part | None = None
+    car: Checked[Car] | None = None
     by_code: dict[Annotated[str, Field(pattern="^[a-z]+$")], int] = Field(default_factory=dict)
 
 
@@ -205,3 +225,43 @@ def test_the_nearest_known_name_is_suggested(name: str, expected: str) -> None:
 
 def test_of_equally_near_names_always_the_same_one_is_suggested() -> None:
     assert perhaps("aac", {"aab", "aaa"}) == perhaps("aac", ["aaa", "aab"])
+
+
+CAR = Car({"front": Wheel(colours=(Colour.RED,))}, frozenset({"x"}))
+
+
+def test_values_of_the_core_are_read_from_mappings_and_written_as_they_are() -> None:
+    whole = read("{title: x, car: {wheels: {front: {colours: [red]}}, names: [x]}}")
+    assert whole.car == CAR
+    written = whole.model_dump(mode="json")["car"]
+    assert written == {"wheels": {"front": {"colours": ["red"], "width": 1.0}}, "names": ["x"]}
+    assert Whole(title="x", car=CAR) == whole
+
+
+@pytest.mark.parametrize(
+    ("car", "message", "fix"),
+    [
+        ("{}", "car.wheels: the key is missing", "add `wheels`"),
+        ("3", "car: must be a mapping", "write `key: value` pairs"),
+        ("{wheels: {}, naems: []}", "car.naems: unknown key; perhaps you meant 'names'", "use one of: names, wheels"),
+        (
+            "{wheels: {a: {colours: [], widht: 1}}}",
+            "car.wheels.a.widht: unknown key; perhaps you meant 'width'",
+            "use one of: colours, width",
+        ),
+        ("{wheels: {a: {colours: x}}}", "car.wheels.a.colours: must be a list", "write a list"),
+        ("{wheels: {a: {colours: [blue]}}}", "car.wheels.a.colours.0: must be 'red'", "write 'red'"),
+        ("{wheels: {a: {colours: [], width: '1'}}}", "car.wheels.a.width: must be a number", "write a number"),
+        ("{wheels: {a: {colours: [], width: -1}}}", "car.wheels.a.width: must be greater", "write a number"),
+        ("{wheels: {}, names: [1]}", "car.names.0: must be a string", "write a string"),
+    ],
+)
+def test_values_of_the_core_are_as_strict_as_models(car: str, message: str, fix: str) -> None:
+    [found] = faults(f"{{title: x, car: {car}}}")
+    assert found[1].startswith(message)
+    assert found[2].startswith(fix)
+
+
+def test_a_value_of_the_core_that_could_not_be_read_is_not_written() -> None:
+    with pytest.raises(ValueError, match="width"):
+        Whole(title="x", car=Car({"front": Wheel(colours=(), width=-1.0)}))

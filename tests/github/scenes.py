@@ -8,8 +8,9 @@ from typing import Any
 
 from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
+from bot.errors import Problem
 from bot.github.corrections import Recorded, Witnesses, look_up
-from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.facts import Analysis, QueryFacts, SetChange, SubmissionFacts
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -86,8 +87,8 @@ QUERIES = (
 def make_analysis(
     queries: Sequence[QueryFacts] = QUERIES,
     head: str = HEAD,
-    problems: Sequence[ProblemFacts] = (),
-    rows: Sequence[ProblemFacts] = (),
+    problems: Sequence[Problem] = (),
+    rows: Sequence[Problem] = (),
     set_changes: Sequence[SetChange] = (),
     **more: Any,
 ) -> Analysis:
@@ -112,7 +113,7 @@ def make_analysis(
         "held": False,
         "touches": ("eval_sets",),
         "set_changes": tuple(set_changes),
-        "identity": IdentityFacts(backend="embedded", model="m1", prompt="p1", samples=5),
+        "identity": Identity(backend="embedded", model="m1", prompt="p1", samples=5),
         "submissions": (submission,) if queries else (),
         "problems": tuple(problems),
         "reused": 0,

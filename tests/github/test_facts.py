@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from bot.classifier.usage import Usage
 from bot.config import Prices
 from bot.errors import Problem
-from bot.github.facts import Analysis, IdentityFacts, ProblemFacts, UsageFacts, classified_of, facts_of
-from bot.intake.query import SetupFile
+from bot.github.facts import Analysis, classified_of, facts_of, without_secrets
+from bot.intake.query import Setup
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_query
 
@@ -41,11 +41,11 @@ def test_a_document_that_contradicts_itself_is_no_analysis(path: tuple[str | int
 
 def test_paths_of_any_bytes_fit_into_the_document() -> None:
     problem = Problem("eval_sets/\udcff/" + "x" * 9000, 3, "token ghp_" + "a" * 36, "take it out")
-    facts = ProblemFacts.of(problem)
+    facts = without_secrets(problem)
     assert len(facts.file) == 4096
     assert "\udcff" not in facts.file
     assert "ghp_" not in facts.message
-    assert facts.problem.line == 3
+    assert facts.line == 3
 
 
 def test_facts_outlive_the_document() -> None:
@@ -66,7 +66,7 @@ def test_expected_tools_are_facts_of_a_query() -> None:
 
 def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
     def content(*attachments: str) -> str:
-        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": SetupFile(attachments=attachments)})
+        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": Setup(attachments=attachments)})
         return make_analysis(queries=(query,)).submissions[0].contents["b01"]
 
     assert len({content(), content("a.png"), content("b.png")}) == 3
@@ -87,15 +87,18 @@ def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
     assert not analysis.fits(make_taxonomy("a", "b", "c", "d", "e", "f"))
 
 
-def test_an_identity_outlives_the_document() -> None:
-    identity = make_analysis().identity.identity
-    assert IdentityFacts.of(identity).identity == identity
-
-
 @pytest.mark.parametrize("prices", [None, Prices(currency="EUR", input=1, cached=0.5, output=2)])
 def test_what_asking_has_cost_is_the_same_on_both_sides(prices: Prices | None) -> None:
     usage = Usage(requests=3, probing=1, tokens_in=100, tokens_cached=50, tokens_out=20, prices=prices)
-    facts = UsageFacts.of(usage)
-    assert facts is not None
-    assert UsageFacts.model_validate_json(facts.model_dump_json()).usage == usage
-    assert UsageFacts.of(None) is None
+    analysis = make_analysis(usage=usage)
+    assert Analysis.model_validate_json(analysis.model_dump_json()).usage == usage
+
+
+def test_a_fault_has_a_line_that_counts_from_one_and_nothing_private() -> None:
+    facts: Any = make_analysis().model_dump()
+    fault = {"file": "f", "line": 1, "message": "m", "fix": "x"}
+    assert Analysis.model_validate({**facts, "problems": [fault]}).problems == (Problem("f", 1, "m", "x"),)
+    wrongs: tuple[dict[str, Any], ...] = ({"line": 0}, {"_parts": []}, {"line": "1"})
+    for wrong in wrongs:
+        with pytest.raises(ValidationError):
+            Analysis.model_validate({**facts, "problems": [{**fault, **wrong}]})

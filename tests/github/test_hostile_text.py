@@ -23,9 +23,10 @@ from pydantic import ValidationError
 
 from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
+from bot.errors import Problem
 from bot.github.check import Label
 from bot.github.commands import Command, parse
-from bot.github.facts import Analysis, ProblemFacts, QueryFacts, SetChange, SubmissionFacts
+from bot.github.facts import Analysis, QueryFacts, SetChange, SubmissionFacts
 from bot.github.fallback_posts import Publication
 from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
 from bot.github.publish_plan import Plan
@@ -110,7 +111,7 @@ def facts(text: str) -> Analysis:
     assert off is not None
     strange = off.model_copy(update={"off_taxonomy": (worded(text),)})
     queries = (*queries[:3], queries[3].model_copy(update={"classification": strange}), *queries[4:])
-    row = ProblemFacts(file=file, line=12, message=text, fix=text)
+    row = Problem(file=file, line=12, message=text, fix=text)
     submission = SubmissionFacts(
         customer=text,
         agent=text,
@@ -120,14 +121,14 @@ def facts(text: str) -> Analysis:
         moved_from=(text, text),
         queries=queries,
         problems=(row,),
-        notes=(ProblemFacts(file=file, line=None, message=f"tool {text}: {text}", fix=text),),
+        notes=(Problem(file=file, line=None, message=f"tool {text}: {text}", fix=text),),
         tools=(f"tool {text}".strip(),),
     )
     return make_analysis(
         queries=(),
         problems=(
-            ProblemFacts(file=file, line=13, message=text, fix=text),
-            ProblemFacts(file=text, line=None, message=text, fix=text),
+            Problem(file=file, line=13, message=text, fix=text),
+            Problem(file=text, line=None, message=text, fix=text),
         ),
         set_changes=(
             SetChange(path=named(text, "regression_set/", ".yaml"), kind="deleted", before=None, buried=False),

@@ -14,8 +14,9 @@ from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
+from bot.errors import Problem
 from bot.github.authority import UNTOLD
-from bot.github.facts import Analysis, ProblemFacts, SetChange, StoppedFacts
+from bot.github.facts import Analysis, SetChange, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.github.publish_plan import Plan, find_sticky, plan_farewell
 from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
@@ -908,7 +909,7 @@ def test_an_entry_without_a_tombstone_is_never_removed() -> None:
 # Conclusions
 
 
-PROBLEM = ProblemFacts(file="eval_sets/acme/desk/evals.yaml", line=9, message="the id is used twice", fix="rename it")
+PROBLEM = Problem(file="eval_sets/acme/desk/evals.yaml", line=9, message="the id is used twice", fix="rename it")
 
 
 def test_input_at_fault_fails_and_says_where() -> None:
@@ -1079,7 +1080,7 @@ def test_a_change_of_the_set_by_hand_is_allowed_with_a_reason_and_that_is_taken_
 
 def test_what_has_no_line_is_annotated_nowhere() -> None:
     rows = (QUERIES[0], QUERIES[1].model_copy(update={"line": None}))
-    fault = ProblemFacts(file="eval_sets/acme/desk/agent", line=None, message="no agent", fix="add one")
+    fault = Problem(file="eval_sets/acme/desk/agent", line=None, message="no agent", fix="add one")
     hub = Hub()
     hub.review(make_analysis(rows, rows=(fault,)))
     assert hub.check is not None

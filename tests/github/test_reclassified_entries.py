@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,7 +74,7 @@ def test_nothing_changes_while_one_is_missing() -> None:
         {"turns": ("another",)},
         {"scores": {"a": 0.8}},
         {"classified": X.classified.model_copy(update={"model": "m2"})},
-        {"setup": X.setup.model_copy(update={"attachments": ("a.pdf",)})},
+        {"setup": replace(X.setup, attachments=("a.pdf",))},
     ],
     ids=lambda item: next(iter(item)),
 )

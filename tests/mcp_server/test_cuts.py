@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from bot.curator.admission import Loss, Swap
 from bot.mcp_server.answers import Combinations, Ids, Unclassified
 from bot.mcp_server.set_answers import SuggestionsAnswer
 from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
-from bot.report.output import LossOutput, PruneOutput, SwapOutput
+from bot.report.output import PruneOutput
 from tests.mcp_server.snapshots import published
 
 # Bounded otherwise: by the rows that were asked for, the taxonomy, the codes that there are, or one query's turns.
@@ -67,10 +68,8 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
     output = PruneOutput(
         pinned={},
         suggestions=[],
-        swaps=[SwapOutput(admit=f"n{number}", remove=["e"]) for number in range(5)],
-        least_loss=[
-            LossOutput(id=f"e{number}", capabilities=["c"], combinations=[["a", "b"]] * 9) for number in range(3)
-        ],
+        swaps=[Swap(admit=f"n{number}", remove=("e",)) for number in range(5)],
+        least_loss=[Loss(id=f"e{number}", capabilities=("c",), combinations=(("a", "b"),) * 9) for number in range(3)],
         over_ceiling=0,
     )
     first, last = SuggestionsAnswer.of(output, 0, 4), SuggestionsAnswer.of(output, 4, 4)

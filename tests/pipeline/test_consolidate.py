@@ -12,7 +12,7 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Classification, Identity, Judgement
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.intake.query import Query, Setup, SetupFile
+from bot.intake.query import Query, Setup
 from bot.pipeline.consolidate import Consolidation, consolidate
 from bot.pipeline.matching import asked, content_key, settle
 from bot.pipeline.review import Classified, Platform, judge
@@ -91,7 +91,7 @@ def test_who_names_no_entry_is_judged_against_everybody() -> None:
 def test_what_was_scored_decides_where_the_turns_came_back_otherwise(
     text: str, attachments: tuple[str, ...], expected: str
 ) -> None:
-    entry = held("e", text, setup=SetupFile.of(Setup(attachments=attachments)))
+    entry = held("e", text, setup=Setup(attachments=attachments))
     shown = KeptScores(
         queries=(query("x", {"a": 0.9}, text="[looks like a secret]"),),
         entries={"x": "e"},
@@ -194,7 +194,7 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
             scores[name],
             text=by_id[name].turns[0],
             source=Source(customer=AGENT[0], agent=AGENT[1], eval_set="e", item=name),
-            setup=SetupFile.of(by_id[name].setup),
+            setup=by_id[name].setup,
         )
         for name in sorted(entered)
     }

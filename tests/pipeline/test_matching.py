@@ -9,7 +9,7 @@ import pytest
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet
 from bot.files.documents import Data
-from bot.intake.query import Query, Setup, SetupFile
+from bot.intake.query import Query, Setup
 from bot.pipeline import matching as settling
 from bot.pipeline.matching import Settling, asked, content_key, settle
 from bot.pipeline.submission import Submission
@@ -123,7 +123,7 @@ def test_entries_without_a_source_are_known_by_their_id() -> None:
 def test_a_query_with_something_else_attached_is_another() -> None:
     query = Query(id="x", turns=("tx",), setup=Setup(attachments=("boat.png",)), file="e", line=1)
     assert said(settle([submission({}, queries=(query,))], R)) == {"x": f"edits {native('x')}"}
-    held = entry("x", "tx").model_copy(update={"setup": SetupFile.of(query.setup)})
+    held = entry("x", "tx").model_copy(update={"setup": query.setup})
     assert said(settle([submission({}, queries=(query,))], known([held]))) == {"x": X}
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
+from bot.classifier.model import Identity
 from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.github.facts import IdentityFacts, QueryFacts, SubmissionFacts
+from bot.github.facts import QueryFacts, SubmissionFacts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
@@ -82,7 +83,7 @@ def make_inventory(*submissions: SubmissionFacts, merges: Iterable[MergeFacts] =
         "base": TIP,
         "at": "2026-11-23T10:00:00Z",
         "since": commit(1),
-        "identity": IdentityFacts(backend="embedded", model="m1", prompt="p1", samples=5),
+        "identity": Identity(backend="embedded", model="m1", prompt="p1", samples=5),
         "merges": tuple(merges),
         "submissions": submissions,
         "departed": {},

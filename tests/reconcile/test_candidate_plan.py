@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
 from bot.files.snapshot import NoFiles, Overlay
+from bot.files.validation import Checked, FileModel
 from bot.git import blob_id
 from bot.github.models import (
     AddLabels,
@@ -23,12 +25,17 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
-from bot.reconcile.candidate_plan import LABEL, CandidateFacts, CandidateInputs, branch_of, plan_candidates
+from bot.reconcile.candidate_plan import LABEL, CandidateInputs, branch_of, plan_candidates
 from bot.reconcile.desired_suggestions import Branch
 from bot.report.candidate_pull_request import render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
+
+
+class Written(FileModel):
+    candidate: Checked[Candidate]
+
 
 HEAD = commit(9)
 EXEMPLARS = {"capabilities": {"__all__": {"exemplars"}}}
@@ -219,7 +226,15 @@ def test_what_people_open_under_our_prefix_is_theirs_and_counts() -> None:
 
 
 def test_facts_give_the_candidate_again() -> None:
-    assert CandidateFacts.of(ONE).candidate == ONE
+    written = Written(candidate=ONE).model_dump(mode="json")
+    assert Written.model_validate(written).candidate == ONE
+    assert {"kind", "text", "unexplained"} <= written["candidate"]["telling"][0].keys()
+
+
+@pytest.mark.parametrize("wrong", [{"core": []}, {"core": ["x"]}, {"id": "No Id"}, {"surprise": -1.0}, {"more": 1}])
+def test_a_candidate_that_is_none_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Written.model_validate({"candidate": Written(candidate=ONE).model_dump(mode="json")["candidate"] | wrong})
 
 
 def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
@@ -228,7 +243,7 @@ def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
         customers=(hostile,),
         positive=(Exemplar(turns=(hostile,), source=hostile),),
         negative=tuple(Exemplar(turns=(hostile, f"{place}"), source="deeds.say") for place in range(30)),
-        telling=(Telling(trait=Trait("word", hostile), members=1, observed=1, expected=0.1, surprise=3.0),),
+        telling=(Telling(**Trait("word", hostile)._asdict(), members=1, observed=1, expected=0.1, surprise=3.0),),
         belongs_to=("deeds.say",),
         kind="missed-capability",
         named_by="language model",

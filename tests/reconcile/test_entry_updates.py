@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.intake.query import SetupFile
+from bot.intake.query import Setup
 from bot.reconcile.entry_updates import follow_renames, with_entries
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import TIP, entry_of, facts, id_of, make_inventory, settled, source, with_set
@@ -54,13 +54,13 @@ def test_what_is_expected_follows_the_eval_set() -> None:
 @pytest.mark.parametrize(
     ("said", "written", "then"),
     [
-        (SetupFile(cost=3.0), SetupFile(cost=2.0, ready=False), SetupFile(cost=3.0)),
-        (SetupFile(ready=False), SetupFile(cost=2.0), SetupFile(ready=False)),
-        (SetupFile(), SetupFile(cost=2.0, ready=False), SetupFile(cost=2.0)),
-        (SetupFile(), SetupFile(cost=2.0), SetupFile(cost=2.0)),
+        (Setup(cost=3.0), Setup(cost=2.0, ready=False), Setup(cost=3.0)),
+        (Setup(ready=False), Setup(cost=2.0), Setup(ready=False)),
+        (Setup(), Setup(cost=2.0, ready=False), Setup(cost=2.0)),
+        (Setup(), Setup(cost=2.0), Setup(cost=2.0)),
     ],
 )
-def test_the_set_up_follows_an_eval_set_that_speaks_of_it(said: SetupFile, written: SetupFile, then: SetupFile) -> None:
+def test_the_set_up_follows_an_eval_set_that_speaks_of_it(said: Setup, written: Setup, then: Setup) -> None:
     there = settled(Q1.model_copy(update={"setup": said}))
     known = ENTRY.model_copy(update={"setup": written})
     found = follow_renames(make_inventory(facts(there)), with_set(make_platform(), known))

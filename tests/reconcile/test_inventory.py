@@ -16,7 +16,7 @@ def test_facts_fit_the_taxonomy_whose_capabilities_they_speak_of() -> None:
     inventory = make_inventory(facts(Q1), facts(settled(Q2), agent="shop"))
     assert inventory.fits(make_taxonomy(*CAPABILITIES))
     assert not inventory.fits(make_taxonomy(*CAPABILITIES, "another"))
-    assert inventory.classifier == IDENTITY
+    assert inventory.identity == IDENTITY
 
 
 def test_queries_and_agents_of_one_name_cannot_be_told_apart() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.facts import ProblemFacts, SubmissionFacts
+from bot.errors import Problem
+from bot.github.facts import SubmissionFacts
 from bot.ledger.model import (
     Correction,
     CorrectionRecord,
@@ -103,7 +104,7 @@ def test_without_conditions_there_is_no_index() -> None:
 
 
 LOST = make_query("q2", None)
-FAULT = ProblemFacts(file="f", line=1, message="m", fix="x")
+FAULT = Problem(file="f", line=1, message="m", fix="x")
 CORRECTED = CorrectionRecord(
     texts={
         text_key(OUT.turns): {

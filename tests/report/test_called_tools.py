@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from rich.console import Console
@@ -106,7 +106,7 @@ def reviewed() -> Review:
     keys = {query.id: query.key or "" for query in facts.queries}
     again = facts_of(replace(carried, result=result), facts.specification, keys, {})
     through_json = type(again).model_validate_json(again.model_dump_json())
-    return judge(make_platform(), [classified_of(through_json)], make_analysis().classifier)
+    return judge(make_platform(), [classified_of(through_json)], make_analysis().identity)
 
 
 def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
@@ -121,8 +121,8 @@ def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
         assert stream.getvalue().count(f"  {UNFAMILIAR}\n") == 1
     output = ReviewOutput.of(reviewed)
     assert output.unfamiliar == {"q02": "code"}
-    assert {name: item.model_dump() for name, item in output.contradictions.items()} == {
-        "q01": {"expected": ["look_up"], "likeliest": ["look_up"], "probability": 0.3}
+    assert {name: asdict(item) for name, item in output.contradictions.items()} == {
+        "q01": {"expected": ("look_up",), "likeliest": ("look_up",), "probability": 0.3}
     }
 
 
@@ -132,7 +132,7 @@ def test_an_unfamiliar_query_keeps_its_verdict(reviewed: Review) -> None:
 
 def test_without_them_there_is_nothing_to_remark() -> None:
     (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).submissions
-    review = judge(make_platform(), [classified_of(facts)], make_analysis().classifier)
+    review = judge(make_platform(), [classified_of(facts)], make_analysis().identity)
     assert (review.contradictions, review.unfamiliar) == ({}, {})
     assert "The expectation counts" not in render_markdown(review)
 
@@ -159,7 +159,7 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
         ("[looks like a secret]", 1.0),
     ]
     assert row.contradiction is not None
-    assert row.contradiction.likeliest == ["[looks like a secret]"]
+    assert row.contradiction.likeliest == ("[looks like a secret]",)
     assert row.unfamiliar == "code"
     bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries

@@ -19,7 +19,7 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
         description=TURN,
         members=(Member(id=TURN, customer="c", turns=("well", TURN), digest="0" * 24, signals=(Signal.FAR,)),),
         customers=(TURN,),
-        telling=(Telling(trait=Trait("word", TURN), members=1, observed=1, expected=0.0, surprise=5.0),),
+        telling=(Telling(**Trait("word", TURN)._asdict(), members=1, observed=1, expected=0.0, surprise=5.0),),
         positive=(Exemplar(turns=(TURN,), source=TURN),),
         negative=(Exemplar(turns=(TURN,), source="deeds.say"),),
     )
@@ -30,4 +30,4 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
     assert found.queries[0].turns == ["well", CLEAN]
     assert [found.name, found.description, found.positive[0].source, found.customers[0]] == [CLEAN] * 4
     assert STAND_IN in found.telling[0].trait
-    assert found.negative[0].turns == [CLEAN]
+    assert found.negative[0].turns == (CLEAN,)

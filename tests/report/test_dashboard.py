@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
-from bot.intake.query import SetupFile
+from bot.intake.query import Setup
 from bot.pipeline.review import Platform
 from bot.report.dashboard import (
     MARKER,
@@ -31,7 +31,7 @@ from tests.github.test_hostile_text import dead, skeleton, worded
 
 NOW = "2026-11-21T10:00:00Z"
 COMMIT = "a1b2c3d4e5f6" + "0" * 28
-READY = SetupFile(tenant="t")
+READY = Setup(tenant="t")
 ASKING = ("Need a person", "Suggested", "Could go", "Waiting", "Least loss")
 
 
@@ -269,14 +269,14 @@ def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
 @pytest.mark.parametrize(
     ("setup", "ready"),
     [
-        (SetupFile(), False),
-        (SetupFile(cost=3), False),
-        (SetupFile(tenant="t"), True),
-        (SetupFile(connectors=("c",)), True),
-        (SetupFile(fixtures=("f",)), True),
+        (Setup(), False),
+        (Setup(cost=3), False),
+        (Setup(tenant="t"), True),
+        (Setup(connectors=("c",)), True),
+        (Setup(fixtures=("f",)), True),
     ],
 )
-def test_an_entry_without_any_set_up_is_not_ready(setup: SetupFile, ready: bool) -> None:
+def test_an_entry_without_any_set_up_is_not_ready(setup: Setup, ready: bool) -> None:
     found = section(render_dashboard(make_dashboard(make_platform(entry("x", "a", setup=setup)))), "Not ready")
     assert rows(found) == ([] if ready else [["`x`", "`acme`"]])
 
@@ -335,7 +335,7 @@ def crowd(count: int, text: str) -> Dashboard:
     """Everything ``count`` times, with ``text`` wherever others write."""
     admitted = Admitted(at="2025-03-01T00:00:00Z", decision="INCLUDE", route="direct")
     old = Classified(taxonomy="1.0.0", backend=worded(text), model=worded(text), prompt="p", samples=3)
-    kept: dict[str, Any] = {"setup": SetupFile(), "pin": worded(text), "admitted": admitted}
+    kept: dict[str, Any] = {"setup": Setup(), "pin": worded(text), "admitted": admitted}
     behind: dict[str, Any] = {"classified": old}
     entries = [
         entry(f"e{place}", "a", source=source(f"{place} {text}"), **kept, **(behind if place % 3 else {}))
@@ -429,7 +429,7 @@ def hostile(text: str) -> Dashboard:
     said = worded(text)
     old = Classified(taxonomy="1.0.0", backend=said, model=said, prompt=said, samples=3)
     platform = make_platform(
-        entry("x", "a", source=source(said, said), pin=said, setup=SetupFile()),
+        entry("x", "a", source=source(said, said), pin=said, setup=Setup()),
         entry("y", "a"),
         entry("z", "b", classified=old, source=None),
         waiting=(entry("w", "c", source=source(said, said)),),

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bot.classifier.identity_file import IdentityFile
+from bot.classifier.model import Identity
 from bot.evaluation.measures import Sampling, compare, evaluate
 from bot.report import evaluation as outputs
 from bot.report.evaluation import print_evaluation
@@ -17,9 +17,7 @@ from tests.evaluation.factories import cells
 LABELS = {"a.good": "TTTTFFFF", "b.bad": "TTFFTTFF", "c.one": "FFFFFFFF"}
 OURS = {"a.good": "TTTTFFFF", "b.bad": "FFTTFFTT", "c.one": "FFFFFFFF"}
 THEIRS = {"a.good": "FFFFFFFF", "b.bad": "TTFFTTFF", "c.one": "FFFFFFFT"}
-IDENTITY = IdentityFile(
-    backend="openai", model="<model>\x1b[31m & a very long name of it indeed", prompt="p", samples=5
-)
+IDENTITY = Identity(backend="openai", model="<model>\x1b[31m & a very long name of it indeed", prompt="p", samples=5)
 SAMPLING = Sampling(100, 1)
 
 

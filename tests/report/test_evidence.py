@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bot.files.documents import Data
 from bot.github.facts import classified_of, facts_of
-from bot.intake.query import Query, Setup, SetupFile
+from bot.intake.query import Query, Setup
 from bot.pipeline.review import Classified, Platform, Review, judge
 from bot.pipeline.submission import Submission
 from bot.report.console import Printer
@@ -110,7 +110,7 @@ def test_many_expected_calls_are_told_quickly() -> None:
 def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
     asked = make_query("q01", {"d": 0.9}, "What is this :warning: sign?").model_copy(
-        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": SetupFile(attachments=("a|b.png",))}
+        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": Setup(attachments=("a|b.png",))}
     )
     (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).submissions
     carried = classified_of(facts.model_copy(update={"tools": ("look_up",)}))
@@ -118,7 +118,7 @@ def reviewed() -> Review:
     assert again.submission.tools == carried.submission.tools == ("look_up",)
     platform: Platform = make_platform()
     assert isinstance(carried, Classified)
-    return judge(platform, [carried], make_analysis().classifier)
+    return judge(platform, [carried], make_analysis().identity)
 
 
 def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
@@ -132,7 +132,7 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
         told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(told) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
-    assert [tool.model_dump() for tool in output["q01"].expected_tools or ()] == [
+    assert [asdict(tool) for tool in output["q01"].expected_tools or ()] == [
         {"name": "look_up", "unwanted": False, "declared": True},
         {"name": "x|y", "unwanted": False, "declared": False},
     ]

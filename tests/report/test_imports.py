@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from bot.errors import Problem
 from bot.report.console import Printer
 from bot.report.imports import AppraisedOutput, CustomerShareOutput, ImportedAgentOutput, ImportOutput, print_import
-from bot.report.output import CapabilityStatus, FactsOutput, ProblemOutput, SuggestionOutput
+from bot.report.output import CapabilityStatus, FactsOutput, SuggestionOutput
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 
@@ -138,10 +139,10 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ),
         ({"concentrated": [CustomerShareOutput(customer="acme", entries=9, share=0.9)]}, "acme\t9\t90%\n"),
         (
-            {"notes": [ProblemOutput(file="x.json", line=None, message="odd", fix="mend it")]},
+            {"notes": [Problem(file="x.json", line=None, message="odd", fix="mend it")]},
             "Remarks\n  x.json: odd\n",
         ),
-        ({"notes": [ProblemOutput(file="x.json", line=3, message="odd", fix="mend it")]}, "  x.json:3: odd\n"),
+        ({"notes": [Problem(file="x.json", line=3, message="odd", fix="mend it")]}, "  x.json:3: odd\n"),
     ],
 )
 def test_the_report_says_it(more: dict[str, Any], told: str) -> None:
@@ -167,7 +168,7 @@ def test_nothing_from_outside_moves_a_cursor(name: str, terminal: bool) -> None:
         left_out=["e2"],
         verdicts=[verdict("e2", text)],
         concentrated=[CustomerShareOutput(customer=text, entries=9, share=0.9)],
-        notes=[ProblemOutput(file="x", line=1, message=text, fix=text)],
+        notes=[Problem(file="x", line=1, message=text, fix=text)],
         suggestions=[suggestion("e1")],
         evicted=["e3"],
     )

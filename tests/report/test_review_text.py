@@ -19,7 +19,7 @@ def reviewed(count: int = 15) -> Review:
     """One query that is new and many that repeat it."""
     asked = [make_query(f"q{number:02}", {"a": 0.9}, f"What is number {number}?") for number in range(count)]
     analysis = make_analysis([*asked, make_query("weak", {"d": 0.55}, "Who, perhaps?")])
-    return judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.classifier)
+    return judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.identity)
 
 
 def printed(terminal: bool, everything: bool = False) -> str:
@@ -54,7 +54,7 @@ def overtaken() -> Review:
         make_query("sure-e", {"e": 0.95}, "Move everything to the next month, please."),
     ]
     facts = make_analysis(asked)
-    return judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.classifier)
+    return judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
 
 
 def test_what_enters_without_a_person_leaves_nothing_to_decide() -> None:
@@ -72,7 +72,7 @@ def test_what_enters_without_a_person_leaves_nothing_to_decide() -> None:
 def test_the_command_to_copy_names_what_enters_together() -> None:
     asked = [make_query(f"q{place}", {"d": 0.6}, text) for place, text in enumerate(["Which is it?", "Move all."])]
     facts = make_analysis([*asked, make_query("other", {"e": 0.7}, "Draw it.")])
-    review = judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.classifier)
+    review = judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
     assert review.together(["q0", "q1", "other"]) == ("q0", "other")
 
 
@@ -105,7 +105,7 @@ def test_a_classification_is_one_capability_a_line() -> None:
 
 def test_a_query_that_exercises_nothing_is_said_to() -> None:
     analysis = make_analysis([make_query("none", {})])
-    review = judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.classifier)
+    review = judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.identity)
     for terminal, told in ((True, "exercises no capability"), (False, "none\t\t\t\n")):
         stream = io.StringIO()
         out = Printer(console=Console(file=stream, force_terminal=terminal, width=90, color_system=None))

@@ -6,15 +6,14 @@ import io
 
 from rich.console import Console
 
+from bot.curator.admission import Loss, Swap
+from bot.curator.entry import Lag
 from bot.report.console import Printer
 from bot.report.output import (
     CapabilityStatus,
-    LagOutput,
-    LossOutput,
     PruneOutput,
     StatusOutput,
     SuggestionOutput,
-    SwapOutput,
 )
 from bot.report.status import could_go_view, print_prune, print_status
 
@@ -42,7 +41,7 @@ STATUS = StatusOutput(
     pinned={"e1": ["champion:b"]},
     waiting=["w1"],
     evicted=[],
-    lagging=[LagOutput(id="e3", capabilities=["a"], reason="classified under taxonomy 0.9.0")],
+    lagging=[Lag(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
 )
 PRUNE = PruneOutput(
     pinned={},
@@ -50,8 +49,8 @@ PRUNE = PruneOutput(
         SuggestionOutput(id="e1", grounds={"kind": "redundant", "yields_to": []}, remaining={"b": 4, "c": 2}),
         SuggestionOutput(id="e2", grounds={"kind": "displaced", "yields_to": ["e9"]}, remaining={}),
     ],
-    swaps=[SwapOutput(admit="w1", remove=["e4", "e5"])],
-    least_loss=[LossOutput(id="e6", capabilities=["a"], combinations=[["b", "c"]])],
+    swaps=[Swap(admit="w1", remove=("e4", "e5"))],
+    least_loss=[Loss(id="e6", capabilities=("a",), combinations=(("b", "c"),))],
     over_ceiling=0,
 )
 

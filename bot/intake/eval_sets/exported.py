@@ -13,7 +13,7 @@ from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.reader import Row, Source
 from bot.intake.expectations.export_round_trip import carried
-from bot.intake.query import Setup, SetupFile
+from bot.intake.query import SETUP_FILE, Setup
 
 _PART: Final = re.compile(r"-\d+\Z")
 
@@ -54,7 +54,7 @@ def with_setup(row: Row) -> Row:
     if told is None or row.setup != Setup():
         return row
     try:
-        return replace(row, setup=SetupFile.model_validate(told).setup)
+        return replace(row, setup=SETUP_FILE.validate_python(told))
     except ValidationError:
         # Somebody's own key of that name, or changed by hand: it stays in what is expected.
         return row

@@ -20,7 +20,7 @@ from bot.curator.file_changes import FileChange
 from bot.curator.staging import Occasion, classified_by, queued, stored
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
-from bot.intake.query import Query, SetupFile
+from bot.intake.query import Query
 from bot.pipeline.importing.reading import Bundle, Origin
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
@@ -251,7 +251,7 @@ def _same(entry: Entry, source: Source, query: Query, submission: Submission, or
     """Whether ``entry`` says all that the import would say, whichever commit it was imported at."""
     return (
         source == _source(query, submission, origin, source.commit)
-        and entry.setup == SetupFile.of(query.setup)
+        and entry.setup == query.setup
         # As files hold them: there 1 and 1.0 differ, and what is no number is equal to itself.
         and json.dumps(entry.expected) == json.dumps(query.expected)
     )
@@ -267,7 +267,7 @@ def _entry(
 ) -> Entry:
     before, query = item.before, item.query
     source = _source(query, item.submission, item.origin, occasion.commit)
-    facts: dict[str, object] = {"source": source, "expected": query.expected, "setup": SetupFile.of(query.setup)}
+    facts: dict[str, object] = {"source": source, "expected": query.expected, "setup": query.setup}
     if scored is not None:
         scores = stored(scored.scores)
         classified = classified_by(identity, taxonomy, tuple(scores), corrected)

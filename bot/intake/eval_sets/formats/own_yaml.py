@@ -14,9 +14,9 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping
-from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
+from bot.files.validation import Checked, DemandError, FileModel, Text, Tuple, validate
 from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough, too_many
-from bot.intake.query import SetupFile, SpokenFile
+from bot.intake.query import Setup, SpokenFile
 
 FORMAT_VERSION: Final = 1
 
@@ -34,7 +34,7 @@ class QueryFile(SpokenFile):
 
     id: Text | None = Field(default=None, description="unique in the folder; made from the turns if absent")
     expected: JsonValue = Field(default=None, description="what is expected of the answer; carried over unchanged")
-    setup: SetupFile = SetupFile()
+    setup: Checked[Setup] = Setup()
 
 
 class EvalSetFile(FileModel):
@@ -84,7 +84,7 @@ def _row(document: Document, item: Data, place: int) -> Row:
         turns=query.spoken,
         line=document.line(("queries", place)),
         expected=query.expected,
-        setup=query.setup.setup,
+        setup=query.setup,
     )
 
 
