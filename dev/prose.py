@@ -1,4 +1,4 @@
-"""How plain the English is that people read: ``python -m dev.prose [PAGE …]`` prints a table, or the sentences of pages.
+"""Measure how plain the prose is: ``python -m dev.prose [PAGE …]`` prints a table, or the long sentences of pages.
 
 Pages are the README and ``docs/``, by their paragraphs and lists: code, tables and headings do not count, and a code
 span or the address of a link is one word. Messages are the string literals of ``bot/`` and the help of its commands.
