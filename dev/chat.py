@@ -1,4 +1,4 @@
-"""Record a triage from chat into the README: what a client asks, and what the server answers; a test compares it."""
+"""Record a triage from chat into docs/mcp.md: what a client asks, and what the server answers; a test compares it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bot.mcp_server.server import make_server
 from bot.mcp_server.workspace import Desk
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = REPOSITORY / "docs" / "mcp.md"
 EVAL_SET = "examples/customers/northwind-tracker/tracker"
 PLACE = re.compile(r"(<!-- chat -->\n)(.*?)(<!-- /chat -->)", re.DOTALL)
 _SHOWN = {
@@ -69,5 +70,4 @@ def rendered(text: str) -> str:
 
 
 if __name__ == "__main__":
-    readme = REPOSITORY / "README.md"
-    readme.write_text(rendered(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -17,7 +17,8 @@ from bot.consolidator.verdict import Decision, Reason
 from bot.curator.entry import IMPORTED
 from bot.github.command_processing import COMMANDS
 from bot.github.commands import Verb
-from dev.chat import PLACE, rendered
+from dev.chat import PAGE, PLACE, rendered
+from dev.readme import WORKFLOW, excerpt, workflow
 from tests.factories import REPOSITORY
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -62,20 +63,28 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 def test_the_readme_shows_what_the_product_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Numbers may differ in a last digit between machines; words, names and codes may not."""
+    """An excerpt of it. Numbers may differ in a last digit between machines; words, names and codes may not."""
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     match = re.search(r"<!-- example: incumbent ([^\n]*) -->\n(.*?)<!-- /example -->", text, re.DOTALL)
     assert match is not None
     monkeypatch.chdir(REPOSITORY)
     assert run(match.group(1).split()) == 0
-    printed = capsys.readouterr().out.split("\n")
+    printed = excerpt(capsys.readouterr().out).split("\n")
     shown = [line.removeprefix(">").strip() for line in match.group(2).strip().split("\n")]
-    assert [_without_numbers(line) for line in shown] == [_without_numbers(line.strip()) for line in printed[:-1]]
+    assert [_without_numbers(line) for line in shown] == [_without_numbers(line.strip()) for line in printed]
+    assert len(printed) < 30
 
 
-def test_the_readme_shows_a_chat_as_it_passes() -> None:
-    """What was recorded is what passes now, but for digits."""
+def test_the_workflow_of_the_readme_is_the_one_that_init_writes() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    shown = WORKFLOW.search(text)
+    assert shown is not None
+    assert shown[2].strip() == f"```yaml\n{workflow()}```"
+
+
+def test_the_docs_show_a_chat_as_it_passes() -> None:
+    """What was recorded is what passes now, but for digits."""
+    text = PAGE.read_text(encoding="utf-8")
     shown, passes = (_DIGITS.sub("0", PLACE.findall(each)[0][1]) for each in (text, rendered(text)))
     assert shown == passes
     assert "classify_to_verdict" in shown

@@ -1,0 +1,40 @@
+"""What people read is plain English: short sentences, and none of the words of the old dialect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dev.prose import MAX_MEAN, PAGES, dialect_in, dialect_of_messages, messages, prose_of
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_has_short_sentences(page: Path) -> None:
+    prose = prose_of(page.read_text(encoding="utf-8"))
+    assert not prose.long
+    assert prose.mean <= MAX_MEAN
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_has_no_word_of_the_old_dialect(page: Path) -> None:
+    assert not prose_of(page.read_text(encoding="utf-8")).dialect
+
+
+def test_messages_have_no_word_of_the_old_dialect() -> None:
+    assert not list(dialect_of_messages())
+
+
+def test_sentences_are_those_of_paragraphs_and_lists() -> None:
+    page = "# A title.\n\nOne `code span.` two. [Three](a.md) four:\n\n- five six\n- seven.\n\n| no | no |\n\n```sh\nno. No.\n```\n"
+    assert prose_of(page).sentences == ("One X two.", "Three four:", "five six", "seven.")
+
+
+def test_words_of_the_dialect_are_found_in_any_case_and_over_lines() -> None:
+    assert dialect_in("Nobody is\ntold; it stays as\nit is, behind a bookstand.") == ("nobody", "told", "as it is")
+    assert dialect_in("a message, a standard, the comment") == ()
+
+
+def test_messages_are_literals_and_the_help_of_commands() -> None:
+    source = '"""Module."""\n\n@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n\ndef g() -> None:\n    """Inner."""\n'
+    assert [text for _, text in messages(source)] == ["Help.", "Said."]
