@@ -35,6 +35,7 @@ from bot.ledger.model import (
     RunRecord,
     SuggestionRecord,
 )
+from bot.pipeline.effective_config import EffectiveConfig
 from bot.pipeline.impact.model import Impact
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
@@ -42,7 +43,6 @@ from bot.report.agreement import AgreementOutput
 from bot.report.calibration import CalibrateOutput
 from bot.report.candidates import CandidatesOutput
 from bot.report.classify import ClassifyOutput
-from bot.report.effective_config import ConfigOutput
 from bot.report.entries import ListOutput, ShowOutput
 from bot.report.evaluation import EvaluateOutput
 from bot.report.explanation import ExplainOutput
@@ -130,7 +130,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "export-output": ExportOutput,
     "status-output": StatusOutput,
     "scan-output": ScanOutput,
-    "config-output": ConfigOutput,
+    "config-output": EffectiveConfig,
     "validate-output": ValidateOutput,
     "formats-output": FormatsOutput,
     "ci-output": CiOutput,

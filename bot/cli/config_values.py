@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from bot.cli.options import json_option, print_json, repository_options
+from bot.config import load_config
 from bot.files.snapshot import WorkingTree
-from bot.pipeline.effective_config import read_effective_config
+from bot.pipeline.effective_config import effective_config
 from bot.report.console import Printer
-from bot.report.effective_config import ConfigOutput, print_config
+from bot.report.effective_config import print_config
 from bot.text.masking import mask_by
 
 
@@ -28,9 +29,11 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
       incumbent config --config config/paper.yaml
       incumbent config --json | jq '.values[] | select(.is_default | not)'
     """
-    effective = read_effective_config(WorkingTree(repo, "" if repo == Path() else repo.as_posix()), config_path)
-    mask_by(effective.config.personal_data.shown)
-    output = ConfigOutput.of(effective)
+    tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
+    # Capabilities of overrides are not looked up, so that a fault of the taxonomy does not hide the config.
+    config = load_config(tree, None, config_path)
+    mask_by(config.personal_data.shown)
+    output = effective_config(config, tree, config_path)
     if as_json:
         print_json(output)
     else:

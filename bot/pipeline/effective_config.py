@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from bot.config import DEFAULTS, REVIEWED_FILES, Curation, load_config
-from bot.files.documents import Data, Document, Path, parse_yaml
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from bot.config import DEFAULTS, REVIEWED_FILES, Curation
+from bot.files.documents import Document, Path, parse_yaml
 from bot.files.snapshot import Snapshot
 
 _NOTHING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
-    """The value of one key.
+class EffectiveValue(BaseModel):
+    """The value of one key, and where it is written."""
 
-    ``path`` are the keys that lead to it.  ``file`` and ``line`` say where it is written: in the platform's file or,
-    if ``is_default``, in the defaults that ship with the product.
-    """
+    model_config = ConfigDict(frozen=True)
 
-    path: tuple[str, ...]
-    value: Data
-    is_default: bool
-    file: str
-    line: int | None
+    key: str = Field(description="the keys that lead to it, joined by dots, as in messages")
+    path: tuple[str, ...] = Field(description="the same as a list, since the id of a capability contains dots")
+    value: JsonValue = Field(description="the value in effect; an empty section is a value")
+    is_default: bool = Field(description="whether the platform's file leaves the key out")
+    file: str = Field(description="the platform's config, or the shipped defaults")
+    line: int | None = Field(description="counts from 1; null where the value has no line")
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveConfig:
-    """The config in effect, and its values in the order of the schema."""
+class EffectiveConfig(BaseModel):
+    """The config in effect, in the order of the config's schema."""
 
-    config: Curation
-    file: str
+    model_config = ConfigDict(frozen=True)
+
+    file: str = Field(description="the platform's config")
+    defaults: str = Field(description="the defaults that ship with the product")
     values: tuple[EffectiveValue, ...]
 
 
-def read_effective_config(snapshot: Snapshot, path: str) -> EffectiveConfig:
-    """The config at ``path`` with the origin of each value; raises :class:`InputError` with every fault.
-
-    Capabilities of overrides are not looked up, so that a fault of the taxonomy does not hide the config.
-    """
-    config = load_config(snapshot, None, path)
+def effective_config(config: Curation, snapshot: Snapshot, path: str) -> EffectiveConfig:
+    """The values of ``config``, which was read from ``path`` of ``snapshot``."""
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    return EffectiveConfig(config, document.file, tuple(effective_values(config, document)))
+    return EffectiveConfig(file=document.file, defaults=DEFAULTS.file, values=tuple(_values(config, document)))
 
 
-def effective_values(config: Curation, document: Document) -> Iterator[EffectiveValue]:
+def _values(config: Curation, document: Document) -> Iterator[EffectiveValue]:
     """The values of ``config``, which was read from ``document``.
 
     A key that neither the file nor the defaults have is left out: it says nothing, as a knob that a per-capability
@@ -56,11 +52,18 @@ def effective_values(config: Curation, document: Document) -> Iterator[Effective
     for path, value in _leaves((), config.model_dump(mode="json")):
         for source in (document, DEFAULTS):
             if _at(source.data, path) is not _NOTHING:
-                yield EffectiveValue(path, value, source is DEFAULTS, source.file, source.line(path))
+                yield EffectiveValue(
+                    key=".".join(path),
+                    path=path,
+                    value=value,
+                    is_default=source is DEFAULTS,
+                    file=source.file,
+                    line=source.line(path),
+                )
                 break
 
 
-def _leaves(path: tuple[str, ...], value: Data) -> Iterator[tuple[tuple[str, ...], Data]]:
+def _leaves(path: tuple[str, ...], value: JsonValue) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
     """The values that are no sections; an empty section is a value."""
     if isinstance(value, dict) and value:
         for name, item in value.items():
@@ -69,11 +72,10 @@ def _leaves(path: tuple[str, ...], value: Data) -> Iterator[tuple[tuple[str, ...
         yield path, value
 
 
-def _at(data: Data, path: Path) -> object:
+def _at(data: object, path: Path) -> object:
     """What ``data`` has at ``path``; ``_NOTHING`` where it has no such key."""
-    found: object = data
     for step in path:
-        if not isinstance(found, Mapping) or step not in found:
+        if not isinstance(data, Mapping) or step not in data:
             return _NOTHING
-        found = found[step]
-    return found
+        data = data[step]
+    return data

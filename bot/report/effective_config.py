@@ -1,4 +1,4 @@
-"""The config in effect: as JSON, and as a table of keys, values and their places."""
+"""The config in effect as a table of keys, values and their places."""
 
 from __future__ import annotations
 
@@ -6,40 +6,15 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import JsonValue
 
-from bot.config import DEFAULTS
 from bot.pipeline.effective_config import EffectiveConfig, EffectiveValue
 from bot.report.console import Printer
 from bot.report.escaping import visible
 from bot.text.masking import masked, masked_data
 
 
-class ConfigValueOutput(BaseModel):
-    """The value of one key, and where it is written."""
-
-    key: str = Field(description="the keys that lead to it, joined by dots, as in messages")
-    path: list[str] = Field(description="the same as a list, since the id of a capability contains dots")
-    value: JsonValue = Field(description="the value in effect; an empty section is a value")
-    is_default: bool = Field(description="whether the platform's file leaves the key out")
-    file: str = Field(description="the platform's config, or the shipped defaults")
-    line: int | None = Field(description="counts from 1; null where the value has no line")
-
-
-class ConfigOutput(BaseModel):
-    """The config in effect, in the order of the config's schema."""
-
-    file: str = Field(description="the platform's config")
-    defaults: str = Field(description="the defaults that ship with the product")
-    values: list[ConfigValueOutput]
-
-    @staticmethod
-    def of(config: EffectiveConfig) -> ConfigOutput:
-        """``config`` for output."""
-        return ConfigOutput(file=config.file, defaults=DEFAULTS.file, values=[*map(_value, config.values)])
-
-
-def print_config(output: ConfigOutput, out: Printer) -> None:
+def print_config(output: EffectiveConfig, out: Printer) -> None:
     """One row a key: in a pipe with its whole name, on a terminal under its section, as in the file."""
     if not out.is_terminal:
         rows = [(_shown(value.key), _text(value.value), _place(value.file, value)) for value in output.values]
@@ -50,18 +25,7 @@ def print_config(output: ConfigOutput, out: Printer) -> None:
     out.table("", ("key", "value", "from"), [*_by_section(output.values)], whole=True)
 
 
-def _value(value: EffectiveValue) -> ConfigValueOutput:
-    return ConfigValueOutput(
-        key=".".join(value.path),
-        path=list(value.path),
-        value=value.value,
-        is_default=value.is_default,
-        file=value.file,
-        line=value.line,
-    )
-
-
-def _by_section(values: Iterable[ConfigValueOutput]) -> Iterator[tuple[str, str, str]]:
+def _by_section(values: Iterable[EffectiveValue]) -> Iterator[tuple[str, str, str]]:
     """A row for each key, indented under a row for each of its sections; places with the name of the file alone."""
     above: list[str] = []
     for value in values:
@@ -74,7 +38,7 @@ def _by_section(values: Iterable[ConfigValueOutput]) -> Iterator[tuple[str, str,
         yield f"{'  ' * len(sections)}{_shown(name)}", _text(value.value), place
 
 
-def _place(file: str, value: ConfigValueOutput) -> str:
+def _place(file: str, value: EffectiveValue) -> str:
     return file if value.line is None else f"{file}:{value.line}"
 
 

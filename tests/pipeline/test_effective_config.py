@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.config import CONFIG_FILE, DEFAULTS
+from bot.config import CONFIG_FILE, DEFAULTS, load_config
 from bot.files.snapshot import WorkingTree
-from bot.pipeline.effective_config import EffectiveValue, read_effective_config
+from bot.pipeline.effective_config import EffectiveValue, effective_config
 from tests.factories import REPOSITORY
 
 REQUIRED = "".join(
@@ -20,7 +20,10 @@ def effective(folder: Path, text: str) -> dict[str, EffectiveValue]:
     path = folder / CONFIG_FILE
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
-    return {".".join(value.path): value for value in read_effective_config(WorkingTree(folder), CONFIG_FILE).values}
+    tree = WorkingTree(folder)
+    values = effective_config(load_config(tree, None), tree, CONFIG_FILE).values
+    assert all(value.key == ".".join(value.path) for value in values)
+    return {value.key: value for value in values}
 
 
 def test_a_value_of_the_file_has_its_line(tmp_path: Path) -> None:
