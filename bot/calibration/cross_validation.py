@@ -32,7 +32,7 @@ class HeldOut:
     definition, or they are about no floor.
     """
 
-    words: Agreement
+    explicit: Agreement
     silent: Agreement
     lost: int
 
@@ -70,7 +70,7 @@ def hold_out(
             if old is not None and new is not None:
                 pairs.append((item, old, new))
     return HeldOut(
-        words=_count([pair for pair in pairs if pair[0].response.explicit]),
+        explicit=_count([pair for pair in pairs if pair[0].response.explicit]),
         silent=_count([pair for pair in pairs if not pair[0].response.explicit]),
         lost=len(answers) - len(pairs),
     )

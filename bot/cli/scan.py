@@ -31,7 +31,7 @@ from bot.pipeline.submission import faults_of_names, find_specification
 from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
 from bot.report.output import UsageOutput
-from bot.report.scan_output import ScanOutput, SightingOutput, print_scan
+from bot.report.scan_output import ScanOutput, print_scan
 from bot.report.verdict_text import PlainVoice
 
 
@@ -115,11 +115,11 @@ def _scan_folders(
             changed += [(folder / change.path).as_posix() for change in scan.changes]
     return (
         ScanOutput(
-            found=[SightingOutput.of(item) for _, scan in scans for item in scan.sightings],
+            found=[item.masked for _, scan in scans for item in scan.sightings],
             scanned=sum(len(each.queries) for _, scan in scans for each in scan.sets),
             changed=changed,
             kept={
-                file: [SightingOutput.of(item) for item in items]
+                file: [item.masked for item in items]
                 for _, scan in scans
                 for file, items in (scan.kept.items() if replace else ())
             },
@@ -139,7 +139,7 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
     entries: dict[str, Entry] = {}
     renewal: Renewal | None = None
     backend = None
-    if replace and any(item.kinds for item in found):
+    if replace and any(item.personal_data for item in found):
         replaced = replace_in_set(platform, tree)
         entries = dict(replaced.entries)
         if entries:
@@ -159,7 +159,7 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
         if backend is not None:
             show_usage(backend)
     return ScanOutput(
-        found=[SightingOutput.of(item) for item in found],
+        found=[item.masked for item in found],
         scanned=len(known.entries) + len(known.waiting) + len(known.tombstones) + len(platform.corrections),
         changed=changed,
         kept={},

@@ -22,7 +22,8 @@ from bot.pipeline.replace import Replacement, not_replaced, replaced_contents
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS, submission_folders
 from bot.text.compare import text_key
-from bot.text.personal_data.counting import personal_in
+from bot.text.masking import masked_together
+from bot.text.personal_data.counting import kinds_in_words, personal_in
 from bot.text.personal_data.detector import Detector
 from bot.text.secrets import holds_secret
 
@@ -34,16 +35,33 @@ ANOTHER_NAME = "--replace changes no names: give its source another name, evict 
 class Sighting:
     """A query, an entry or a correction that holds personal data or a secret, and where it is.
 
-    ``texts`` are those of its texts that hold some; ``to_do`` says what a person does where nothing else can.
+    ``personal_data``: kind → how many values; ``secret``: whether something looks like a key or a password; ``texts``
+    are those of its texts that hold some; ``to_do`` says what a person does where nothing else can.
     """
 
     file: str
     line: int | None
     id: str
-    kinds: Mapping[str, int]
+    personal_data: Mapping[str, int]
     secret: bool
     texts: tuple[str, ...]
     to_do: str | None = None
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def holds(self) -> str:
+        """What it holds, in words."""
+        parts = [kinds_in_words(self.personal_data)] if self.personal_data else []
+        return ", and ".join([*parts, *(["what looks like a secret"] if self.secret else [])])
+
+    @property
+    def masked(self) -> Sighting:
+        """It with its texts masked, for output."""
+        return replace(self, texts=tuple(masked_together(self.texts)))
 
     @staticmethod
     def of(query: Query, detector: Detector) -> Sighting | None:
@@ -59,7 +77,7 @@ class Sighting:
             return None
         texts = tuple(text for text in texts if holds_secret(text) or detector.find(text))
         return Sighting(
-            file=query.file, line=query.line, id=query.id, kinds=kinds, secret=secret, texts=texts, to_do=to_do
+            file=query.file, line=query.line, id=query.id, personal_data=kinds, secret=secret, texts=texts, to_do=to_do
         )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from bot.calibration.calibrate import Finding, SelfCheck
-from bot.calibration.cross_validation import Agreement
+from bot.calibration.cross_validation import Agreement, HeldOut
 from bot.calibration.evidence import Evidence
 from bot.calibration.fit import Estimate
 from bot.calibration.override_filter import Drops
@@ -109,14 +109,6 @@ class ChangedOutput(BaseModel):
     after: str = Field(description="in codes, with all proposals")
 
 
-class HeldOutOutput(BaseModel):
-    """Agreement on answers that the fit has not seen."""
-
-    explicit: Checked[Agreement]
-    silent: Checked[Agreement]
-    lost: int = Field(ge=0, description="answers whose verdict cannot be judged again")
-
-
 class CalibrateOutput(BaseModel):
     """`incumbent calibrate --json`."""
 
@@ -125,7 +117,7 @@ class CalibrateOutput(BaseModel):
     estimates: list[EstimateOutput]
     replay: Checked[SelfCheck]
     changed: list[ChangedOutput]
-    held_out: HeldOutOutput
+    held_out: Checked[HeldOut] = Field(description="agreement on answers that the fit has not seen")
     config: str | None = Field(description="the config's text with all proposals; null where nothing is proposed")
     unread: int = Field(ge=0, description="faults of lines of the ledger that cannot be read and count for nothing")
 
@@ -155,11 +147,7 @@ class CalibrateOutput(BaseModel):
                 )
                 for item in finding.changed
             ],
-            held_out=HeldOutOutput(
-                explicit=finding.held_out.words,
-                silent=finding.held_out.silent,
-                lost=finding.held_out.lost,
-            ),
+            held_out=finding.held_out,
             config=config,
             unread=unread,
         )

@@ -13,53 +13,15 @@ from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
 from bot.report.output import Spent
 from bot.report.verdict_text import PlainVoice, counted
-from bot.text.masking import masked_together
-from bot.text.personal_data.counting import kinds_in_words
-
-
-class SightingOutput(BaseModel):
-    """A query, an entry or a correction by hand that holds personal data, or a secret."""
-
-    file: str
-    line: int | None
-    id: str
-    personal_data: dict[str, int] = Field(description="kind: how many values")
-    secret: bool = Field(description="whether something looks like a key or a password")
-    texts: list[str] = Field(description="those of its texts that hold some, masked")
-    to_do: str | None = Field(description="what a person is to do where nothing is replaced, as names and reasons")
-
-    @staticmethod
-    def of(found: Sighting) -> SightingOutput:
-        """``found`` for output."""
-        return SightingOutput(
-            file=found.file,
-            line=found.line,
-            id=found.id,
-            personal_data=dict(found.kinds),
-            secret=found.secret,
-            texts=masked_together(found.texts),
-            to_do=found.to_do,
-        )
-
-    @property
-    def place(self) -> str:
-        """File and line."""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
-
-    @property
-    def holds(self) -> str:
-        """What it holds, in words."""
-        parts = [kinds_in_words(self.personal_data)] if self.personal_data else []
-        return ", and ".join([*parts, *(["what looks like a secret"] if self.secret else [])])
 
 
 class ScanOutput(BaseModel):
     """`incumbent scan --json`."""
 
-    found: list[SightingOutput] = Field(description="before anything was replaced, in the order of the files")
+    found: list[Checked[Sighting]] = Field(description="before anything was replaced, in the order of the files")
     scanned: int = Field(ge=0, description="queries, entries and corrections that were looked at")
     changed: list[str] = Field(description="files in which personal data was replaced")
-    kept: dict[str, list[SightingOutput]] = Field(
+    kept: dict[str, list[Checked[Sighting]]] = Field(
         description="file that would not contain the same queries, and so was not changed: what holds it back"
     )
     reclassified: list[str] = Field(description="entries that were reclassified because their text changed")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from bot.files.validation import Text
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
@@ -57,8 +58,8 @@ class Change:
     """
 
     kind: Kind
-    ids: tuple[str, ...]
-    sentence: str
+    ids: tuple[Text, ...]
+    sentence: Text
     step: Step
 
 

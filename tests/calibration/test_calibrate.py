@@ -70,8 +70,8 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
     assert len(finding.changed) == 19
     assert {item.after for item in finding.changed} == {"EXCLUDE direct REDUNDANT"}
     held = finding.held_out
-    assert (held.words.count, held.words.before, held.silent, held.lost) == (40, 21, Agreement(), 0)
-    assert held.words.after >= 36
+    assert (held.explicit.count, held.explicit.before, held.silent, held.lost) == (40, 21, Agreement(), 0)
+    assert held.explicit.after >= 36
 
 
 def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
@@ -93,7 +93,7 @@ def test_of_scores_under_another_definition_nothing_is_learnt() -> None:
     told = under("0.9.0", events(0.7))
     for other in (found(told), found(told, capabilities="cd", **{"0.9.0": "d"})):
         assert (other.other_definition, other.about, other.estimates) == (40, 0, ())
-        assert (other.held_out.words.count, other.held_out.lost) == (0, 40)
+        assert (other.held_out.explicit.count, other.held_out.lost) == (0, 40)
     same = found(told, **{"0.9.0": "c"})
     assert (same.other_definition, same.about, len(same.proposed), same.held_out.lost) == (0, 40, 1, 0)
 
@@ -120,7 +120,7 @@ def test_of_a_verdict_that_rested_on_a_wrong_tag_nothing_is_learnt() -> None:
         if isinstance(item, Shown)
     ]
     finding = found([*told, *wrong])
-    assert (finding.wrong_tag, finding.about, finding.estimates, finding.held_out.words.count) == (40, 0, (), 0)
+    assert (finding.wrong_tag, finding.about, finding.estimates, finding.held_out.explicit.count) == (40, 0, (), 0)
     # What is right after all, or whose correction is void, teaches.
     for more in ([item.model_copy(update={"value": True}) for item in wrong], [*wrong, *map(correction_ended, wrong)]):
         assert (found([*told, *more]).wrong_tag, found([*told, *more]).about) == (0, 40)
@@ -134,7 +134,7 @@ def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:
         for event in events(0.7)
     ]
     other = found(told, name_of("new"))
-    assert (other.other_classifier, other.about, other.estimates, other.held_out.words.count) == (40, 0, (), 0)
+    assert (other.other_classifier, other.about, other.estimates, other.held_out.explicit.count) == (40, 0, (), 0)
     for same in (found(told, name_of("old")), found(told), found(events(0.7), name_of("new"))):
         assert (same.other_classifier, same.about, len(same.proposed)) == (0, 40, 1)
 
@@ -143,7 +143,7 @@ def test_people_who_agree_change_nothing() -> None:
     finding = found([*events(0.5), *(passed("q41", at=day(9)), shown("q41", place=0))])
     assert finding.proposed == ()
     assert finding.changed == ()
-    assert finding.held_out.words == Agreement(40, 40, 40)
+    assert finding.held_out.explicit == Agreement(40, 40, 40)
     assert finding.held_out.silent == Agreement(1, 1, 1)
 
 
@@ -159,7 +159,7 @@ def test_floors_are_judged_by_what_would_be_suggested() -> None:
     finding = found(told)
     (estimate,) = finding.proposed
     assert (estimate.knob.value, estimate.proposed) == ("redundancy_floor", 4.0)
-    assert finding.held_out.words == Agreement(30, 10, 30)
+    assert finding.held_out.explicit == Agreement(30, 10, 30)
     assert finding.held_out.lost == 1
 
 

@@ -117,7 +117,7 @@ def test_a_file_that_would_not_be_the_same_stays_as_it_is(name: str, text: str, 
     good = {"good.jsonl": f'{{"query": "To {MAIL}"}}\n'}
     found = scan(tmp_path, {name: text, **good})
     ((file, (left,)),) = found.kept.items()
-    assert (file, left.file, dict(left.kinds)) == (name, name, {"card": 1})
+    assert (file, left.file, dict(left.personal_data)) == (name, name, {"card": 1})
     assert left.line is not None
     assert [change.path for change in found.changes] == ["good.jsonl"]
     assert {item.file for item in found.sightings} == {name, *good}
@@ -152,7 +152,7 @@ def test_sightings_say_where_and_what_and_secrets_too(tmp_path: Path) -> None:
     secret = '{id: b, query: "password: hunter2secret9"}'
     text = f'eval_set: 1\nqueries:\n  - {{id: a, query: "To {MAIL}"}}\n  - {secret}\n'
     found = scan(tmp_path, {"evals.yaml": text})
-    assert [(item.file, item.line, item.id, dict(item.kinds), item.secret) for item in found.sightings] == [
+    assert [(item.file, item.line, item.id, dict(item.personal_data), item.secret) for item in found.sightings] == [
         ("evals.yaml", 3, "a", {"e-mail": 1}, False),
         ("evals.yaml", 4, "b", {}, True),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
 
@@ -24,7 +25,6 @@ from bot.pipeline.impact.model import (
     Shown,
     Standing,
     SuggestionSides,
-    TaxonomyChange,
     VerdictSides,
     VersionStep,
     WithInterval,
@@ -34,13 +34,14 @@ from bot.report.impact_markdown import impact_headline, render_impact
 from bot.report.impact_text import appraisals_text, impact_text
 from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
+from bot.taxonomy.changes import Change, Kind, Step
 from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import MARKER, dead, skeleton, worded
 
 RIGHT = VersionStep(before="1.0.0", after="1.1.0", required="1.1.0")
 WRONG = VersionStep(before="1.0.0", after="1.0.1", required="1.1.0")
 FREE = Cost(entries=2, queries=3, pairs=4, requests=None)
-CHANGE = TaxonomyChange(kind="added", ids=("f",), sentence="f (“F”) is new.", step="minor")
+CHANGE = Change(kind=Kind.ADDED, ids=("f",), sentence="f (“F”) is new.", step=Step.MINOR)
 AGAIN = EntryAgain(entry="r1", capabilities=("f",), gained=("f",), lost=("a",))
 KEPT = EntryAgain(entry="r2", capabilities=("f",), kept="its agent is not known")
 EARNS = VerdictSides(
@@ -315,7 +316,7 @@ def quoting(text: str) -> Impact:
     """An impact that quotes ``text`` wherever a file can put it."""
     text = worded(text)
     return make_impact(
-        changes=(TaxonomyChange(kind="reworded", ids=(text,), sentence=f"a: “{text}” becomes “b”.", step="patch"),),
+        changes=(Change(kind=Kind.REWORDED, ids=(text,), sentence=f"a: “{text}” becomes “b”.", step=Step.PATCH),),
         config=(ConfigChange(key=text, before=text, after=text),),
         appraisals=(
             appraisal(texts=TEXTS.model_copy(update={"surest": (Shown(where=text, text=text, probability=1.0),)})),
@@ -355,11 +356,9 @@ def test_what_looks_like_a_secret_is_not_repeated() -> None:
 
 def test_a_new_wording_is_seen_behind_the_old_one() -> None:
     sentence = f"a: the description “{'x' * 200}” becomes “{'y' * 200}”."
-    told = markdown(
-        make_impact(changes=(TaxonomyChange(kind="reworded", ids=("a",), sentence=sentence, step="patch"),))
-    )
+    told = markdown(make_impact(changes=(Change(kind=Kind.REWORDED, ids=("a",), sentence=sentence, step=Step.PATCH),)))
     assert "y" * 200 in told
-    endless = TaxonomyChange(kind="reworded", ids=("a",), sentence="x" * 4000, step="patch")
+    endless = Change(kind=Kind.REWORDED, ids=("a",), sentence="x" * 4000, step=Step.PATCH)
     assert len(markdown(make_impact(changes=(endless,)))) < 3000
 
 
@@ -378,7 +377,7 @@ def report(impact: Impact) -> PullRequestReport:
 
 def test_a_long_one_is_cut_between_rows_and_the_summary_has_more() -> None:
     many = make_impact(
-        changes=tuple(CHANGE.model_copy(update={"sentence": f"c{i} {'<x|`' * 60}"}) for i in range(700)),
+        changes=tuple(replace(CHANGE, sentence=f"c{i} {'<x|`' * 60}") for i in range(700)),
         again=tuple(AGAIN.model_copy(update={"entry": f"r{i}"}) for i in range(700)),
         appraisals=tuple(appraisal() for _ in range(100)),
         effect=EFFECT.model_copy(

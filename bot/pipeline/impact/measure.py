@@ -23,7 +23,7 @@ from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
 from bot.pipeline.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
 from bot.pipeline.impact.comparison import Judged, Side, compare, config_changes
-from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, TaxonomyChange, VersionStep
+from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, VersionStep
 from bot.pipeline.matching import settle
 from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
 from bot.pipeline.review import Classified, Platform, Review, classify_package, judge, unsettled
@@ -36,6 +36,7 @@ from bot.pipeline.submission import (
     submission_folders,
 )
 from bot.taxonomy.affected import affected_by
+from bot.taxonomy.changes import Change as TaxonomyChange
 from bot.taxonomy.changes import changes_between, required_version
 from bot.taxonomy.migration import Migration, migration_between
 from bot.taxonomy.model import Taxonomy
@@ -285,7 +286,7 @@ def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustG
 
 def _changes(change: Change) -> tuple[TaxonomyChange, ...]:
     return tuple(
-        TaxonomyChange(kind=item.kind.value, ids=item.ids, sentence=_cut(item.sentence), step=item.step.value)
+        replace(item, sentence=_cut(item.sentence))
         for item in changes_between(change.before.taxonomy, change.after.taxonomy)
     )
 

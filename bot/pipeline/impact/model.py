@@ -9,22 +9,14 @@ from pydantic import Field
 
 from bot.classifier.exemplars import LeftOut
 from bot.curator.entry import EntryId
-from bot.files.validation import FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple
+from bot.taxonomy.changes import Change as TaxonomyChange
 from bot.taxonomy.checks import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.text.compare import rounded
 
 Remark = Literal["contradiction", "unfamiliar"]
 _Count = Annotated[int, Field(ge=0)]
-
-
-class TaxonomyChange(FileModel):
-    """One difference of the taxonomy, in words; ids and quoted texts stand as the files have them."""
-
-    kind: Text
-    ids: Tuple[Text]
-    sentence: Text
-    step: Literal["patch", "minor", "major"]
 
 
 class VersionStep(FileModel):
@@ -223,7 +215,7 @@ class Impact(FileModel):
     ``unmeasured`` says why the effect is not known, or not in full.
     """
 
-    changes: Tuple[TaxonomyChange]
+    changes: Tuple[Checked[TaxonomyChange]]
     version: VersionStep
     config: Tuple[ConfigChange]
     appraisals: Tuple[Appraisal] = ()
