@@ -17,8 +17,8 @@ from bot.taxonomy.model import Taxonomy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
-    """A capability with fewer competent coverers than its floor, ``after`` entries have gone."""
+class Coverage:
+    """Competent coverers of one capability before and after entries come or go, and how many there should be."""
 
     capability: str
     before: int
@@ -30,11 +30,12 @@ class Shortage:
 class Losses:
     """What goes with entries.
 
+    ``shortages`` are capabilities with fewer coverers than their floor once the entries have gone.
     ``combinations`` are those that no other entry carries; ``best_of`` capabilities whose champion, at or above the
     bar, is among what goes.
     """
 
-    shortages: tuple[Shortage, ...]
+    shortages: tuple[Coverage, ...]
     combinations: tuple[tuple[str, ...], ...]
     best_of: tuple[str, ...]
 
@@ -55,7 +56,7 @@ def losses(leaving: Collection[str], residents: Sequence[Resident], config: Cura
     champions = [(index, champion) for index, champion in enumerate(live.champions) if champion is not None]
     return Losses(
         shortages=tuple(
-            Shortage(capability=names[index], before=live.coverers[index], after=after[index], floor=floors[index])
+            Coverage(capability=names[index], before=live.coverers[index], after=after[index], floor=floors[index])
             for index in sorted(covered)
             if after[index] < floors[index]
         ),

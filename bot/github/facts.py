@@ -60,7 +60,7 @@ def without_secrets(problem: Problem) -> Problem:
 
 
 class QueryFacts(FileModel):
-    """One query: its text, where it stands, and what the classifier says of it.
+    """One query: its text, where it stands, and what the classifier says of it, in one mapping.
 
     ``key`` is the ledger's key of the classification; both are absent for a settled query unless its entry ``waits``,
     and the classification alone for one that could not be classified.  ``expected`` and ``setup`` are what an entry
@@ -109,7 +109,7 @@ class QueryFacts(FileModel):
 
 
 class SubmissionFacts(FileModel):
-    """One agent of one customer."""
+    """One agent of one customer: a submission, its specification and what was found, without what is not handed on."""
 
     customer: Annotated[str, Field(min_length=1)]
     agent: Annotated[str, Field(min_length=1)]

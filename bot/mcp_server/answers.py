@@ -1,4 +1,8 @@
-"""What the judging tools answer, as models: small by default, strangers' words marked."""
+"""What the judging tools answer, as models: small by default, strangers' words marked.
+
+Answers have models of their own, since their shape is meant to differ from that of ``--json``: what is untrusted is
+marked, and long lists are counted, cut or come in pages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What the tools answer that look at the regression set, as models: counts first, then the rows that matter."""
+"""What the tools answer that look at the regression set, as models: counts first, then the rows that matter.
+
+Answers have models of their own, since their shape is meant to differ from that of ``--json``: what is untrusted is
+marked, and long lists are counted, cut or come in pages.
+"""
 
 from __future__ import annotations
 

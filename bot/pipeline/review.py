@@ -21,6 +21,7 @@ from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_
 from bot.curator.corrections import by_hand, load_corrections
 from bot.curator.decisions import Answer, Derivation, accept, derive, resident
 from bot.curator.entry import Entry, Lag, Source, Tombstone
+from bot.curator.losses import Coverage
 from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import IncumbentError, InputError, Problem
@@ -67,16 +68,6 @@ class Classified:
 
     submission: Submission
     result: ClassifierResult
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """Competent coverers of one capability, before and after the admissions of a review."""
-
-    capability: str
-    before: int
-    after: int
-    floor: int
 
 
 @dataclass(frozen=True, kw_only=True)

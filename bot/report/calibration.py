@@ -66,7 +66,7 @@ class EvidenceOutput(BaseModel):
 
 
 class EstimateOutput(BaseModel):
-    """What the answers make of one knob of one capability."""
+    """What the answers make of one knob of one capability: of the evidence, counts and what speaks for a change."""
 
     knob: Literal["competence_bar", "winning_margin", "redundancy_floor"]
     capability: str

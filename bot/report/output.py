@@ -28,7 +28,7 @@ from bot.taxonomy.changes import Change
 
 
 class UsageOutput(BaseModel):
-    """What asking a language model has cost."""
+    """What asking a language model has cost: money in place of the prices."""
 
     requests: int = Field(description="requests sent, retries and probing included")
     probing: int = Field(description="requests that only found out what the endpoint can do")
@@ -58,7 +58,7 @@ Spent: TypeAlias = Annotated[UsageOutput | None, Field(description="by classifyi
 
 
 class FactsOutput(BaseModel):
-    """The relational facts a verdict rests on, as of its own turn in the cycle."""
+    """The relational facts a verdict rests on, as of its own turn in the cycle: those that people can check."""
 
     competent: list[str] = Field(description="capabilities covered at or above the competence bar")
     new_capabilities: list[str]

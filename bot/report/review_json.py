@@ -11,9 +11,10 @@ from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.curator.admission import Swap
 from bot.curator.entry import Lag
+from bot.curator.losses import Coverage
 from bot.errors import Problem
 from bot.files.validation import Checked
-from bot.pipeline.review import Coverage, Review
+from bot.pipeline.review import Review
 from bot.report.output import (
     Spent,
     UsageOutput,

@@ -8,7 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.losses import Shortage, departure, losses, lost_since
+from bot.curator.losses import Coverage, departure, losses, lost_since
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
 from tests.factories import make_config, make_entry, make_taxonomy, resident
@@ -41,8 +41,8 @@ def test_floors_combinations_and_champions_that_go() -> None:
     others = [resident("x", {"a": 0.8}), resident("y", {"b": 0.9}), resident("z", {"b": 0.9})]
     found = losses({"q"}, [resident("q", {"a": 0.9, "b": 0.7, "c": 0.6}), *others], CONFIG)
     assert found.shortages == (
-        Shortage(capability="a", before=2, after=1, floor=2),
-        Shortage(capability="c", before=1, after=0, floor=2),
+        Coverage(capability="a", before=2, after=1, floor=2),
+        Coverage(capability="c", before=1, after=0, floor=2),
     )
     assert found.combinations == (("a", "b"), ("a", "c"), ("b", "c"))
     assert found.best_of == ("a", "c")
