@@ -6,7 +6,9 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import git
@@ -54,8 +56,16 @@ def platform(tmp_path: Path) -> Path:
 
 
 def make_platform(folder: Path) -> Path:
-    """That platform at ``folder``."""
-    shutil.copytree(EXAMPLE, folder)
+    """That platform at ``folder``: a copy of one that is made once."""
+    shutil.copytree(_committed().name, folder)
+    return folder
+
+
+@cache
+def _committed() -> TemporaryDirectory[str]:
+    kept = TemporaryDirectory()
+    folder = Path(kept.name)
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
     config = folder / "config" / "curation.yaml"
     text = config.read_text(encoding="utf-8")
@@ -64,12 +74,15 @@ def make_platform(folder: Path) -> Path:
     with repository.config_writer() as settings:
         settings.set_value("user", "name", "Robin Example")
         settings.set_value("user", "email", "robin@platform.example")
+        # A copy has other inodes, by which git would take every file for changed.
+        settings.set_value("core", "checkStat", "minimal")
+        settings.set_value("core", "trustctime", "false")
     repository.git.add(all=True)
     repository.git.commit(
         message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
     )
     repository.close()
-    return folder
+    return kept
 
 
 @pytest.fixture
