@@ -6,15 +6,14 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import git
 import pytest
 
 from bot.cli.main import run
+from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
@@ -56,15 +55,11 @@ def platform(tmp_path: Path) -> Path:
 
 
 def make_platform(folder: Path) -> Path:
-    """That platform at ``folder``: a copy of one that is made once."""
-    shutil.copytree(_committed().name, folder)
-    return folder
+    """That platform at ``folder``."""
+    return copy_of(_commit_example, folder)
 
 
-@cache
-def _committed() -> TemporaryDirectory[str]:
-    kept = TemporaryDirectory()
-    folder = Path(kept.name)
+def _commit_example(folder: Path) -> None:
     shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
     config = folder / "config" / "curation.yaml"
@@ -74,15 +69,11 @@ def _committed() -> TemporaryDirectory[str]:
     with repository.config_writer() as settings:
         settings.set_value("user", "name", "Robin Example")
         settings.set_value("user", "email", "robin@platform.example")
-        # A copy has other inodes, by which git would take every file for changed.
-        settings.set_value("core", "checkStat", "minimal")
-        settings.set_value("core", "trustctime", "false")
     repository.git.add(all=True)
     repository.git.commit(
         message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
     )
     repository.close()
-    return kept
 
 
 @pytest.fixture
