@@ -13,6 +13,7 @@ import git
 import pytest
 
 from bot.cli.main import run
+from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
@@ -55,7 +56,11 @@ def platform(tmp_path: Path) -> Path:
 
 def make_platform(folder: Path) -> Path:
     """That platform at ``folder``."""
-    shutil.copytree(EXAMPLE, folder)
+    return copy_of(_commit_example, folder)
+
+
+def _commit_example(folder: Path) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     shutil.rmtree(folder / "regression_set", ignore_errors=True)
     config = folder / "config" / "curation.yaml"
     text = config.read_text(encoding="utf-8")
@@ -69,7 +74,6 @@ def make_platform(folder: Path) -> Path:
         message="Begin", date="2026-01-02T03:04:05Z", env={"GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
     )
     repository.close()
-    return folder
 
 
 @pytest.fixture

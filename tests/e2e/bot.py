@@ -90,15 +90,17 @@ class Started:
 
 
 class Bot:
-    """Runs ``incumbent ci`` on events of ``world``; ``server`` is where git fetches from, if not over HTTP.
+    """Runs ``incumbent ci`` on events of ``world``.
 
-    ``login`` is whose token the job that writes is given: its own, or an app's, with the same permissions.
+    git fetches from ``server``, or else from the hosted repository's folder: what goes over HTTP is slower, and tested
+    where it matters.  ``login`` is whose token the job that writes is given: its own, or an app's, with the same
+    permissions.
     """
 
     def __init__(self, world: World, folder: Path, server: str | None = None, login: str = JOB) -> None:
         self.world = world
         self.folder = folder
-        self.server = server or world.url
+        self.server = server or _linked(world)
         self.login = login
         self.permissions = Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions
         self.runs = 0
@@ -154,6 +156,16 @@ class Bot:
             summary=started.summary,
             calls=self.world.gateway.calls_since(mark),
         )
+
+
+def _linked(world: World) -> str:
+    """The address of a folder in which the hosted repository is found by its full name, as others of the same test."""
+    folder = world.folder / "hosted"
+    link = folder / world.full_name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.is_symlink():
+        link.symlink_to(world.hosted.bare.folder)
+    return f"file://{folder}"
 
 
 def _read(path: Path) -> str:

@@ -27,19 +27,13 @@ SPARING = 1 if THOROUGH else 18
 
 
 class Story:
-    """One telling of it in a world of its own, which starts with the branches of ``model``.
-
-    git fetches from the hosted repository's folder: what goes over HTTP is proven elsewhere, and slower.
-    """
+    """One telling of it in a world of its own, which starts with the branches of ``model``."""
 
     def __init__(self, world: World, folder: Path, model: World) -> None:
         self.world = world
-        links = folder / "hosted" / Path(world.full_name).parent
-        links.mkdir(parents=True, exist_ok=True)
-        (links / Path(world.full_name).name).symlink_to(world.hosted.bare.folder)
         world.hosted.bare.git("fetch", "--quiet", str(model.hosted.bare.folder), "+refs/heads/*:refs/heads/*")
         world.gateway.pushed(world.full_name, {})
-        self.bot = Bot(world, folder / world.full_name.replace("/", "--"), f"file://{folder / 'hosted'}")
+        self.bot = Bot(world, folder / world.full_name.replace("/", "--"))
         self.number = 0
         self._event: tuple[str, dict[str, Any]] = ("", {})
 

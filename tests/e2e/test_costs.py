@@ -39,7 +39,7 @@ sys.exit(run(sys.argv[2:]))
 @pytest.fixture
 def bot(world: World, tmp_path: Path) -> Bot:
     world.push("main", platform_files())
-    return Bot(world, tmp_path / "bot")
+    return Bot(world, tmp_path / "bot", world.url)
 
 
 def publish(job: Job) -> subprocess.CompletedProcess[str]:

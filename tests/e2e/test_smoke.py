@@ -45,7 +45,7 @@ def scratch(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     """A repository whose workflow runs while somebody waits: on what is opened, on what is said, on what is merged."""
     world.push("main", platform_files())
     world.fork(OUTSIDER)
-    bot, before = Bot(world, tmp_path / "bot"), world.head("main")
+    bot, before = Bot(world, tmp_path / "bot", world.url), world.head("main")
     happened: Iterator[tuple[str, Callable[[], dict[str, Any]]]] = iter(
         [
             ("pull_request_target", lambda: {"number": 1}),

@@ -45,7 +45,7 @@ def authors(world: World) -> set[str]:
 
 def tell(world: World, folder: Path, login: str) -> None:
     """A customer's pull request is reviewed, decided and merged, and an eviction is suggested and merged."""
-    bot = Bot(world, folder, login=login)
+    bot = Bot(world, folder, world.url, login=login)
     world.push("main", FILES)
     if login == OUR_APP:
         world.protect("main", past=[OUR_APP])  # what such a token is for: a ruleset never lets a job by

@@ -1,6 +1,7 @@
-"""Reads folders, one after the other, in a process of its own, and says of each what it took and what came of it.
+"""Reads folders, each in a process of its own, and says what reading it took and what came of it.
 
-A process of its own shows what reading costs, and an audit hook what it opens.  One line of JSON in, one out.
+A process of its own shows what reading costs, and an audit hook what it opens.  Each is a copy of this one, in which
+every module is loaded, so that none pays for another's memory.  One line of JSON in, one out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from bot.errors import InputError, Problem
@@ -25,6 +27,7 @@ from bot.text.secrets import holds_key
 from tests.factories import SHIPPED
 from tests.fuzz.targets import faults_of, last_lines
 from tests.hostile.judging import SECRET
+from tests.hostile.templates import AGENT, EVALS
 
 _SHOWN = 40
 _watched: list[str] = []
@@ -107,16 +110,33 @@ def _peak() -> float:
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
 
-def main() -> None:
-    """Answer line after line."""
+def _load() -> None:
+    """Load every module that is loaded when it is first needed: each copy would load it again."""
     readers()
     whole_readers()
     bare_readers()
-    holds_key(SECRET)  # what tells keys is loaded when the first text may hold one
+    holds_key(SECRET)
+    table = "query,expected\nMy key is broken; call +44 20 7946 0958 or a@b.example.,\"{'a': [1]}\"\n"
+    with TemporaryDirectory() as folder:
+        for name, text in (("agent.yaml", AGENT), ("evals.yaml", EVALS), ("q.csv", table), ("q.yaml", "queries: [")):
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        _read(Path(folder))
+
+
+def main() -> None:
+    """Answer line after line."""
+    _load()
     sys.addaudithook(_watch)
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(_judge(json.loads(line))) + "\n")
-        sys.stdout.flush()
+        copy = os.fork()
+        if not copy:
+            sys.stdout.write(json.dumps(_judge(json.loads(line))) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+        if status:
+            sys.stdout.write(json.dumps({"crash": f"the process ended with status {status}"}) + "\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

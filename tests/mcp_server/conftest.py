@@ -26,6 +26,7 @@ from bot.config import CONFIG_FILE
 from bot.mcp_server.server import make_server
 from bot.mcp_server.untrusted import CLOSING, OPENING, unmarked
 from bot.mcp_server.workspace import Desk
+from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
 EXAMPLE = REPOSITORY / "examples" / "other-platform"
@@ -64,8 +65,11 @@ def platform(tmp_path: Path) -> Path:
 
 def example_platform(parent: Path) -> Path:
     """Such a copy below ``parent``, in a folder whose name has a space and an accent."""
-    folder = parent / "platform é"
-    shutil.copytree(EXAMPLE, folder)
+    return copy_of(_commit_example, parent / "platform é")
+
+
+def _commit_example(folder: Path) -> None:
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
     config = folder / CONFIG_FILE
     config.write_text(config_with(config.read_text(encoding="utf-8"), **BY_HAND), encoding="utf-8")
     with git.Repo.init(folder, initial_branch="main") as repository:
@@ -74,7 +78,6 @@ def example_platform(parent: Path) -> Path:
             settings.set_value("user", "email", "robin@platform.example")
         repository.git.add(all=True)
         repository.git.commit(message="Begin", date="2026-01-02T03:04:05Z")
-    return folder
 
 
 @pytest.fixture

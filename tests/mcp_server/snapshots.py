@@ -6,6 +6,7 @@ What a client was built on changes only where somebody saw it change.
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.factories import REPOSITORY
 FOLDER = Path(__file__).with_name("snapshots")
 
 
+@cache
 def published() -> dict[str, Any]:
     """Name → all that a client is told of each tool, the writing ones too."""
     server = make_server(Desk(REPOSITORY, CONFIG_FILE, writes=True))

@@ -20,6 +20,7 @@ from tests.mcp_server.conftest import (
     in_process,
     outside_marks,
     refusal_of,
+    text_of,
 )
 
 CASES: list[tuple[str, dict[str, Any], str]] = [
@@ -102,12 +103,19 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "said"), CASES, ids=[f"{tool}-{said[:20]}" for tool, _, said in CASES])
-def test_what_is_wrong_is_said_with_what_to_do(tool: str, arguments: dict[str, Any], said: str, platform: Path) -> None:
-    told = refusal_of(in_process(platform), tool, **arguments)
-    assert said in told
-    assert "Traceback" not in told
-    assert "pydantic" not in told
+def test_what_is_wrong_is_said_with_what_to_do(platform: Path) -> None:
+    """All are asked of one server, which none of them may leave in another state."""
+
+    async def work() -> list[Any]:
+        async with in_process(platform) as client:
+            return [await client.call_tool(tool, arguments) for tool, arguments, _ in CASES]
+
+    for (tool, arguments, said), result in zip(CASES, drive(work), strict=True):
+        told = text_of(result)
+        assert result.is_error, (tool, arguments)
+        assert said in told, (tool, arguments)
+        assert "Traceback" not in told, (tool, arguments)
+        assert "pydantic" not in told, (tool, arguments)
 
 
 def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:

@@ -19,6 +19,7 @@ from bot.github.command_processing import COMMANDS
 from bot.github.commands import Verb
 from dev.chat import PAGE, PLACE, rendered
 from dev.readme import WORKFLOW, excerpt, workflow
+from tests.copies import copy_of
 from tests.factories import REPOSITORY
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -33,15 +34,18 @@ def commands() -> list[str]:
     return sorted(set(found))
 
 
+def commit_this(folder: Path) -> None:
+    for name in ("taxonomy", "config", "eval_sets", "regression_set", "examples"):
+        shutil.copytree(REPOSITORY / name, folder / name)
+    with git.Repo.init(folder, initial_branch="main") as repository:
+        repository.git.add(all=True)
+        repository.git.execute(["git", "-c", "user.name=x", "-c", "user.email=x@x.example", "commit", "--message=x"])
+
+
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of this repository's files as a repository of its own, so that commands may write."""
-    for name in ("taxonomy", "config", "eval_sets", "regression_set", "examples"):
-        shutil.copytree(REPOSITORY / name, tmp_path / name)
-    with git.Repo.init(tmp_path, initial_branch="main") as repository:
-        repository.git.add(all=True)
-        repository.git.execute(["git", "-c", "user.name=x", "-c", "user.email=x@x.example", "commit", "--message=x"])
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(copy_of(commit_this, tmp_path))
     return tmp_path
 
 

@@ -5,6 +5,7 @@ How many tags an attack moves is measured by ``python -m dev.bench attacks``.
 
 from __future__ import annotations
 
+import os
 import time
 from math import isfinite
 
@@ -14,10 +15,20 @@ from bot.classifier.classify import classify
 from bot.classifier.embedded.text import READ_CHARACTERS
 from bot.classifier.model import Backend
 from bot.taxonomy.model import Taxonomy
-from tests.classifier.attacks.loading import Case, load_attacks
+from tests.classifier.attacks.loading import Attack, Case, Category, load_attacks
 from tests.classifier.factories import NOTHING, answers, query, request, silent
 
-ATTACKS = {attack.id: attack for attack in load_attacks()}
+SPARING = 1 if os.environ.get("INCUMBENT_HOSTILE") == "all" else 4
+"""Of the attacks one of so many is tried, beside the longest of each category: reading a long text takes a while."""
+
+
+def size(attack: Attack) -> int:
+    """The characters that a backend reads of it."""
+    return len("".join(attack.hostile.turns)) + sum(len(tool.description) for tool in attack.hostile.tools)
+
+
+LONGEST = {attack.category: attack for attack in sorted(load_attacks(), key=size)}
+ATTACKS = {attack.id: attack for attack in (*LONGEST.values(), *load_attacks()[::SPARING])}
 SLOWER = 20
 """So many times what an ordinary query of the greatest length that is read takes, an attack may take."""
 
@@ -36,34 +47,35 @@ def backend(shipped_backend: Backend) -> Backend:
 def ordinary(backend: Backend, inferred: tuple[str, ...]) -> float:
     """Seconds of processor time that a long, ordinary query takes; the fit is not counted."""
     sentence = "The parcel was scanned at the depot and went on to the next one. "
-    text = sentence * (READ_CHARACTERS // len(sentence))
     seconds(Case(turns=("Hi",)), backend, inferred)
-    return seconds(Case(turns=(text,)), backend, inferred)
+    return seconds(Case(turns=(sentence * (READ_CHARACTERS // len(sentence)),)), backend, inferred)
 
 
 def seconds(case: Case, backend: Backend, inferred: tuple[str, ...]) -> float:
+    """Of processor time; what was read before is not read again."""
     begun = time.process_time()
     answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
     return time.process_time() - begun
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_every_attack_is_answered_in_full_and_in_bounded_time(
-    name: str, backend: Backend, inferred: tuple[str, ...], ordinary: float
+@pytest.mark.parametrize("category", sorted(LONGEST))
+def test_the_longest_attack_of_its_category_takes_bounded_time(
+    category: Category, backend: Backend, inferred: tuple[str, ...], ordinary: float
 ) -> None:
-    case = ATTACKS[name].hostile
-    begun = time.process_time()
-    (answer,) = answers(backend, request(*case.turns, capabilities=inferred, tools=case.tools))
-    assert time.process_time() - begun <= SLOWER * ordinary
-    assert answer.shortfall is None
-    assert tuple(answer.consensus) == inferred
-    assert all(isfinite(item.confidence) and 0 <= item.confidence <= 1 for item in answer.consensus.values())
-    if case.tools:
-        assert answer.calls is not None
-        assert all(name in {tool.name for tool in case.tools} for step in answer.calls.steps for name in step)
-        assert all(0 <= share <= 1 for step in answer.calls.steps for share in step.values())
-    else:
-        assert answer.calls is None
+    assert seconds(LONGEST[category].hostile, backend, inferred) <= SLOWER * ordinary
+
+
+def test_every_attack_is_answered_in_full(backend: Backend, inferred: tuple[str, ...]) -> None:
+    cases = [attack.hostile for attack in ATTACKS.values()]
+    asked = (request(*case.turns, capabilities=inferred, tools=case.tools) for case in cases)
+    for name, answer in zip(ATTACKS, answers(backend, *asked), strict=True):
+        tools = {tool.name for tool in ATTACKS[name].hostile.tools}
+        assert answer.shortfall is None, name
+        assert tuple(answer.consensus) == inferred, name
+        assert all(isfinite(item.confidence) and 0 <= item.confidence <= 1 for item in answer.consensus.values()), name
+        assert (answer.calls is None) == (not tools), name
+        for step in answer.calls.steps if answer.calls else ():
+            assert all(tool in tools and 0 <= share <= 1 for tool, share in step.items()), name
 
 
 def test_an_attack_leaves_the_other_queries_of_its_run_alone(shipped: Taxonomy, backend: Backend) -> None:
