@@ -53,7 +53,7 @@ class ExtensionSettings(FileModel):
     queries: Count = Field(description="distinct queries that a candidate has at least")
     customers: Count = Field(description="customers that they come from at least")
     low_probability: Share = Field(
-        description="confidence below which a capability is improbable; a query of which all are is off-distribution"
+        description="confidence below which a capability is improbable; a query is off-distribution if all are"
     )
     split: Share = Field(
         description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution"
@@ -137,12 +137,12 @@ class KnobFits(FileModel):
 class CalibrationSettings(FileModel):
     """What ``incumbent calibrate`` makes of people's answers (docs/calibration.md)."""
 
-    minimum: Count = Field(description="explicit answers on a knob of one capability, below which it stays as it is")
+    minimum: Count = Field(description="explicit answers on a knob of one capability, below which it is not changed")
     lapses: Annotated[Tuple[Annotated[float, Field(gt=0, lt=0.5)]], Field(min_length=1)] = Field(
         description="what share of answers may say the opposite of what the person's own threshold would"
     )
     attentions: Annotated[Tuple[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
-        description="what share of the verdicts that nobody is asked about may have been read before the merge"
+        description="share of the verdicts without a question that may have been read before the merge"
     )
     alone: Positive = Field(description="prior count of a person's judgements that stand alone against all others")
     together: Positive = Field(description="prior count of a person's judgements that do not")
@@ -150,7 +150,7 @@ class CalibrationSettings(FileModel):
         description="by how much (natural logarithm) a proposal must be likelier than what it replaces"
     )
     folds: Annotated[int, Field(ge=2, le=100)] = Field(
-        description="parts of the answers, each of which is judged by a fit to the others"
+        description="parts of the answers, each judged by a fit to the others"
     )
     knobs: KnobFits
 
@@ -239,8 +239,8 @@ class Options(FileModel):
     )
     clone_rescue: bool = Field(description="whether a clone that brings new coverage goes to review")
     first_floor: Share = Field(
-        description="least score of the evidence, below which a direct admission becomes a review, where nobody in the "
-        "set covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
+        description="least score of the evidence, below which a direct admission becomes a review, if no entry "
+        "covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
     )
     fill_floor: bool = Field(
         description="whether a competent test of a capability that has fewer coverers than its redundancy floor, none "
@@ -315,7 +315,7 @@ class BatchSettings(FileModel):
     )
     keep_days: Count = Field(
         default=default("classifier.openai.batch.keep_days"),
-        description="after so many days a batch that nobody asked for again is forgotten",
+        description="after so many days a batch that was not asked for again is forgotten",
     )
     prices: Prices | None = Field(
         default=None, description="what a batch costs; null: the same as other requests (`prices`)"

@@ -125,8 +125,8 @@ class SpokenFile(FileModel):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.query is None) == (self.turns is None):
-            wanted = "given as `query` (one turn) or as `turns` (a list), and not as both"
-            raise DemandError(wanted, "keep one of the two, or add the one that is missing")
+            wanted = "given as exactly one of `query` (one turn) or `turns` (a list)"
+            raise DemandError(wanted, "give exactly one of `query` or `turns`")
         return self
 
     @property
@@ -149,7 +149,7 @@ class SetupFile(FileModel):
     )
     ready: Annotated[bool, Field(exclude_if=lambda value: value)] = Field(
         default=True,
-        description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
+        description="whether the set-up is ready; while it is false, `incumbent export` leaves the query out",
     )
 
     @staticmethod

@@ -137,7 +137,7 @@ def test_a_classifier_against_another_by_config_or_by_its_kept_predictions(
     back = incumbent("evaluate", *FAST, "--predictions", "p.json", "--against", CONFIG_FILE, "--json").json["against"]
     assert back["macro_phi"]["difference"] == -found["macro_phi"]["difference"]
     text = incumbent("evaluate", *FAST, "--against", "p.json", "--plot", "plots").out
-    assert re.search(r"Against p\.json: macro phi [+-]0\.\d{3} \[[+-]0\.\d{3}, [+-]0\.\d{3}\], (not )?told apart", text)
+    assert re.search(r"Against p\.json: macro phi [+-]0\.\d{3} \[[+-]0\.\d{3}, [+-]0\.\d{3}\], (not )?distinct", text)
     assert "against p.json" in Path("plots/reliability.svg").read_text(encoding="utf-8")
 
 

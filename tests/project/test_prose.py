@@ -26,7 +26,8 @@ def test_messages_have_no_word_of_the_old_dialect() -> None:
 
 
 def test_sentences_are_those_of_paragraphs_and_lists() -> None:
-    page = "# A title.\n\nOne `code span.` two. [Three](a.md) four:\n\n- five six\n- seven.\n\n| no | no |\n\n```sh\nno. No.\n```\n"
+    page = "# A title.\n\nOne `code span.` two. [Three](a.md) four:\n\n- five six\n- seven.\n\n| no | no |\n\n"
+    page += "```sh\nno. No.\n```\n"
     assert prose_of(page).sentences == ("One X two.", "Three four:", "five six", "seven.")
 
 
@@ -36,5 +37,6 @@ def test_words_of_the_dialect_are_found_in_any_case_and_over_lines() -> None:
 
 
 def test_messages_are_literals_and_the_help_of_commands() -> None:
-    source = '"""Module."""\n\n@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n\ndef g() -> None:\n    """Inner."""\n'
+    source = '"""Module."""\n\n@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n\n'
+    source += 'def g() -> None:\n    """Inner."""\n'
     assert [text for _, text in messages(source)] == ["Help.", "Said."]
