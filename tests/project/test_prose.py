@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.prose import MAX_MEAN, PAGES, dialect_in, dialect_of_messages, messages, prose_of
+from dev.prose import MAX_MEAN, PAGES, REPOSITORY, dialect_in, dialect_of_messages, messages, prose_of
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -40,3 +40,8 @@ def test_messages_are_literals_and_the_help_of_commands() -> None:
     source = '"""Module."""\n\n@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n\n'
     source += 'def g() -> None:\n    """Inner."""\n'
     assert [text for _, text in messages(source)] == ["Help.", "Said."]
+
+
+@pytest.mark.parametrize("name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "regression_set.md"])
+def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
+    assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))
