@@ -68,7 +68,7 @@ class ExtensionSettings(Section):
     )
     low_probability: Share = Field(
         default=default("extension.low_probability"),
-        description="confidence below which a capability is improbable; a query of which all are is off-distribution",
+        description="confidence below which a capability is improbable; a query is off-distribution if all are",
     )
     split: Share = Field(
         default=default("extension.split"),
@@ -199,7 +199,7 @@ class CalibrationSettings(Section):
 
     minimum: Count = Field(
         default=default("calibration.minimum"),
-        description="explicit answers on a knob of one capability, below which it stays as it is",
+        description="explicit answers on a knob of one capability, below which it is not changed",
     )
     lapses: Annotated[Tuple[Annotated[float, Field(gt=0, lt=0.5)]], Field(min_length=1)] = Field(
         default=default("calibration.lapses"),
@@ -207,7 +207,7 @@ class CalibrationSettings(Section):
     )
     attentions: Annotated[Tuple[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
         default=default("calibration.attentions"),
-        description="what share of the verdicts that nobody is asked about may have been read before the merge",
+        description="share of the verdicts without a question that may have been read before the merge",
     )
     alone: Positive = Field(
         default=default("calibration.alone"),
@@ -222,7 +222,7 @@ class CalibrationSettings(Section):
     )
     folds: Annotated[int, Field(ge=2, le=100)] = Field(
         default=default("calibration.folds"),
-        description="parts of the answers, each of which is judged by a fit to the others",
+        description="parts of the answers, each judged by a fit to the others",
     )
     knobs: KnobFits = Field(default=default("calibration.knobs"))
 
@@ -311,8 +311,8 @@ class Options(FileModel):
     )
     clone_rescue: bool = Field(description="whether a clone that brings new coverage goes to review")
     first_floor: Share = Field(
-        description="least score of the evidence, below which a direct admission becomes a review, where nobody in the "
-        "set covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
+        description="least score of the evidence, below which a direct admission becomes a review, if no entry "
+        "covers any of it yet (with `honesty_scope: evidence`); paper: the same as honesty_floor"
     )
     fill_floor: bool = Field(
         description="whether a competent test of a capability that has fewer coverers than its redundancy floor, none "
@@ -397,7 +397,7 @@ class BatchSettings(Section):
     )
     keep_days: Count = Field(
         default=default("classifier.openai.batch.keep_days"),
-        description="after so many days a batch that nobody asked for again is forgotten",
+        description="after so many days a batch that was not asked for again is forgotten",
     )
     prices: Prices | None = Field(
         default=default("classifier.openai.batch.prices"),

@@ -31,14 +31,15 @@ _NO_MESSAGES: Final = frozenset(
         "bot/classifier/embedded/wording.py",
         "bot/classifier/language_model/prompt.py",
         "bot/extension/naming.py",
+        "bot/ledger/events.py",
         "bot/text/personal_data/mail.py",
     }
 )
-"""Modules whose strings are words to recognise, or what a model is asked."""
+"""Modules whose strings are words to recognise, what a model is asked, or words of the ledger's format."""
 
 _DIALECT: Final = re.compile(
     r"\b(told|nobody|whoever|stands|stood|mend(?:s|ed|ing)?|heal(?:s|ed|ing)?|strangers?|at hand|as it is|of which"
-    r"|lag(?:s|ged|ging)?|settled|(?:waiting|first|next|last|wait|stay|are|is|stands?) in line|a bug of ours"
+    r"|lag(?:s|ged|ging)?|settled|(?:waiting|waits?|stays?|entry|entries|set or) in line|a bug of ours"
     r"|is no (?:commit|name) of)\b",
     re.IGNORECASE,
 )

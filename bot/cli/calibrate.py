@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def command(offers: bool, repository: str | None, repo: Path, config_path: str, as_json: bool) -> int:
     """Propose competence bars, winning margins and redundancy floors from people's validated answers; writes no file.
 
-    Answers are read from the branch incumbent/ledger of the local clone, and what stood at past commits from its
-    history. With --pull-request the token is taken from GITHUB_TOKEN or GH_TOKEN.
+    Answers are read from the branch incumbent/ledger of the local clone, and past states from its history. With
+    --pull-request the token is taken from GITHUB_TOKEN or GH_TOKEN.
 
     \b
     Examples:

@@ -26,9 +26,9 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     The input is {"queries": [{"id", "turns": [...], "scores": {CAPABILITY: cs}}]}; the order of the queries does not
     matter. Verdicts come in the cycle's order.
 
-    A query may name the "entry" that it has or would have: if that says the same, the query is settled, and else it is
-    judged without it. The input may name the "taxonomy" and the "classifier" of the scores: those of another version
-    are refused, and entries of another classifier do not count (schema: `incumbent schema scores`).
+    A query may name the "entry" that it has or would have. If that has the same content, the query is already decided;
+    else it is judged without it. The input may name the "taxonomy" and the "classifier" of the scores: those of another
+    version are refused, and entries of another classifier do not count (schema: `incumbent schema scores`).
 
     \b
     Examples:
@@ -53,7 +53,7 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
         names += [f"alternate of {id}" for id in verdict.alternate_of]
         say("  ".join([verdict.id, verdict.decision.value, verdict.route.value, " ".join(verdict.reasons), *names]))
     for name, record in found.settled.items():
-        say(f"{name}  settled by {record.id}")
+        say(f"{name}  already decided by {record.id}")
 
 
 def _read(path: Path) -> bytes:

@@ -127,4 +127,4 @@ def command(
     for before, after in plan.others:
         say(f"follows: {after.id}: {codes(before)} -> {codes(after)}")
     if plan.entry is not None:
-        say(f"the entry {plan.entry} has this text: `incumbent reclassify` brings its scores in line")
+        say(f"the entry {plan.entry} has this text: `incumbent reclassify` updates its scores")

@@ -47,7 +47,7 @@ def _source_options(function: Command) -> Command:
             "names",
             multiple=True,
             metavar="NAME=CAPABILITY",
-            help="What a name in label files stands for; `NAME=-` leaves it out. Repeatable.",
+            help="The meaning of a name in label files; `NAME=-` leaves it out. Repeatable.",
         ),
         click.option("--ledger", is_flag=True, help="People's corrections in the local branch incumbent/ledger."),
         click.option("--labels", multiple=True, type=FILE, metavar="FILE...", help="Label files, TSV or YAML."),

@@ -61,7 +61,7 @@ def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
         if meaning != LEFT_OUT and meaning not in taxonomy.by_id:
             raise UsageError(f"--name: the taxonomy has no capability {meaning!r}{perhaps(meaning, taxonomy.by_id)}")
         if meanings.setdefault(name, meaning) != meaning:
-            raise UsageError(f"--name: {name!r} stands for two capabilities; keep one of the two")
+            raise UsageError(f"--name: {name!r} means two capabilities; keep one of the two")
     return meanings
 
 

@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Remove the entry ID from the regression set and leave a tombstone in regression_set/evicted/.
 
-    What `incumbent prune` does not suggest goes too, since a person says so; a warning names what is lost with it.
+    You may evict entries that `incumbent prune` does not suggest; a warning lists the coverage that is lost.
 
     \b
     Examples:
@@ -113,7 +113,7 @@ def _loss(id: str, platform: Platform, behind: set[str]) -> str:
     if pin is not None:
         return f"a person pinned it: {visible(pin)}"
     if id in behind:
-        return "it lags behind, so nobody knows what it covers"
+        return "it is stale, so its coverage is unknown"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
     loss = next(item for item in least_loss(residents, platform.config, behind) if item.id == id)
     lost = dict.fromkeys([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)])

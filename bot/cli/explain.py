@@ -44,12 +44,12 @@ def command(
     config_path: str,
     as_json: bool,
 ) -> None:
-    """Say why QUERY of the eval set in EVAL_SET_DIR has its verdict, and the smallest changes that would turn it.
+    """Explain the verdict on QUERY of the eval set in EVAL_SET_DIR, and the smallest changes that would change it.
 
-    Which score by how much, whose absence, which knob: each change is judged by the whole cascade, all else being as it
-    was at the query's turn in the cycle. A verdict turns where the query would enter, wait for a person or stay out and
-    now does something else; what becomes of it where the whole cycle is judged with the change is told where it
-    differs. With --entry it is an entry that is judged, against all the others.
+    A change is another score, the absence of an entry, or another knob. The whole cascade judges each change, with
+    all else unchanged at the query's turn in the cycle. An outcome is that the query enters, waits for review or stays
+    out. If judging the whole cycle with the change gives another outcome, that is shown too. With --entry an entry is
+    judged, against all the others.
 
     \b
     Examples:
@@ -59,7 +59,7 @@ def command(
     platform = open_platform(repo, config_path)
     if entry is not None:
         if eval_set_dir is not None or query is not None:
-            raise UsageError("--entry stands alone: leave EVAL_SET_DIR and QUERY out")
+            raise UsageError("use --entry alone: leave EVAL_SET_DIR and QUERY out")
         explained, usage = explain_entry(platform, entry), None
     else:
         if eval_set_dir is None or query is None:

@@ -10,7 +10,7 @@ from bot.cli.options import json_option, print_json, say
 @click.command("formats")
 @json_option
 def command(as_json: bool) -> None:
-    """List the formats that are read: names for formats.yaml, and what each is told by.
+    """List the formats that are read: names for formats.yaml, and how each is recognised.
 
     \b
     Examples:

@@ -154,7 +154,7 @@ def _next_steps(
     place = remote or "OWNER/NAME"
     team = f" Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead."
     steps = [
-        "Commit these files: entries record the time of the commit at hand.",
+        "Commit these files: entries record the time of the current commit.",
         "Take the set that you run today, if you have one: `incumbent import FILE --customer NAME --agent NAME`.",
         (
             "Put a customer's agent and eval set into eval_sets/CUSTOMER/AGENT/ and judge it:\n"
@@ -173,7 +173,7 @@ def _next_steps(
         steps += [
             (
                 "Push to the default branch, and require the check “Incumbent” there.\n"
-                f"     `incumbent doctor --repository {place}` names every setting that stands in the way."
+                f"     `incumbent doctor --repository {place}` names every setting to change."
             ),
             (
                 "Choose how admissions enter, since a branch that requires a check takes no commits of a job's token:\n"

@@ -24,29 +24,29 @@ from bot.files.interrupts import is_stop, orderly_stops
 # `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
 COMMANDS = {
     "init": "Make a repository a platform repository.",
-    "import": "Take a team's present regression set as it is, and say what the rules make of it.",
+    "import": "Import a team's present regression set, and show what the rules would decide.",
     "review": "Judge an eval set against the regression set; writes nothing.",
-    "triage": "Find the few of raw production traffic that would have merit; writes a folder.",
-    "explain": "Say why a query has its verdict, and what would turn it; writes nothing.",
-    "classify": "Say which capabilities each query exercises.",
-    "candidates": "Find what customers ask for and the taxonomy has no capability for; writes nothing.",
+    "triage": "Find the few queries of production traffic that would have merit; writes a folder.",
+    "explain": "Explain a verdict, and what would change it; writes nothing.",
+    "classify": "Show which capabilities each query exercises.",
+    "candidates": "Find requests that no capability of the taxonomy covers; writes nothing.",
     "evaluate": "Measure the classifier against labels, or compare two.",
     "agreement": "Measure how far people agree with the verdicts that they were shown.",
-    "calibrate": "Propose per-capability knobs from what curators made of the verdicts.",
-    "correct": "Correct tags of a query, whatever the classifier says.",
-    "consolidate": "From scores to verdicts against the regression set.",
+    "calibrate": "Propose per-capability knobs from curators' answers to verdicts.",
+    "correct": "Correct the classifier's tags of a query.",
+    "consolidate": "Judge queries that come with scores against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
     "list": "List the entries of the regression set.",
-    "show": "Show one entry: what it tests, why it is in, and who else covers that.",
-    "pin": "Keep an entry, whatever becomes redundant.",
-    "unpin": "Take out the pin of an entry.",
+    "show": "Show one entry: what it tests, why it is in, and which entries cover the same.",
+    "pin": "Protect an entry from eviction.",
+    "unpin": "Remove the pin of an entry.",
     "prune": "Suggest evictions; writes nothing.",
     "evict": "Remove one entry and leave its tombstone.",
     "restore": "Bring an evicted entry back.",
     "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",
     "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
-    "impact": "Say what a change of taxonomy or config would do, before it is merged.",
-    "export": "Write the regression set in the form that another tool's runner reads.",
+    "impact": "Show what a change of taxonomy or config would do, before it is merged.",
+    "export": "Write the regression set in the format of another tool's runner.",
     "scan": "Find personal data and secrets in the regression set or in eval sets.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",
@@ -93,6 +93,22 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text(f"The glossary explains each term: {_glossary()}")
+
+
+def _glossary() -> str:
+    """Where the glossary is read: its address, if the release has one (``dev/project_urls.py``)."""
+    try:
+        addresses = metadata.metadata("incumbent").get_all("Project-URL") or ()
+    except metadata.PackageNotFoundError:
+        addresses = ()
+    pages = next(
+        (value for label, _, value in (item.partition(", ") for item in addresses) if label == "Documentation"), None
+    )
+    return f"{pages}/glossary.md" if pages else "docs/glossary.md in Incumbent's repository"
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -17,6 +17,7 @@ from bot.evaluation.labels import DOCUMENTS
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.migrating.plan import MigrationPlan, plan_migration
 from bot.report.output import MigrateOutput
+from bot.report.verdict_text import counted
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -40,9 +41,9 @@ def command(
 ) -> None:
     """Carry `was` and `split` of the working tree's taxonomy through overrides, entries and labels.
 
-    The taxonomy is compared with that of a commit, and refused where its version or its declarations are wrong. What
-    a rename leaves as it was stays comparable; what a split or a changed meaning makes lag, `incumbent reclassify`
-    renews. A second run changes nothing.
+    The taxonomy is compared with that of a commit, and refused if its version or its declarations are wrong. Renamed
+    capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
+    second run changes nothing.
 
     \b
     Examples:
@@ -95,9 +96,10 @@ def _show(plan: MigrationPlan, dry_run: bool) -> None:
         say(f"{'would be ' if dry_run else ''}written: {file.path}")
     for lag in plan.lagging:
         say(f"to classify again: {lag.id}: {', '.join(lag.capabilities)}")
+    files = counted(len(plan.file_changes), "file", "files")
     say(
         f"taxonomy {plan.old.version} → {plan.new.version}: {len(plan.migration.renames)} renamed, "
-        f"{len(plan.migration.splits)} split, {len(plan.file_changes)} file(s)"
+        f"{len(plan.migration.splits)} split, {files}"
     )
     if plan.lagging:
         say("run `incumbent reclassify`, and commit")

@@ -101,7 +101,7 @@ def moment(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 
 
 at_option = click.option(
-    "--at", metavar="TIME", callback=moment, help="Time to record (default: that of the commit at hand)."
+    "--at", metavar="TIME", callback=moment, help="Time to record (default: that of the current commit)."
 )
 
 
@@ -231,7 +231,7 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
 def warn_of_lag(lags: Sequence[Lag]) -> None:
     """Say on standard error which entries lag behind, where that stops nothing."""
     for lag in lags:
-        say(f"warning: {lag.id} lags behind ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
+        say(f"warning: {lag.id} is stale ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
 
 
 def progress_bar(label: str) -> Progress:
@@ -272,7 +272,8 @@ def say(text: str, err: bool = False) -> None:
 def show_problems(problems: tuple[Problem, ...]) -> None:
     """Faults of the input on standard error, for commands that went on with the rest."""
     if problems:
-        say(f"error: {len(problems)} fault(s) in the input; the rest was read", err=True)
+        count = len(problems)
+        say(f"error: {count} {'fault' if count == 1 else 'faults'} in the input; the rest was read", err=True)
     for problem in sorted(problems, key=lambda item: item.order):
         say(str(problem), err=True)
 

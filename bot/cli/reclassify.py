@@ -83,7 +83,7 @@ def command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str
         for entry in changed:
             say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
         for id, why in found.kept.items():
-            say(f"kept as it is: {id}: {why}")
+            say(f"kept unchanged: {id}: {why}")
         for line in output.lines(PlainVoice(platform.taxonomy)):
             say(line)
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")

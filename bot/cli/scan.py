@@ -59,12 +59,12 @@ def command(
     """Find personal data and secrets in the eval sets of each DIR; without one, in the regression set.
 
     The regression set is all of it: entries, those that wait for a slot, tombstones, and corrections by hand. DIR is a
-    folder of eval sets, a customer's folder, or eval_sets. Ends with 0 where nothing is found, or all of it was
+    folder of eval sets, a customer's folder, or eval_sets. Ends with 0 if nothing is found or all of it was
     replaced, and with 1 otherwise. Secrets are never replaced.
 
-    --replace changes the values alone: the rest of a file of a customer stays byte for byte, and a file that would not
-    be read as the same queries stays as it is. Entries with another text are classified again. Replace in the
-    regression set and in the eval sets that it came from in one commit, so that each query is still known.
+    --replace changes the values alone: the rest of a customer's file stays byte for byte. A file that would not be
+    read as the same queries is not changed. Entries with another text are classified again. Replace in the regression
+    set and in its eval sets in one commit, so that each query still belongs to its entry.
 
     \b
     Examples:

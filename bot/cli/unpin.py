@@ -17,7 +17,7 @@ from bot.cli.pin import set_pin
 @json_option
 @one_at_a_time
 def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Take out the pin of the entry ID: it may go once it is redundant. A champion stays as long as it is one.
+    """Take out the pin of the entry ID: it may go once it is redundant. A champion stays while it is champion.
 
     \b
     Examples:

@@ -137,7 +137,9 @@ def settle(root: Path) -> str | None:
             except OSError as error:
                 message = f"a change that was interrupted could not be finished: {error}; fix that, and run this again"
                 raise OutsideError(message) from error
-            said = f"a change that was interrupted is finished now: {len(plan.steps)} file(s), see `git status`"
+            count = len(plan.steps)
+            files = f"{count} {'file' if count == 1 else 'files'}"
+            said = f"a change that was interrupted is finished now: {files}, see `git status`"
         elif progress is _Progress.LEFT:
             said = "a change was interrupted, and is not finished: its files were changed since; see `git status`"
     elif (folder / _PLAN).exists():
@@ -197,7 +199,7 @@ def _state(path: Path) -> State | None:
         mode = path.stat().st_mode
         # To read anything else, a pipe for example, could take for ever.
         if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "this is no ordinary file", path.as_posix())
+            raise OSError(errno.EINVAL, "not a regular file", path.as_posix())
         return State(path.read_bytes(), stat.S_IMODE(mode))
     except FileNotFoundError:
         return None

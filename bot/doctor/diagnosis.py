@@ -144,7 +144,7 @@ def _files(facts: Facts) -> Iterator[Finding]:
     yield from diagnose_workflow(files, facts.shipped, facts.workflow_state, queue, facts.default_branch)
     for fault in files.faults:
         place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
-        yield bad("files", f"{place}: {fault.message}", "every review fails until it is mended", fault.fix)
+        yield bad("files", f"{place}: {fault.message}", "every review fails until it is fixed", fault.fix)
     if not files.faults:
         yield good("files", "taxonomy, config and regression set load")
     if files.config is not None and files.config.mode == "observe":
@@ -318,7 +318,7 @@ def _token(facts: Facts) -> Iterator[Finding]:
     for item in token.unread:
         yield doubtful(
             "token",
-            f"the token at hand lacks {item.right} ({item.reason})",
+            f"this token lacks {item.right} ({item.reason})",
             "the bot needs it, if it is to act with this token",
             f"grant {item.right} to the token, or in the job's `permissions` block",
         )

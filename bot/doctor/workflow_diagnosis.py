@@ -45,7 +45,7 @@ def _faults(files: Files) -> Iterator[Finding]:
 
 
 def _state(workflow: Workflow, state: str | Unread | None) -> Iterator[Finding]:
-    why = "a disabled workflow does not start, and a required check that nobody posts blocks every merge"
+    why = "a disabled workflow does not start, and a required check that is never posted blocks every merge"
     if isinstance(state, Unread):
         yield unchecked(_ABOUT, f"whether {workflow.file} is enabled", state, why)
     elif state is not None and state.startswith("disabled"):
@@ -112,7 +112,7 @@ def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[Finding]:
             yield bad(
                 _ABOUT,
                 f"{workflow.file} has no job that runs the Action with `step: {step}`",
-                "a review needs both: analyse reads what strangers write, publish writes",
+                "a review needs both: analyse reads untrusted input, publish writes",
                 f"take the job `{model.name}` over from the shipped workflow (`incumbent init` writes it)",
             )
         for job in jobs:
@@ -122,7 +122,7 @@ def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[Finding]:
                 yield bad(
                     _ABOUT,
                     f"{place}: the job `{job.name}` both analyses and publishes",
-                    "what reads a stranger's data must hold no token that writes",
+                    "a job that reads untrusted input must have no token that writes",
                     "split it into two jobs, as the shipped workflow has them",
                 )
 

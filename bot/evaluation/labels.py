@@ -290,7 +290,7 @@ class LabelledQueryFile(SpokenFile):
     """One query and its labels."""
 
     true: Tuple[Text] = Field(description="capabilities that the query exercises; the others are FALSE")
-    unknown: Tuple[Text] = Field(default=(), description="capabilities of which nobody can tell; left out of measures")
+    unknown: Tuple[Text] = Field(default=(), description="capabilities that are unknown; left out of measures")
     note: Text | None = Field(default=None, description="why, for other people; nothing reads it")
 
 

@@ -30,10 +30,10 @@ def obstacle(item: Item, writer: Writer, *, keep_placeholders: bool = False) -> 
     if not setup.ready:
         return "its set-up does not stand yet (`setup.ready` is false)"
     if setup.attachments and not writer.attaches:
-        return f"the content of what it attaches is not at hand ({', '.join(setup.attachments)})"
+        return f"the content of its attachments is not available ({', '.join(setup.attachments)})"
     filler = None if keep_placeholders else placeholder(item)
     if filler is not None:
-        return f"{filler} is a placeholder that is not filled; --keep-placeholders if it is meant as it stands"
+        return f"{filler} is a placeholder that is not filled; --keep-placeholders if it is meant literally"
     if not _can_be_written([*item.turns, item.record(said=False)]):
         return "it holds what files cannot: a NUL character, half of a surrogate pair, or a number that is none"
     return writer.obstacle(item)

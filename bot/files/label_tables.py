@@ -107,10 +107,10 @@ class _Head:
     def _name(self, number: int, item: str) -> None:
         name, equals, meaning = (part.strip() for part in item.partition("="))
         if not (name and equals and meaning):
-            message = f"{item!r} does not say what a name stands for"
+            message = f"{item!r} does not give the meaning of a name"
             self.problems.append(Problem(self._file, number, message, "write NAME=CAPABILITY"))
         elif self.meanings.setdefault(name, Word(meaning, number)).text != meaning:
-            message = f"{name!r} stands for two capabilities"
+            message = f"{name!r} means two capabilities"
             self.problems.append(Problem(self._file, number, message, "keep one of the two"))
 
 

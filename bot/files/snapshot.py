@@ -231,7 +231,7 @@ class WorkingTree:
             status = target.stat()
             # To open anything else, a pipe for example, could take for ever.
             if not stat.S_ISREG(status.st_mode):
-                raise InputError([Problem(shown, None, "this is no ordinary file", "put a file in its place")])
+                raise InputError([Problem(shown, None, "not a regular file", "replace it with one")])
             if status.st_size > limits.file_bytes:
                 raise limits.too_large(shown, status.st_size)
             return target.read_bytes()

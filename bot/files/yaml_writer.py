@@ -114,7 +114,7 @@ def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[A
             "the file cannot be edited without changing what else it says: it has anchors, aliases or merge keys, "
             "or keys that look like numbers or truth values"
         )
-        fix = "write out what stands for something else, put such keys between quotes, and run this again"
+        fix = "write out aliases and merge keys, put such keys between quotes, and run this again"
         raise InputError([Problem(file, None, message, fix)])
     return ("\ufeff" if content.startswith(BOM_UTF8) else "") + text
 

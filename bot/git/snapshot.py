@@ -83,7 +83,7 @@ class Listing:
                 return _LINKS[item.mode]
             if item is None and not self.below(place):
                 return f"the file cannot be read: {os.strerror(errno.ENOENT)}", "check that it is there"
-        return None if place in self.items else ("this is no ordinary file", "put a file in its place")
+        return None if place in self.items else ("not a regular file", "replace it with one")
 
     def is_link(self, path: str) -> bool:
         """Whether a symbolic link or a submodule stands at ``path``, which must be listed."""

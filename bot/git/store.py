@@ -246,7 +246,7 @@ class ObjectStore:
     def find(self, reference: str) -> str | None:
         """The commit that ``reference`` (its full name) points to here; ``None`` where there is none."""
         if not (reference.startswith("refs/") and is_ref_name(reference)):
-            raise UsageError(f"{reference!r} is no name of a reference: write it in full, as in refs/heads/main")
+            raise UsageError(f"{reference!r} is an unknown reference: write it in full, for example refs/heads/main")
         status, output, _ = self._git.run("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
         return None if status else output.decode().strip()
 

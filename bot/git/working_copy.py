@@ -67,7 +67,7 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
         if quiet and error.status == 1:
             return ""
         reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
-        raise OutsideError(f"git refuses: {reason or error}; correct that") from None
+        raise OutsideError(f"git failed: {reason or error}; fix this and run again") from None
     except git.GitCommandNotFound:
         raise OutsideError("git is missing: install it") from None
 
@@ -82,7 +82,7 @@ def read_commit(folder: Path, name: str) -> str:
     words = ("--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     commit = _asked(lambda: str(repository.git.rev_parse(*words)), git, quiet=True)
     if not commit:
-        raise UsageError(f"{name!r} is no commit of the git repository of {folder}: name one, as in HEAD~1")
+        raise UsageError(f"unknown commit {name!r} in {folder}; for example HEAD~1")
     return commit
 
 

@@ -57,7 +57,7 @@ def refusal(
     written = author.login or ""
     login = written.casefold()
     if login in {"", NOBODY}:
-        return "The account that wrote this does not exist any more, so nobody can be asked about it."
+        return "The account that wrote this does not exist any more, so its rights are unknown."
     if author.is_bot or is_bot(login):
         return "Bots cannot give commands; a person has to."
     if verb is Verb.HELP:

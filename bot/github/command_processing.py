@@ -292,7 +292,7 @@ def _decision(
     review = state.judgement.review
     if review is not None and name in review.queries:
         if name in review.settled and item.verb in (Verb.ACCEPT, Verb.REJECT):
-            return "it is settled already: its content is in the set, waits for a slot, or was evicted."
+            return "it is already decided: its content is in the set, waits for a slot, or was evicted."
         if name in review.unclassified and item.verb is Verb.ACCEPT:
             return "it has no verdict yet."
     elif item.verb not in (Verb.ACCEPT, Verb.REJECT):
@@ -405,7 +405,7 @@ def _obstacles(
     if isinstance(shown, str):
         return [shown]
     if name in review.settled:
-        return [f"it is settled already. Its entry follows {code('incumbent correct')} by hand."]
+        return [f"it is already decided. Its entry follows {code('incumbent correct')} by hand."]
     if name in review.unclassified:
         return ["it has no verdict yet."]
     found = review.classifications[name]

@@ -337,12 +337,12 @@ def _read(words: str, line: int, known: _Names) -> Command:
     try:
         if verb in _ALONE:
             if next(tokens, None):
-                raise _MisspeltError(f"{verb} stands alone")
+                raise _MisspeltError(f"{verb} is used alone")
             return Command(verb=verb, line=line)
         names, every, at = _ids(words, tokens, at, known, until=_is_signed if verb is Verb.CORRECT else _never)
         if verb is Verb.CORRECT:
             if every:
-                raise _MisspeltError("name the queries one by one: nobody has the same tags wrong in all of them")
+                raise _MisspeltError("name the queries one by one: the same tags are never wrong in all of them")
             tags, at = _tags(words, at)
             reason = _reason(words[at:], known)
             _refuse_late_tags(words[at:])

@@ -76,7 +76,7 @@ class QueryFacts(FileModel):
     waits: bool = Field(
         default=False,
         exclude_if=lambda value: not value,
-        description="settled as long as its entry waits for a slot, which may leave the line again",
+        description="already decided as long as its entry waits for a slot, since that may leave the waitlist again",
     )
     shortfall: str | None = Field(default=None, description="why it could not be classified")
     expected: JsonValue = None
@@ -208,7 +208,7 @@ class Analysis(FileModel):
     usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
     remembered: dict[Digest, StoredClassification] = Field(
-        default_factory=dict, description="what a language model said to find that out, so that nobody asks it twice"
+        default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
     )
     departing: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
         default_factory=dict, description="entries whose queries the head takes out of the eval sets"

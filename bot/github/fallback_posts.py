@@ -49,7 +49,7 @@ def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: boo
         operations += plan_farewell(event.why, github.login, pull, github.comments(pull.number))
         apply_all(operations, github, dry_run, pull.number)
     if github.check(head) is not None:
-        why = f"{event.why}; the check on its commit stays as it is"
+        why = f"{event.why}; the check on its commit does not change"
     elif any(pull.head == head for pull in github.open_pull_requests(event.default_branch)):
         why = f"{event.why}; the check on its commit comes from a pull request that is curated"
     else:

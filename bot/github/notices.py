@@ -35,17 +35,17 @@ def notices_of(
     analysis, config = judgement.analysis, judgement.platform.config
     notices = []
     if config.mode == "observe":
-        notices.append("Observing: nothing but this comment and a passing check is written.")
+        notices.append("Observing: only this comment and a passing check are written.")
     if analysis.held and config.mode != "observe":
         notices.append(
-            "A first contribution: a curator starts the review with `/incumbent run`."
+            "This is a first contribution: a curator starts the review with `/incumbent run`."
             if hearing.released is None
-            else "Released, but this run had not read the data yet: run it again, or say `/incumbent run` once more."
+            else "Released, but this run had not read the data yet: run it again, or comment `/incumbent run` again."
         )
     if judgement.removed_for_good:
         names = ", ".join(quoted(item.before or item.path) for item in judgement.removed_for_good[:10])
         notices.append(
-            f"{names}: removed without a tombstone, so that nobody could restore it. Run "
+            f"{names}: removed without a tombstone, so that it could not be restored. Run "
             "`incumbent evict ID --reason …` and commit what it writes."
         )
     if judgement.changed_by_hand and not judgement.may_allow_set:
@@ -54,9 +54,9 @@ def notices_of(
         )
     elif judgement.changed_by_hand:
         notices.append(
-            "This changes `regression_set/` by hand. Entries come in with their eval set, and leave by eviction. Take "
-            "the change out, or let a curator say `/incumbent accept regression_set` with the reason, which holds for "
-            "this commit alone."
+            "This changes `regression_set/` by hand. Entries enter with their eval set, and leave by eviction. Take "
+            "the change out, or let a curator comment `/incumbent accept regression_set` with the reason. That applies "
+            "to this commit alone."
         )
     elif judgement.analysis.set_changes:
         allowed = next(
@@ -83,7 +83,7 @@ def notices_of(
         ]
         if places:
             shown = listed([quoted(place) for place in dict.fromkeys(places)], 10)
-            notices.append(f"What looks like a secret stands in {shown}: revoke it and take it out.")
+            notices.append(f"There is what looks like a secret in {shown}: revoke it and remove it.")
     rerolled = sum(1 for count in changes_of(judgement, record).values() if count > 2)
     if rerolled:
         notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")

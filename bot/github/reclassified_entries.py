@@ -33,7 +33,7 @@ class RenewalFacts(FileModel):
     key: Digest | None = Field(default=None, description="the ledger's key of the classification")
     classification: StoredClassification | None = None
     shortfall: Text | None = None
-    kept: Text | None = Field(default=None, description="why it stays as it is although it lags behind")
+    kept: Text | None = Field(default=None, description="why it is not changed although it is stale")
 
     @property
     def missing(self) -> bool:

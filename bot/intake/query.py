@@ -142,8 +142,8 @@ class SpokenFile(FileModel):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.query is None) == (self.turns is None):
-            wanted = "given as `query` (one turn) or as `turns` (a list), and not as both"
-            raise DemandError(wanted, "keep one of the two, or add the one that is missing")
+            wanted = "given as exactly one of `query` (one turn) or `turns` (a list)"
+            raise DemandError(wanted, "give exactly one of `query` or `turns`")
         return self
 
     @property

@@ -203,7 +203,7 @@ class LeftQuery(FileModel):
     waits: bool = Field(
         default=False,
         exclude_if=lambda value: not value,
-        description="it waited for a slot when it was looked at last, and that is what people were told",
+        description="it waited for a slot when it was looked at last, as was reported to people",
     )
 
 
@@ -226,7 +226,7 @@ class Reconciled(FileModel):
         default_factory=dict,
         description="as in the records of folders; from before there were any",
     )
-    rejections: Tuple[Rejection] = Field(default=(), description="of queries that are not settled")
+    rejections: Tuple[Rejection] = Field(default=(), description="of queries that are not decided yet")
     moves: dict[Text, Annotated[Tuple[Text], Field(min_length=2, max_length=2)]] = Field(
         default_factory=dict, description="folder: customer and agent that it was, while entries still say so"
     )
@@ -252,7 +252,8 @@ class FolderIndex(FileModel):
     format: Literal[1] = 1
     conditions: Digest = Field(description="of the taxonomy, the config, the classifier, corrections and the product")
     entries: dict[EntryId, Digest] = Field(
-        default_factory=dict, description="what is in the set, in line or evicted: more may come, none may change"
+        default_factory=dict,
+        description="what is in the set, on the waitlist or evicted: more may come, none may change",
     )
     folders: dict[Text, ReconciledFolder] = Field(default_factory=dict)
 
@@ -319,7 +320,7 @@ class CandidateRecord(FileModel):
         default_factory=dict, description="branch: the commit that held what was drafted; another is somebody else's"
     )
     answered: Tuple[Annotated[int, Field(ge=1)]] = Field(
-        default=(), description="pull requests of theirs that people merged or closed, so that nobody is asked again"
+        default=(), description="pull requests of theirs that people merged or closed, so that no one is asked again"
     )
 
 
@@ -345,7 +346,7 @@ class RunRecord(FileModel):
 class Correction(FileModel):
     """What a person said of one capability of a text, and where it was said."""
 
-    value: bool | None = Field(description="whether the text exercises the capability; null: nobody can tell")
+    value: bool | None = Field(description="whether the text exercises the capability; null: unknown")
     by: Login
     comment: CommentKey
     said: Digest = Field(description="digest of the comment as it was read")

@@ -63,9 +63,9 @@ README = """\
 # Incumbent's ledger
 
 Facts and decisions that Incumbent keeps between its runs; the format is documented in docs/ledger.md of the product.
-A decision counts only while the comment that it cites is there, by the same person, and still says so. Whoever may
-push to this branch could make the rest say something else: docs/ledger.md says what follows from that.
-Deleting this branch loses no decision that was applied already; open pull requests are classified anew.
+A decision counts only while the comment that it cites is there, by the same person, and unchanged. People who may
+push to this branch could change the rest: docs/ledger.md describes the consequences.
+Deleting this branch loses no decision that was applied already; open pull requests are classified again.
 """
 
 

@@ -356,7 +356,7 @@ class TurnedRow(BaseModel):
     """A query whose verdict is another against the set as it is."""
 
     id: Marked
-    now: Outcome = Field(description="its outcome against the set as it is")
+    now: Outcome = Field(description="its outcome against the present set")
     then: Outcome = Field(description="its outcome against the set as it would be")
 
 

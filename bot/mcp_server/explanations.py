@@ -138,7 +138,7 @@ class Explaining:
             platform = self._desk.platform()
             if entry is not None:
                 if folder is not None or query is not None:
-                    raise UsageError("`entry` stands alone: leave `folder` and `query` out")
+                    raise UsageError("use `entry` alone: leave `folder` and `query` out")
                 known = {**platform.regression_set.waiting, **platform.regression_set.entries}
                 id = find_name(entry, known, "entry", "take an id of `find_entries`")
                 explained = explain_entry(platform, id, tick=check_cancelled)

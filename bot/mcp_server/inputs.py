@@ -98,7 +98,7 @@ WHOLE: Final = BeforeValidator(_whole)
 def _itself(name: str) -> str:
     """A name that goes into files; one as it is shown is not the name itself."""
     if ends_in_digest(name):
-        raise ValueError("this is a name as it is shown: give the name itself, or leave it out")
+        raise ValueError("this name is shortened for display: give the full name, or leave it out")
     return name
 
 

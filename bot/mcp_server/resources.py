@@ -197,7 +197,7 @@ def _report(desk: Desk) -> str:
     if desk.latest is None:
         state = StatusAnswer.of(status_overview(desk.platform()), "short", 0, 50)
         return (
-            "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The set as it is:\n\n"
+            "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The present set:\n\n"
             f"```json\n{state.model_dump_json(indent=1)}\n```\n"
         )
     readable = _OUR_HTML.sub("", render_markdown(desk.latest)).replace("<br>", " / ")

@@ -41,7 +41,7 @@ class StatusAnswer(Page):
     pinned: Ids = Field(description="entries that may not go; `find_entries` with role=pinned has them all")
     waiting: Ids = Field(description="entries that wait for a slot; role=waiting has them all")
     evicted: Ids = Field(description="role=evicted has them all")
-    lagging: Ids = Field(description="entries without comparable scores: `incumbent reclassify` mends that")
+    lagging: Ids = Field(description="entries without comparable scores: `incumbent reclassify` fixes that")
 
     @staticmethod
     def of(output: StatusOutput, only: Literal["short", "uncovered", "all"], offset: int, limit: int) -> StatusAnswer:
@@ -86,7 +86,7 @@ class EntryRow(BaseModel):
     agent: Marked | None
     admitted: str = Field(description="when, UTC")
     exercises: int = Field(ge=0, description="capabilities that it exercises")
-    champion_of: list[str] = Field(description="capabilities of which it is the champion")
+    champion_of: list[str] = Field(description="capabilities whose champion it is")
     pinned: list[Marked] = Field(description="what keeps it: champion:CAPABILITY or person:REASON")
     score: float | None = Field(description="cs in the capability that was asked for, in [0, 1]; null: none was")
     scores: dict[str, float] | None = Field(description="cs in [0, 1] by capability; null: not asked for")

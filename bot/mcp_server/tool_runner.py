@@ -129,7 +129,7 @@ def told(error: IncumbentError, root: Path) -> str:
     if isinstance(error, InputError):
         problems = error.problems
         count = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
-        lines = [f"{count} in the input. Mend each, then call again:"]
+        lines = [f"{count} in the input. Fix each, then call again:"]
         lines += [_fault(problem, root) for problem in problems[:_MOST_PROBLEMS]]
         if len(problems) > _MOST_PROBLEMS:
             lines.append(f"and {len(problems) - _MOST_PROBLEMS} more: `incumbent validate` lists all of a repository")

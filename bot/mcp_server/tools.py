@@ -144,7 +144,7 @@ class StrictTool(Tool):
 
     def _misfit(self, error: ValidationError) -> str:
         known = list(self.parameters["properties"])
-        lines = [f"The arguments of {self.name} do not fit. Mend each, then call again:"]
+        lines = [f"The arguments of {self.name} do not fit. Fix each, then call again:"]
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         for fault in faults[:_MOST_FAULTS]:
             place = ".".join(self._part(part) for part in fault["loc"])

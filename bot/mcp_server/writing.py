@@ -107,7 +107,7 @@ class Writing:
         agent_name: FolderName | None = None,
         dry_run: Annotated[Flag, Field(description="plan, and write nothing")] = False,
         pull_request: Annotated[
-            Flag, Field(description="offer the files in a pull request, and leave the working tree as it is")
+            Flag, Field(description="offer the files in a pull request, and leave the working tree unchanged")
         ] = False,
     ) -> Annotated[CallToolResult, StageAnswer]:
         """Stage the direct admissions of an eval set, and what a person accepted, into the regression set.

@@ -140,7 +140,9 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Wo
     # Who runs the same again, after an interruption for example, is told that it is done and not that it is wrong.
     admitted = entered_before(outcome)
     problems = [
-        refused(id, "there is no such query that is not settled", f"use one of: {foreign_list(sorted(outcome.scored))}")
+        refused(
+            id, "there is no such query that is not decided yet", f"use one of: {foreign_list(sorted(outcome.scored))}"
+        )
         for id in dict.fromkeys(answer.id for answer in answers)
         if id not in outcome.scored and id not in admitted
     ]

@@ -86,14 +86,14 @@ def explain_entry(
     known = platform.regression_set
     everybody = {**known.waiting, **known.entries}
     if id not in everybody:
-        message = f"there is no such entry in the set or in line{perhaps(id, everybody)}"
+        message = f"there is no such entry in the set or on the waitlist{perhaps(id, everybody)}"
         raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
     entries, lags = known.residents(platform.taxonomy, identity)
     in_line, more_lags = known.in_line(platform.taxonomy, identity)
     behind = next((lag for lag in (*lags, *more_lags) if lag.id == id), None)
     if behind is not None:
         fix = "run `incumbent reclassify` and commit"
-        raise InputError([Problem(id, None, f"the entry lags behind: it was {behind.reason}", fix)])
+        raise InputError([Problem(id, None, f"the entry is stale: it was {behind.reason}", fix)])
     own = next(item for item in (*entries, *in_line) if item.id == id)
     others = tuple(item for item in (*entries, *in_line) if item is not own)
     texts = query_of(everybody[id]).texts

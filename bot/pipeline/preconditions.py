@@ -33,7 +33,7 @@ def refuse_uncorrected(platform: Platform) -> None:
         if unheeded(platform.corrections_of(entry.turns), entry.classified.corrected, platform.taxonomy)
     ]
     if behind:
-        message = "a curator corrected tags of its text, and the entry does not say so yet"
+        message = "a curator corrected tags of its text, and the entry does not have them yet"
         raise InputError(Problem(id, None, message, "run `incumbent reclassify` and commit") for id in behind)
 
 
@@ -44,7 +44,7 @@ def refuse_lag(lags: Sequence[Lag]) -> None:
             Problem(
                 lag.id,
                 None,
-                f"the entry lags behind: it was {lag.reason}",
+                f"the entry is stale: it was {lag.reason}",
                 "run `incumbent reclassify` and commit, so that old and new scores can be compared",
             )
             for lag in lags

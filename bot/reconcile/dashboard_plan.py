@@ -97,10 +97,12 @@ def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> D
         f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
         for item in scene.wanted.forged
     ]
-    notices += [f"Pull request {number} holds somebody's commits, so it is left as it is." for number in scene.left]
+    notices += [
+        f"Pull request {number} has someone's commits, so the bot leaves it unchanged." for number in scene.left
+    ]
     if scene.pushed:
         notices.append(
-            f"{scene.pushed} queries were pushed without a pull request, so nobody was asked: touch them in one, or "
+            f"{scene.pushed} queries were pushed without a pull request, so no one was asked: touch them in one, or "
             "admit them with `incumbent admit`."
         )
     if scene.barred:

@@ -51,7 +51,7 @@ class Inventory(FileModel):
     since: CommitId | None
     identity: Checked[Identity]
     merges: Tuple[MergeFacts] = Field(description="oldest first")
-    submissions: Tuple[SubmissionFacts] = Field(description="eval sets that were read, settled queries included")
+    submissions: Tuple[SubmissionFacts] = Field(description="eval sets that were read, decided queries included")
     unchanged: dict[Text, ReconciledFolder] = Field(
         default_factory=dict, description="folders that were not read, as the ledger's index has them"
     )
@@ -60,7 +60,7 @@ class Inventory(FileModel):
         default=None, description="what rests on no folder, and must not change either; null: all are read each time"
     )
     departed: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
-        description="entries, also in line, whose query was in an eval set here once, and is in none now"
+        description="entries, also on the waitlist, whose query was in an eval set here once, and is in none now"
     )
     unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
     problems: Tuple[Fault]
@@ -72,7 +72,7 @@ class Inventory(FileModel):
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )
     renewals: Tuple[RenewalFacts] = Field(
-        default=(), description="entries, also in line, that a change of taxonomy or classifier concerns"
+        default=(), description="entries, also on the waitlist, that a change of taxonomy or classifier concerns"
     )
     abilities: Learnt = Field(
         default_factory=dict, description="what was found out of the endpoint of a language model; null: forget it"

@@ -109,7 +109,7 @@ def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComm
 
 def noted(record: RequestRecord, ledger: str | None, before: str | None, events: Sequence[Event]) -> WriteLedger:
     """The write of ``record`` on top of the ``ledger``'s commit, and of ``events`` below those of ``before``."""
-    message = counted(len(record.requests), "request stands", "requests stand")
+    message = counted(len(record.requests), "open request", "open requests")
     more = {SET_EVENTS: appended(before, events)} if events else {}
     return WriteLedger.of(ledger, {REQUESTS: record_text(record), **more}, message)
 

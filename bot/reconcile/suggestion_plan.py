@@ -178,7 +178,7 @@ def _leave(pull: PullRequest, proposal: Proposal, branch: Branch, scene: Suggest
     of_set = {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
     same = of_set == proposal.blobs
     body = [EditDescription(body=proposal.body)] if was_closed_by_us(pull.body) else []
-    title = "Somebody committed to this branch: Incumbent leaves it as it is"
+    title = "Someone committed to this branch: Incumbent no longer changes it"
     summary = (
         "It still does to the regression set what was suggested."
         if same
@@ -217,7 +217,7 @@ def _why_closed(pull: PullRequest, platform: Platform) -> str:
     """Why what ``pull`` suggests is not suggested any more."""
     known = platform.regression_set
     if is_offer(pull.branch):
-        return "what it offers does not enter as it is any more; what is left of it is in another, or on the dashboard."
+        return "what it offers does not enter unchanged any more; the rest is in another one, or on the dashboard."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:
         return "what it is about is not in the regression set any more."

@@ -51,9 +51,9 @@ def render_offer(items: Sequence[Offered]) -> str:
     if len(items) > SHOWN:
         rows.append(f"| and {len(items) - SHOWN} more | | | | |")
     blocks = [
-        "What was merged enters the regression set by this pull request, on verdicts derived from R as it is now.",
+        "What was merged enters the regression set by this pull request, on verdicts derived from the present R.",
         "\n".join(rows),
         "- **To confirm**, merge this pull request. Incumbent never does.",
-        "- **To refuse**, close it: none of this is offered again as it is. Reopen it to take that back.",
+        "- **To refuse**, close it: none of this is offered again unchanged. Reopen it to take that back.",
     ]
     return marked(blocks)

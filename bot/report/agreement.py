@@ -191,10 +191,10 @@ def print_agreement(output: AgreementOutput, console: Console | None = None) -> 
 
 def _headline(output: AgreementOutput) -> str:
     if not output.ledger:
-        return "No ledger here, so nobody's responses are known"
+        return "No ledger branch found (`incumbent/ledger`): there are no responses to measure"
     overall = output.overall
     if not output.decisions:
-        return "Nobody has answered a verdict or a suggestion"
+        return "No one has answered a verdict or a suggestion"
     people = f"{output.people} {'person' if output.people == 1 else 'people'}"
     passed = f"{overall.implicit.count} let pass by a merge"
     if not overall.explicit.count:

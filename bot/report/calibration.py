@@ -105,7 +105,7 @@ class ChangedOutput(BaseModel):
 
     pull_request: int
     entry: str
-    before: str = Field(description="in codes, under the config as it is")
+    before: str = Field(description="in codes, under the present config")
     after: str = Field(description="in codes, with all proposals")
 
 
@@ -187,17 +187,19 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
     lines = [
         f"answers in the ledger: {answers.responses}",
         f"kept as validated: {answers.kept}; of these about a knob: {answers.about_knobs}",
-        f"merges without a word, which overrides are counted against: {answers.silent}",
-        f"left out of both, on scores of another classifier than the present one: {answers.other_classifier}",
-        f"left out of both as far as the capability was defined otherwise then: {answers.other_definition}",
-        f"left out of both, on verdicts that rested on a tag which curators corrected: {answers.wrong_tag}",
-        "dropped by each clause, as overrides and as agreements (in brackets: failing it, whatever else):",
+        f"merges without a comment, which overrides are counted against: {answers.silent}",
+        f"excluded (scored by another classifier): {answers.other_classifier}",
+        f"excluded (capability defined differently at the time): {answers.other_definition}",
+        f"excluded (verdict on a tag that curators corrected): {answers.wrong_tag}",
+        "rejected by each rule, overrides and agreements (in brackets: all that fail it):",
     ]
     for clause, words in _CLAUSES.items():
         over, agree = answers.overrides[clause], answers.agreements[clause]
         lines.append(f"  {words}: {over.first} ({over.all}) and {agree.first} ({agree.all})")
     light = {person: weight for person, weight in answers.weights.items() if weight < 1}
-    lines += [f"  {name(person)} stands alone often: weight {weight:.2f}" for person, weight in light.items()]
+    lines += [
+        f"  {name(person)} often disagrees with all others: weight {weight:.2f}" for person, weight in light.items()
+    ]
     proposals = [item for item in output.estimates if item.outcome == "proposed"]
     lines.append(f"proposals: {len(proposals)}")
     for item in proposals:
@@ -210,8 +212,8 @@ def calibration_lines(output: CalibrateOutput, name: Callable[[str], str] = str)
     ]
     check = output.replay
     lines.append(
-        f"past verdicts: {check.shown}; judged again under the config of then: {check.replayed}, "
-        f"of which exactly as shown: {check.equal}"
+        f"past verdicts: {check.shown}; judged again under the config at the time: {check.replayed}, "
+        f"exactly as shown: {check.equal}"
     )
     lines.append(f"would be another verdict with the proposals: {len(output.changed)}")
     lines += [

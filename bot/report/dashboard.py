@@ -174,7 +174,7 @@ def lagging(platform: Platform, voice: MarkdownVoice) -> Section:
     known = platform.regression_set
     lags = (*known.residents(platform.taxonomy)[1], *known.in_line(platform.taxonomy)[1])
     return Section(
-        title=f"Lag behind ({len(lags)})",
+        title=f"Stale ({len(lags)})",
         about=("Classified by another taxonomy or classifier: run `incumbent reclassify` and commit what it writes.",),
         header=("Entry", "Why", "Capabilities without a score"),
         rows=tuple((voice.name(lag.id), voice.quote(lag.reason), str(len(lag.capabilities))) for lag in lags),

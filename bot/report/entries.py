@@ -22,7 +22,7 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 class RolesOutput(BaseModel):
     """What an entry does in the regression set; nothing of one that is not in it."""
 
-    champion_of: list[str] = Field(description="capabilities of which it is the champion, at or above their bar")
+    champion_of: list[str] = Field(description="capabilities whose champion it is, at or above their bar")
     pin: str | None = Field(description="a person's reason to keep it")
     displaced_by: list[str] = Field(description="entries that displace it and cover all that it covers")
 
@@ -50,7 +50,7 @@ class ListedOutput(BaseModel):
     customer: str | None = Field(description="null: the entry names no source")
     agent: str | None
     admitted: str = Field(description="when, UTC")
-    evicted: str | None = Field(description="when, UTC; null: it was not, or nobody has confirmed it yet")
+    evicted: str | None = Field(description="when, UTC; null: it was not, or it is not confirmed yet")
     roles: RolesOutput
     capabilities: int = Field(ge=0, description="how many it exercises")
     score: float | None = Field(description="cs in the capability that was asked for; null: none was")
@@ -216,7 +216,7 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
     for line in _roles(output.roles, voice, short=False):
         out.line(f"  {line}")
     if output.lag is not None:
-        out.line(f"  lags behind ({visible(output.lag)}): run `incumbent reclassify`", "yellow")
+        out.line(f"  stale ({visible(output.lag)}): run `incumbent reclassify`", "yellow")
     rows = [
         (name, f"{item.score:.2f}", str(len(item.others)), str(item.floor), _others(item, out.is_terminal))
         for name, item in output.capabilities.items()

@@ -217,7 +217,7 @@ def _bounds(interval: Interval | None) -> dict[str, float | None]:
 
 
 _MEASURES = ("capability", "phi", "95 %", "TRUE", "accuracy", "all FALSE", "precision", "recall", "Brier", "ECE")
-_DIFFERENCES = ("capability", "phi", "other", "difference", "95 %", "told apart")
+_DIFFERENCES = ("capability", "phi", "other", "difference", "95 %", "distinct")
 
 
 def print_evaluation(output: EvaluateOutput, console: Console | None = None) -> None:
@@ -285,7 +285,7 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
         out.print(f"Against {visible(other.name)}: no capability has a phi", style="bold")
         return
     total = other.macro_phi
-    sign = "told apart" if _tells(total) else "not told apart"
+    sign = "distinct" if _tells(total) else "not distinct"
     words = f"macro phi {total.difference:+z.3f} {_bounds_text(total.low, total.high, '+z.3f')}, {sign}"
     out.print(f"Against {visible(other.name)}: {words}", style="bold")
     out.print()

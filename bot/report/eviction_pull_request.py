@@ -140,7 +140,7 @@ def _coverage(item: Suggestion, entry: Entry, moment: Moment) -> str:
         others = [code(id) for id in moment.suggestions.roles.coverers.get(name, ()) if id not in moment.leaving]
         floor = platform.config.redundancy_floor(name)
         short = " **short**" if count < floor else ""
-        instead = listed(others) if others else "nobody"
+        instead = listed(others) if others else "no entry"
         rows.append(f"| {voice.capability(name)} | {entry.scores[name]:.2f} | {instead} | {count}{short} | {floor} |")
     return "\n".join(rows) + "\n\nCounted as if every open suggestion were merged."
 
@@ -157,7 +157,7 @@ def _combinations(id: str, moment: Moment) -> str:
             if other.id not in moment.leaving and mask in live.capabilities.carried(other)
         ]
         names = " + ".join(voice.capability(name) for name in live.capabilities.named(mask))
-        lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'nobody'}")
+        lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'no entry'}")
     if not lines:
         return ""
     more = [f"- and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []

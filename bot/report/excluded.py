@@ -58,7 +58,7 @@ class Excluded:
             return "Nearly the same text as an entry:"
         if verdict.alternate_of or not verdict.facts.competent:
             return why(verdict, self.review, self.voice)
-        return "Covers only what is covered, beats no champion and combines nothing new:"
+        return "Adds nothing new: its capabilities are covered, it beats no champion and brings no new combination:"
 
     def _coverer(self, competent: frozenset[str]) -> str:
         """The first member of the set, by admission, that covers ``competent``; empty if none does by itself."""

@@ -47,7 +47,7 @@ class ContestOutput(BaseModel):
     capability: str
     score: float = Field(ge=0, le=1, description="cs of the query")
     competence_bar: float = Field(ge=0, le=1, description="score from which on it covers the capability competently")
-    champion: str | None = Field(description="who holds the capability; null: nobody exercises it")
+    champion: str | None = Field(description="the champion; null: no entry exercises it")
     champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
     winning_margin: float = Field(ge=0, le=1, description="by how much that has to be exceeded")
     path: Path | None = Field(description="what decided; null for an entry")
@@ -187,13 +187,13 @@ def explanation_lines(explained: Explained) -> list[str]:
         lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(voice)]
     lines.append("")
     lines += _table(explained, voice)
-    lines += ["", f"It {found.outcome}. The smallest changes that would turn that:"]
+    lines += ["", f"It {found.outcome}. Smallest changes that would change the outcome:"]
     changes = [
         *_cut(explained, found.scores, "score"),
         *_cut(explained, found.absences, "absence"),
         *_cut(explained, found.knobs, "knob"),
     ]
-    return lines + [f"    {line}" for line in changes or ["no single score, absence or knob turns it"]]
+    return lines + [f"    {line}" for line in changes or ["no single score, absence or knob changes it"]]
 
 
 def _table(explained: Explained, voice: PlainVoice) -> list[str]:
@@ -204,7 +204,7 @@ def _table(explained: Explained, voice: PlainVoice) -> list[str]:
         score = _number(item.score) if path is None else f"{_number(item.score)} ({path})"
         told = f"    {voice.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
         if item.champion is None or item.held is None:
-            lines.append(f"{told}; nobody holds it")
+            lines.append(f"{told}; no champion")
         else:
             held = f"champion {voice.name(item.champion)} has {_number(item.held)}"
             lines.append(f"{told}; {held}, to be beaten by more than {_number(item.margin)}")
@@ -214,7 +214,7 @@ def _table(explained: Explained, voice: PlainVoice) -> list[str]:
 def _similar(explained: Explained, voice: PlainVoice) -> str:
     facts = explained.verdict.facts
     if facts.most_similar is None:
-        return "nobody"
+        return "no entry"
     return f"{voice.name(facts.most_similar)} ({_number(facts.max_similarity)})"
 
 

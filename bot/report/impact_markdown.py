@@ -81,7 +81,7 @@ def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
             (code(item.entry), _names(item.capabilities), _signed(item.gained, item.lost), quoted(item.kept or "–"))
             for item in impact.again
         ]
-        body = table(("entry", "asked again about", "gains and loses", "stays as it is, since"), rows)
+        body = table(("entry", "asked again about", "gains and loses", "does not change, since"), rows)
         yield folded(f"Entries that are classified again ({len(impact.again)})", body)
 
 

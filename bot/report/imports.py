@@ -169,14 +169,12 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
     for agent in output.agents:
         out.line(_agent_text(agent, voice))
     out.line(_size(output))
-    asked = "what the rules would have asked a person about; it is kept"
-    out.table(
-        f"Needed a person ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, voice)
-    )
+    asked = "what the rules would have sent to review; it is kept"
+    out.table(f"Needed review ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, voice))
     short = [(voice.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]
     out.table(f"Below their floor ({len(short)})", ("capability", "coverers", "floor"), short)
     uncovered = [(voice.capability(id), id) for id in output.uncovered]
-    out.table(f"Covered by nobody ({len(uncovered)})", ("capability", "id"), uncovered)
+    out.table(f"Covered by no entry ({len(uncovered)})", ("capability", "id"), uncovered)
     held = [(voice.name(item.customer), str(item.entries), f"{item.share:.0%}") for item in output.concentrated]
     share = f"{output.customer_share:.0%}"
     title = f"More than {share} of all slots ({len(held)}): the next query of these customers needs a person"
@@ -253,7 +251,7 @@ def _remarks(output: ImportOutput, voice: PlainVoice) -> list[str]:
         f"{voice.name(id)} was evicted, and stays so: `incumbent restore` brings it back" for id in output.evicted
     ]
     remarks += [f"{voice.name(id)} waits for a slot" for id in output.waiting]
-    remarks += [f"{voice.name(id)} is in its file no more: evict it if nobody wants it" for id in output.gone]
+    remarks += [f"{voice.name(id)} is no longer in its file: evict it if it is not wanted" for id in output.gone]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in output.attempts]
     remarks += output.lines(voice)
     return remarks + [

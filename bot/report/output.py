@@ -253,7 +253,7 @@ class ExportOutput(BaseModel):
     to: str = Field(description="the target")
     exported: list[str] = Field(description="entries, in the order of the files")
     left_out: list[Checked[Remark]] = Field(description="entries that are not ready to run there, and why")
-    remarks: list[Checked[Remark]] = Field(description="exported entries of which the runner does not use everything")
+    remarks: list[Checked[Remark]] = Field(description="exported entries that the runner does not use in full")
     files: list[str] = Field(description="the files written, or that would be")
     dry_run: bool
 

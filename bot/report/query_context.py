@@ -131,7 +131,7 @@ def personal_blocks(review: Review, voice: MarkdownVoice, table: Table) -> list[
     commands = listed([code(f"incumbent scan {shlex.quote(folder)} --replace") for folder in folders])
     about = (
         f"Replace it: copy the texts below, or run {commands}. A made-up value can be allowed in "
-        "`personal_data.allowed` of the config, and a curator may accept a query as it is written."
+        "`personal_data.allowed` of the config, and a curator may accept a query as written."
     )
     blocks = [f"#### Personal data ({len(rows)})", about, table(("Query", "Where", "Holds"), rows)]
     ids = list(review.personal)

@@ -38,7 +38,7 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         )
     if review.lags:
         out.line(
-            f"{len(review.lags)} entries lag behind this classifier or taxonomy and could not be compared in full, "
+            f"{len(review.lags)} stale entries, of another classifier or taxonomy, could not be compared in full, "
             "so these verdicts admit too much: run `incumbent reclassify` first",
             "bold yellow",
         )
@@ -177,7 +177,7 @@ def _print_coverage(review: Review, voice: PlainVoice, out: Printer) -> None:
 
 def _remarks(review: Review, voice: PlainVoice) -> list[str]:
     remarks = [visible(str(note).split("\n")[0]) for note in review.notes]
-    remarks += [f"{voice.name(id)} is settled by {voice.name(item.id)}" for id, item in review.settled.items()]
+    remarks += [f"{voice.name(id)} is already decided by {voice.name(item.id)}" for id, item in review.settled.items()]
     remarks += [f"{voice.name(id)} is an edit of {voice.name(item.id)}" for id, item in review.edited.items()]
     remarks += [
         f"{voice.name(id)} fits no member of {group}" for id, groups in review.off_taxonomy.items() for group in groups
@@ -185,4 +185,4 @@ def _remarks(review: Review, voice: PlainVoice) -> list[str]:
     remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
     remarks += remarks_on(review.classifications.values()).lines(voice)
-    return remarks + [f"{voice.name(lag.id)} lags behind ({visible(lag.reason)})" for lag in review.lags]
+    return remarks + [f"{voice.name(lag.id)} is stale ({visible(lag.reason)})" for lag in review.lags]

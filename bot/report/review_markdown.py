@@ -86,10 +86,10 @@ def _lagging(review: Review) -> list[str]:
     if not review.lags:
         return []
     count = len(review.lags)
-    lag = "entry lags" if count == 1 else "entries lag"
+    stale = wording.counted(count, "stale entry", "stale entries")
     warning = (
         "> [!WARNING]\n"
-        f"> {count} {lag} behind this classifier or taxonomy and could not be compared in full, "
+        f"> {stale}, of another classifier or taxonomy, could not be compared in full, "
         "so these verdicts admit too much. Run `incumbent reclassify` first."
     )
     return [warning]
@@ -226,7 +226,7 @@ def _coverage(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
 def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
     remarks = [f"- {_problem(note)}" for note in review.notes]
     for query, record in review.settled.items():
-        remarks.append(f"- {voice.name(query)} is settled already by {voice.name(record.id)} and was not judged again.")
+        remarks.append(f"- {voice.name(query)} is already decided by {voice.name(record.id)} and was not judged again.")
     for query, entry in review.edited.items():
         remarks.append(f"- {voice.name(query)} is an edit of {voice.name(entry.id)} and was judged without it.")
     for id, groups in review.off_taxonomy.items():
@@ -237,14 +237,19 @@ def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
         remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
     remarks += [f"- {remark}" for remark in remarks_on(review.classifications.values()).lines(voice)]
     for lag in review.lags:
-        remarks.append(f"- {voice.name(lag.id)} lags behind ({plain(lag.reason)}): run `incumbent reclassify`.")
+        remarks.append(f"- {voice.name(lag.id)} is stale ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
 
 
 def _footer(review: Review, product: str | None) -> str:
     identity, platform = review.identity, review.platform
-    guide = "How to read a verdict"
-    codes = f"Codes: {link(guide, f'{product}/docs/verdicts.md') if product else f'“{guide}” in the documentation'}."
+    guide, glossary = (
+        link(title, f"{product}/docs/{page}") if product else f"“{title}”"
+        for title, page in (("How to read a verdict", "verdicts.md"), ("Glossary", "glossary.md"))
+    )
+    codes = (
+        f"Codes: {guide}. Terms: {glossary}." if product else f"Codes: {guide}, terms: {glossary} in the documentation."
+    )
     return (
         f"<sub>Taxonomy {platform.taxonomy.version}; classifier {plain(identity.backend)} {plain(identity.model)}, "
         f"prompt {plain(identity.prompt)}, {identity.samples} samples. {codes}</sub>"

@@ -96,13 +96,13 @@ def print_status(output: StatusOutput, out: Printer) -> None:
     out.line(f"pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; evicted: {len(output.evicted)}")
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
-    out.lines("Lagging behind: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
+    out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
     if not out.is_terminal:
         _print_capabilities("Capabilities", output.capabilities, out)
         return
     _print_capabilities("Short of their floor", [item for item in covered if not item.floor_met], out)
     _print_capabilities("Covered", [item for item in covered if item.floor_met], out)
-    _print_capabilities("Covered by nobody", [item for item in output.capabilities if not item.coverers], out)
+    _print_capabilities("Covered by no entry", [item for item in output.capabilities if not item.coverers], out)
 
 
 def _print_capabilities(title: str, items: list[CapabilityStatus], out: Printer) -> None:

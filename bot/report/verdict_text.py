@@ -118,7 +118,7 @@ WAYS_OUT: Final = (
 
 PERSONAL_WAYS_OUT: Final = (
     "Ways out: replace it in the eval set (`incumbent scan DIR --replace`), allow the value in `personal_data.allowed` "
-    "of the config, or have a curator accept the query as it is written"
+    "of the config, or have a curator accept the query as written"
 )
 """What to do about queries that hold personal data."""
 
@@ -294,7 +294,9 @@ def _redundant(verdict: Verdict, review: Judged, voice: Voice) -> str:
     if not competent:
         return "Covers nothing competently and beats no champion."
     names = listed([voice.capability(name) for name in competent])
-    return f"Covers only what is covered ({names}), beats no champion and combines nothing new."
+    return (
+        f"Adds nothing new: its capabilities ({names}) are covered, it beats no champion and brings no new combination."
+    )
 
 
 def _new_coverage(verdict: Verdict, review: Judged, voice: Voice) -> str:
@@ -375,7 +377,7 @@ def _low_confidence(verdict: Verdict, review: Judged, voice: Voice) -> str:
     shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
     facts = verdict.facts
     first = config.options.honesty_scope == "evidence" and not (facts.wins or facts.fills)
-    which = "the floor for what nobody covers yet" if first else "the honesty floor"
+    which = "the floor for new coverage" if first else "the honesty floor"
     return f"The evidence is weak: {shown} is below {which} ({floor:.2f})."
 
 
@@ -406,7 +408,7 @@ def _customer_share(verdict: Verdict, review: Judged, voice: Voice) -> str:
 
 
 def _unseen(verdict: Verdict, review: Judged, voice: Voice) -> str:
-    return "Nobody saw it admitted when its eval set was merged."
+    return "It was not displayed as admitted when its eval set was merged."
 
 
 def _contested(verdict: Verdict, review: Judged, voice: Voice) -> str:

@@ -193,7 +193,7 @@ def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) ->
     was, now = loose(old, migration), loose(new, NOTHING)
     told = _difference("exemplar", was, now)
     if told:
-        sentence = f"Of those that exercise nothing, or of which something is unknown: {', '.join(told)}."
+        sentence = f"Of those that exercise nothing, or where something is unknown: {', '.join(told)}."
         yield Change(kind=Kind.EXEMPLARS, ids=(), sentence=sentence, step=Step.PATCH)
 
 

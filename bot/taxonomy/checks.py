@@ -310,7 +310,7 @@ def _exemplars(capability: RawPart) -> Iterator[Problem]:
             other, first = seen[text]
             line = capability.document.line((*capability.path, *first))
             if other == kind:
-                yield capability.problem(path, f"the exemplar stands in line {line} already", "remove one of the two")
+                yield capability.problem(path, f"the exemplar is in line {line} already", "remove one of the two")
             else:
                 message = f"the exemplar is positive in line {line} and negative here"
                 yield capability.problem(path, message, "decide which it is and remove the other")

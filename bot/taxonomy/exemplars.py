@@ -320,7 +320,7 @@ class _Words:
         for group, members in self._taxonomy.exactly_one.items():
             several = [member.id for member in members if member.id in exercises]
             if len(several) > 1:
-                message = f"{' and '.join(several)} are members of {group}, of which a query exercises exactly one"
+                message = f"{' and '.join(several)} are members of {group}, and a query exercises exactly one of them"
                 faults.append((message, "keep the one that it exercises"))
         return _Meaning(exercises, resembles, unknown, tuple(faults))
 
@@ -340,7 +340,7 @@ class _Words:
         return tuple(found)
 
 
-_NAME_IT: Final = "write the id of a capability, or say what a short name stands for: `# names: SHORT=CAPABILITY`"
+_NAME_IT: Final = "write the id of a capability, or give the meaning of a short name: `# names: SHORT=CAPABILITY`"
 _CARRY_IT: Final = (
     "run `incumbent migrate`, with `--from` the last commit that has it as a capability if that is not HEAD"
 )

@@ -27,7 +27,7 @@ _UNKNOWN: Final = (
     (
         re.compile(r"\(\?<?[=!]"),
         "it looks ahead or behind (`(?=`, `(?!`, `(?<=`, `(?<!`)",
-        "match what stands around as well, as in (?:^|[^\\pL])word(?:[^\\pL]|$), or write out what may follow",
+        "match the text around as well, as in (?:^|[^\\pL])word(?:[^\\pL]|$), or write out what may follow",
     ),
     (
         re.compile(r"\(\?P=|\(\?\(|\\[1-9]"),

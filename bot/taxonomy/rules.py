@@ -184,7 +184,7 @@ _OVER_TOOLS: Final[Mapping[Kind, str]] = {
     "list": "compare its items, as in contains(auth_modes, 'oauth') or length(tools[?effect == 'write']) > `0`",
     "text": "compare the text itself, as in platform == 'x' or contains(auth_modes, 'oauth')",
     "number": "compare the number itself, as in length(tools) > `1`",
-    "boolean": "use it as it is, as in length(tools[?card && !confirmation]) > `0`",
+    "boolean": "use it unchanged, as in length(tools[?card && !confirmation]) > `0`",
 }
 COMPARED: Final[Mapping[Source, Mapping[Kind, str]]] = {
     "spec": _OVER_TOOLS,
@@ -192,13 +192,13 @@ COMPARED: Final[Mapping[Source, Mapping[Kind, str]]] = {
         "list": "compare its items, as in contains([effect, auth], 'none')",
         "text": "compare the text itself, as in effect == 'write'",
         "number": "compare the number itself, as in length(name) > `1`",
-        "boolean": "use it as it is, as in card && !confirmation",
+        "boolean": "use it unchanged, as in card && !confirmation",
     },
     "structure": {
         "list": "compare its items, as in contains(attachments, 'image')",
         "text": "compare the text itself, as in contains(attachments, 'image')",
         "number": "compare the number itself, as in user_turns > `1`",
-        "boolean": "use it as it is, as in !contains(attachments, 'image')",
+        "boolean": "use it unchanged, as in !contains(attachments, 'image')",
     },
     "intent": _OVER_TOOLS,
 }
@@ -246,7 +246,7 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
             warnings.simplefilter("error")
             expression = jmespath.compile(text)
     except Warning:
-        raise RuleError("a text stands in backticks", "put texts in single quotes: 'oauth'") from None
+        raise RuleError("a text goes in backticks", "put texts in single quotes: 'oauth'") from None
     except JMESPathError as error:
         reason = _shortened(" ".join(str(error).split("\n")[0].split()).rstrip(":"))
         raise RuleError(f"the rule is not valid JMESPath: {reason}", "correct the expression (jmespath.org)") from None
@@ -465,7 +465,7 @@ class _Check:
                 self.shape(children[0], at)
                 return _BOOLEAN
             case "expref":
-                raise RuleError("`&` stands where no function takes it", "write the expression without the `&`")
+                raise RuleError("`&` is where no function takes it", "write the expression without the `&`")
             case _:
                 # Both sides of `&&` and `||`, either of which is the result.
                 return _common([self.shape(child, at) for child in children])

@@ -41,11 +41,11 @@ def _head(summary: Summary, shortlist: Shortlist, reading: Sequence[tuple[str, i
     rows = [
         *reading,
         ("representatives", counts.representatives),
-        ("settled: on record already", counts.settled),
+        ("already decided", counts.settled),
         ("not classified", counts.unclassified),
         ("exercise nothing of the taxonomy", counts.off_taxonomy),
         ("of a kind of text that the classifier cannot judge", counts.unfamiliar),
-        ("with merit against the set as it is", counts.merit),
+        ("with merit against the present set", counts.merit),
         ("with merit at their turn", shortlist.judged),
     ]
     yield from _table(("what", "count"), ((what, f"{count:,}") for what, count in rows))

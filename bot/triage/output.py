@@ -33,7 +33,7 @@ class TriageOutput(BaseModel):
     settled: int = Field(description="representatives that are on record already")
     off_taxonomy: int = Field(description="representatives that exercise nothing of the taxonomy")
     unfamiliar: int = Field(description="representatives of a kind of text that the classifier cannot judge")
-    merit: int = Field(description="representatives with merit against the set as it is")
+    merit: int = Field(description="representatives with merit against the present set")
     judged: int = Field(description="representatives with merit at their turn")
     shortlist: tuple[ChosenOutput, ...]
 

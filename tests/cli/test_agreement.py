@@ -97,7 +97,10 @@ def test_a_time_and_a_person_choose_answers(clone: Path, incumbent: Incumbent) -
 
 def test_without_a_ledger_or_events_the_report_is_empty(tmp_path: Path, clone: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("agreement", "--repo", clone)
-    assert (outcome.code, outcome.out) == (0, "No ledger here, so nobody's responses are known\n")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "No ledger branch found (`incumbent/ledger`): there are no responses to measure\n",
+    )
     assert f"git fetch origin {BRANCH}:{BRANCH}" in outcome.err
     bare = tmp_path / "bare"
     bare.mkdir()
@@ -107,7 +110,7 @@ def test_without_a_ledger_or_events_the_report_is_empty(tmp_path: Path, clone: P
     Draft202012Validator(schema("agreement-output")).validate(outcome.json)
     ledger(clone, {"runs.json": "{}"})
     outcome = incumbent("agreement", "--repo", clone)
-    assert (outcome.code, outcome.out) == (0, "Nobody has answered a verdict or a suggestion\n")
+    assert (outcome.code, outcome.out) == (0, "No one has answered a verdict or a suggestion\n")
 
 
 def test_what_was_fetched_last_counts(clone: Path, incumbent: Incumbent) -> None:

@@ -33,6 +33,27 @@ def test_help_lists_every_command(incumbent: Incumbent) -> None:
     assert all(command in outcome.out for command in COMMANDS)
 
 
+@pytest.mark.parametrize(
+    ("addresses", "shown"),
+    [
+        (
+            ["Homepage, https://git.example/a/b", "Documentation, https://git.example/a/b/docs"],
+            "https://git.example/a/b/docs/glossary.md",
+        ),
+        (None, "docs/glossary.md in Incumbent's repository"),
+    ],
+)
+def test_help_links_the_glossary(
+    addresses: list[str] | None, shown: str, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Metadata:
+        def get_all(self, name: str) -> list[str] | None:
+            return addresses
+
+    monkeypatch.setattr("bot.cli.main.metadata.metadata", lambda _: Metadata())
+    assert f"The glossary explains each term: {shown}" in " ".join(incumbent("--help").out.split())
+
+
 def test_a_mistyped_command_gets_the_nearest_one(incumbent: Incumbent) -> None:
     outcome = incumbent("reviwe")
     assert outcome.code == 2
@@ -162,13 +183,13 @@ def test_consolidate_tells_what_is_settled_and_judges_the_rest(
     scores = tmp_path / "scores.json"
     scores.write_text(json.dumps({"queries": rows}), encoding="utf-8")
     outcome = incumbent("consolidate", "--scores", scores, "--repo", platform)
-    assert outcome.out.splitlines() == ["q1  EXCLUDE  direct  OFF_TAXONOMY", f"q2  settled by {entry}"]
+    assert outcome.out.splitlines() == ["q1  EXCLUDE  direct  OFF_TAXONOMY", f"q2  already decided by {entry}"]
     assert outcome.err == ""
     printed = incumbent("consolidate", "--scores", scores, "--repo", platform, "--json").json
     assert ([row["id"] for row in printed["verdicts"]], printed["settled"]) == (["q1"], {"q2": entry})
     classifier = {"backend": "openai", "model": "m", "prompt": "p", "samples": 5}
     scores.write_text(json.dumps({"queries": rows, "classifier": classifier}), encoding="utf-8")
-    assert f"warning: {entry} lags behind" in incumbent("consolidate", "--scores", scores, "--repo", platform).err
+    assert f"warning: {entry} is stale" in incumbent("consolidate", "--scores", scores, "--repo", platform).err
 
 
 def test_a_bug_of_ours_is_exit_code_70_with_a_report(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:

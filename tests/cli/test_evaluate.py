@@ -136,7 +136,7 @@ def test_a_classifier_against_another_by_config_or_by_its_kept_predictions(
     back = incumbent("evaluate", *FAST, "--predictions", "p.json", "--against", CONFIG_FILE, "--json").json["against"]
     assert back["macro_phi"]["difference"] == -found["macro_phi"]["difference"]
     text = incumbent("evaluate", *FAST, "--against", "p.json").out
-    assert re.search(r"Against p\.json: macro phi [+-]0\.\d{3} \[[+-]0\.\d{3}, [+-]0\.\d{3}\], (not )?told apart", text)
+    assert re.search(r"Against p\.json: macro phi [+-]0\.\d{3} \[[+-]0\.\d{3}, [+-]0\.\d{3}\], (not )?distinct", text)
 
 
 def test_kept_predictions_are_measured_without_any_classifier(

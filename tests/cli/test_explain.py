@@ -56,7 +56,7 @@ def test_the_text_names_the_smallest_changes(here: Path, incumbent: Incumbent) -
     first = incumbent("review", CARD_LINE, "--json").json["verdicts"][0]
     told = incumbent("explain", CARD_LINE, first["id"]).out
     assert first["why"] in told
-    assert "The smallest changes that would turn that:" in told
+    assert "Smallest changes that would change the outcome:" in told
     assert "instead of" in told
 
 
@@ -115,7 +115,7 @@ def test_an_entry_that_lags_behind_has_no_verdict(here: Path, incumbent: Incumbe
     others = [item for item in (here / "regression_set").glob("*.yaml") if item != path]
     assert others
     path.write_text(text.replace("model: ", "model: other-"), encoding="utf-8")
-    assert "lags behind" in incumbent("explain", "--entry", first).err
+    assert "the entry is stale" in incumbent("explain", "--entry", first).err
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_an_entry_that_lags_behind_has_no_verdict(here: Path, incumbent: Incumbe
         (["--entry", "no-such-entry"], 1, "there is no such entry"),
         ([CARD_LINE], 2, "name a folder and a query"),
         ([], 2, "name a folder and a query"),
-        ([CARD_LINE, "q1", "--entry", "x"], 2, "--entry stands alone"),
+        ([CARD_LINE, "q1", "--entry", "x"], 2, "use --entry alone"),
         (["nowhere", "q1"], 2, "does not exist"),
     ],
 )

@@ -393,7 +393,7 @@ def test_readers_name_a_half_written_change_and_the_next_that_writes_finishes_it
     other = sorted((folder / "regression_set").glob("*.yaml"))[-1].stem
     finished = incumbent("unpin", other, "--repo", folder)
     assert finished.code == 0
-    assert "note: a change that was interrupted is finished now: 2 file(s)" in finished.err
+    assert "note: a change that was interrupted is finished now: 2 files" in finished.err
     assert scenes("evict").state(folder) == "after"
 
 

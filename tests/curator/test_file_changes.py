@@ -412,7 +412,7 @@ def test_what_can_neither_go_on_nor_be_taken_back_is_finished_later(
     with pytest.raises(InputError, match="a change of these files was interrupted"):
         refuse_half_written(repository)
     monkeypatch.undo()
-    assert settle(repository) == "a change that was interrupted is finished now: 4 file(s), see `git status`"
+    assert settle(repository) == "a change that was interrupted is finished now: 4 files, see `git status`"
     refuse_half_written(repository)
     assert settle(repository) is None
     after = tree(repository)
@@ -573,7 +573,7 @@ def test_files_on_another_disk_are_changed_likewise(repository: Path, monkeypatc
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(repository: Path) -> None:
     os.mkfifo(repository / "set/fresh.yaml")
-    with pytest.raises(OutsideError, match=r"no ordinary file.*nothing was changed"):
+    with pytest.raises(OutsideError, match=r"not a regular file.*nothing was changed"):
         apply(PLAN, repository)
 
 

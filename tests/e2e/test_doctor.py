@@ -420,8 +420,8 @@ def test_a_token_without_the_rights_of_the_bot(healthy: World, doctor: Doctor) -
     assert code == 0
     lacking = [item["what"] for item in findings if item["about"] == "token" and item["severity"] == "warning"]
     assert [what.partition(" (")[0] for what in lacking] == [
-        "the token at hand lacks Checks: read",
-        "the token at hand lacks Pull requests: read",
+        "this token lacks Checks: read",
+        "this token lacks Pull requests: read",
     ]
 
 

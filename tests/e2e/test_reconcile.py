@@ -160,7 +160,7 @@ def test_an_excluded_query_goes_to_review_when_it_has_merit_by_now(world: World,
     (undo,) = [item for item in world.pages("/pulls?state=open") if item["user"]["login"] == JOB]
     assert merged(world, bot, undo["number"]).codes == (0, 0)
     assert new not in entries(world)
-    assert "Nobody saw it admitted" in sticky(world, pull.number)
+    assert "It was not displayed as admitted" in sticky(world, pull.number)
     assert "incumbent: needs a curator" in world.labels(pull.number)
     late = world.comment(CURATOR, pull.number, f"/incumbent accept {loser} it matters by now")
     assert bot.on("issue_comment", number=pull.number, comment=late).codes == (0, 0)

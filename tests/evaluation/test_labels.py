@@ -111,8 +111,8 @@ def test_signs_that_other_formats_give_a_meaning_have_none() -> None:
                 "3: a is not among the capabilities that the file says it labels",
             ],
         ),
-        ("# names: x\nlabels\tquery\na\tone\n", ["1: 'x' does not say what a name stands for"]),
-        ("# names: x=a, x=b\nlabels\tquery\nx\tone\n", ["1: 'x' stands for two capabilities"]),
+        ("# names: x\nlabels\tquery\na\tone\n", ["1: 'x' does not give the meaning of a name"]),
+        ("# names: x=a, x=b\nlabels\tquery\nx\tone\n", ["1: 'x' means two capabilities"]),
         (
             "# names: x=d\nlabels\tquery\na,x\tone\n",
             ["1: 'x' cannot stand for that: the taxonomy has no capability 'd'"],
@@ -256,8 +256,8 @@ def test_json_is_read_as_well() -> None:
         (
             "labels: 1\nqueries:\n- {query: one, turns: [one], true: [a]}\n- {true: [d]}\n- {query: two, true: [d]}\n",
             [
-                "3: queries.0: must be given as `query` (one turn) or as `turns` (a list), and not as both",
-                "4: queries.1: must be given as `query` (one turn) or as `turns` (a list), and not as both",
+                "3: queries.0: must be given as exactly one of `query` (one turn) or `turns` (a list)",
+                "4: queries.1: must be given as exactly one of `query` (one turn) or `turns` (a list)",
                 "5: the taxonomy has no capability 'd'",
             ],
         ),

@@ -105,7 +105,7 @@ def test_files_behind_a_linked_folder_are_refused_one_by_one(tree: WorkingTree) 
     [
         ("absent.txt", "No such file"),
         ("a.txt/x", "Not a directory"),
-        ("b", "no ordinary file"),
+        ("b", "not a regular file"),
         ("x" * 5_000, "File name too long"),
         ("x/" * 3_000, "File name too long"),
     ],
@@ -119,7 +119,7 @@ def test_what_cannot_be_read_is_an_error_with_its_reason(tree: WorkingTree, path
 
 def test_a_pipe_is_refused_and_not_waited_for(tree: WorkingTree) -> None:
     os.mkfifo(tree.root / "pipe")
-    assert "no ordinary file" in fault(tree, "pipe").message
+    assert "not a regular file" in fault(tree, "pipe").message
     assert not tree.exists("pipe")
 
 

@@ -124,7 +124,7 @@ def test_files_are_read(snapshot: CommitSnapshot) -> None:
         ("absent/x", "the file cannot be read: No such file or directory"),
         ("x/" * 100_000, "the file cannot be read: No such file or directory"),
         ("a.txt/x", "the file cannot be read: Not a directory"),
-        ("b", "this is no ordinary file"),
+        ("b", "not a regular file"),
     ],
 )
 def test_what_is_no_file_is_refused_with_its_reason(snapshot: CommitSnapshot, path: str, message: str) -> None:

@@ -367,4 +367,4 @@ def test_what_is_in_the_set_is_corrected_by_hand() -> None:
     assert set(plan.judgement.review.settled) == {"q01"}
     hub.say("cora", NOT_D)
     hub.review(analysis)
-    assert "it is settled already. Its entry follows `incumbent correct` by hand." in hub.ours[1]
+    assert "it is already decided. Its entry follows `incumbent correct` by hand." in hub.ours[1]

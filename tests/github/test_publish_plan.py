@@ -818,7 +818,7 @@ def test_a_secret_for_a_name_is_never_repeated() -> None:
     hub.review(make_analysis((*QUERIES, make_query(token, PAIR, text="quite another thing")), head="2" * 40))
     assert "is void" in hub.ours[0]
     assert all(token not in text for text in hub.ours)
-    assert "What looks like a secret stands in `eval_sets/acme/desk/evals.yaml:1`" in hub.ours[0]
+    assert "There is what looks like a secret in `eval_sets/acme/desk/evals.yaml:1`" in hub.ours[0]
 
 
 def test_a_reason_for_an_admission_does_not_override_what_became_an_exclude() -> None:
@@ -995,7 +995,7 @@ def test_what_looks_like_a_secret_is_named_by_its_place_and_never_repeated() -> 
     secret = "gh" + "p_" + "0123456789abcdefABCDEF" * 2
     hub = Hub()
     plan = hub.review(make_analysis((*QUERIES, make_query("q05", PAIR, text=f"log in with {secret}", line=12))))
-    assert "What looks like a secret stands in `eval_sets/acme/desk/evals.yaml:12`" in hub.ours[0]
+    assert "There is what looks like a secret in `eval_sets/acme/desk/evals.yaml:12`" in hub.ours[0]
     assert hub.check is not None
     said = [*hub.ours, plan.summary, hub.check.summary, *hub.ledger.values()]
     said += [item.message + item.title for item in hub.check.annotations]
@@ -1058,7 +1058,7 @@ def test_what_is_settled_needs_no_answer() -> None:
     hub.review(first)
     hub.say("cora", "/incumbent accept q04 please")
     assert reactions(hub.review(first)) == ["confused"]
-    assert "it is settled already" in hub.ours[1]
+    assert "it is already decided" in hub.ours[1]
 
 
 def test_a_change_of_the_set_by_hand_is_allowed_with_a_reason_and_that_is_taken_back() -> None:

@@ -73,7 +73,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("explain", {}, "give `folder` and `query`, or `entry`"),
     ("explain", {"folder": CARD_LINE}, "give `folder` and `query`, or `entry`"),
-    ("explain", {"entry": "x", "query": "y"}, "`entry` stands alone"),
+    ("explain", {"entry": "x", "query": "y"}, "use `entry` alone"),
     ("explain", {"folder": BRANCH_LINE, "query": "nobody"}, "there is none of this name"),
     ("explain", {"entry": "nobody"}, "take an id of `find_entries`"),
     ("find_entries", {"capability": "backend.cal"}, "perhaps you meant 'backend.call'"),

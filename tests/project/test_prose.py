@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.prose import MAX_MEAN, PAGES, dialect_in, dialect_of_messages, messages, prose_of
+from dev.prose import MAX_MEAN, PAGES, REPOSITORY, dialect_in, dialect_of_messages, messages, prose_of
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -26,8 +26,8 @@ def test_messages_have_no_word_of_the_old_dialect() -> None:
 
 
 def test_sentences_are_those_of_paragraphs_and_lists() -> None:
-    text = "One `code span.` two. [Three](a.md) four:\n\n- five six\n- seven."
-    page = f"# A title.\n\n{text}\n\n| no | no |\n\n```sh\nno. No.\n```\n"
+    page = "# A title.\n\nOne `code span.` two. [Three](a.md) four:\n\n- five six\n- seven.\n\n| no | no |\n\n"
+    page += "```sh\nno. No.\n```\n"
     assert prose_of(page).sentences == ("One X two.", "Three four:", "five six", "seven.")
 
 
@@ -37,6 +37,11 @@ def test_words_of_the_dialect_are_found_in_any_case_and_over_lines() -> None:
 
 
 def test_messages_are_literals_and_the_help_of_commands() -> None:
-    command = '@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n'
-    source = f'"""Module."""\n\n{command}\ndef g() -> None:\n    """Inner."""\n'
+    source = '"""Module."""\n\n@click.command()\ndef f() -> None:\n    """Help."""\n    g("Said.")\n\n'
+    source += 'def g() -> None:\n    """Inner."""\n'
     assert [text for _, text in messages(source)] == ["Help.", "Said."]
+
+
+@pytest.mark.parametrize("name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "regression_set.md"])
+def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
+    assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))

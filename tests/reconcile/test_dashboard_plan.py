@@ -149,8 +149,8 @@ def test_where_we_may_open_none_the_link_to_open_it_is_there() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"left": (5, 6)}, "Pull request 6 holds somebody's commits, so it is left as it is."),
-        ({"pushed": 3}, "3 queries were pushed without a pull request, so nobody was asked"),
+        ({"left": (5, 6)}, "Pull request 6 has someone's commits, so the bot leaves it unchanged."),
+        ({"pushed": 3}, "3 queries were pushed without a pull request, so no one was asked"),
     ],
 )
 def test_what_is_particular_is_noted(more: dict[str, Any], words: str) -> None:

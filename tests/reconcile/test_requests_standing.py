@@ -106,5 +106,5 @@ def test_a_note_on_a_new_ledger_says_what_the_branch_is() -> None:
     assert (write.parent, [path for path, _ in write.files], write.message) == (
         None,
         ["README.md", REQUESTS],
-        "1 request stands",
+        "1 open request",
     )

@@ -242,7 +242,7 @@ def test_a_branch_with_somebodys_commits_is_left_and_the_check_tells_what_it_doe
     assert kinds(plan, 5) == ["PostCheck"]
     (check,) = found(plan, PostCheck)
     assert (check.commit, check.conclusion) == (commit(99), conclusion)
-    assert check.title == "Somebody committed to this branch: Incumbent leaves it as it is"
+    assert check.title == "Someone committed to this branch: Incumbent no longer changes it"
     assert words in check.summary
     assert plan.left == (5,)
     assert spare.branch not in [item.branch for item in found(plan, PushBranch)]
@@ -319,7 +319,7 @@ def test_an_offer_of_which_nothing_is_left_is_closed_with_words_of_its_own() -> 
     world.offer = None
     assert (
         closing_of(world)
-        == "what it offers does not enter as it is any more; what is left of it is in another, or on the dashboard."
+        == "what it offers does not enter unchanged any more; the rest is in another one, or on the dashboard."
     )
 
 

@@ -68,11 +68,14 @@ def test_a_terminal_gets_tables() -> None:
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        (output(agreement_of([]), ledger=False), "No ledger here, so nobody's responses are known\n"),
-        (of(), "Nobody has answered a verdict or a suggestion\n"),
+        (
+            output(agreement_of([]), ledger=False),
+            "No ledger branch found (`incumbent/ledger`): there are no responses to measure\n",
+        ),
+        (of(), "No one has answered a verdict or a suggestion\n"),
         (
             of(response(reversed=True)),
-            "Nobody has answered a verdict or a suggestion\n" + LEFT_OUT,
+            "No one has answered a verdict or a suggestion\n" + LEFT_OUT,
         ),
     ],
 )

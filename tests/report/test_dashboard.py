@@ -260,7 +260,7 @@ def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
     platform = make_platform(
         entry("x", "a"), entry("y", "a"), entry("z", "a", classified=old), waiting=(entry("w", "b", classified=old),)
     )
-    found = section(render_dashboard(make_dashboard(platform)), "Lag behind")
+    found = section(render_dashboard(make_dashboard(platform)), "Stale")
     assert "run `incumbent reclassify`" in found
     reason = "`classified by openai m0, prompt p, 3 samples`"
     assert rows(found) == [["`z`", reason, "1"], ["`w`", reason, "1"]]

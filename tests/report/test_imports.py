@@ -102,7 +102,7 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"evicted": ["e3"], "waiting": ["e4"]}, "0 unchanged, 2 left as they are"),
         ({"evicted": ["e3"]}, "e3 was evicted, and stays so"),
         ({"waiting": ["e4"]}, "e4 waits for a slot"),
-        ({"gone": ["e5"]}, "e5 is in its file no more"),
+        ({"gone": ["e5"]}, "e5 is no longer in its file"),
         ({"attempts": ["e1"]}, "e1 argues with the classifier"),
         ({"unfamiliar": {"e1": "code"}}, "e1: the classifier cannot judge this kind of text: it is code or data."),
         (
@@ -119,8 +119,8 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"suggestions": [suggestion("e1")], "over_ceiling": 1}, "back under its ceiling\n"),
         ({"suggestions": [suggestion("e1")], "over_ceiling": 3}, "still 2 over its ceiling"),
         ({"left_out": ["e2"], "verdicts": [verdict("e2")]}, "e2\ta question\tCLONE\tNearly the same text as e1.\n"),
-        ({"needed_person": ["e2"], "verdicts": [verdict("e2")]}, "Needed a person (1)"),
-        ({"uncovered": ["b"]}, "Covered by nobody (1)\ncapability\tid\nB\tb\n"),
+        ({"needed_person": ["e2"], "verdicts": [verdict("e2")]}, "Needed review (1)"),
+        ({"uncovered": ["b"]}, "Covered by no entry (1)\ncapability\tid\nB\tb\n"),
         (
             {
                 "short": [

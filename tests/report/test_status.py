@@ -76,11 +76,11 @@ def test_a_terminal_shows_what_waits_then_what_is_short() -> None:
     order = [
         "Waiting for a slot",
         "w1",
-        "Lagging behind",
+        "Stale",
         "e3",
         "Short of their floor",
         "Covered (1)",
-        "Covered by nobody",
+        "Covered by no entry",
     ]
     places = [out.index(words) for words in order]
     assert places == sorted(places)

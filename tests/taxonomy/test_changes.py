@@ -300,7 +300,7 @@ def row(id: str, *turns: str, hand: str = "h", **more: Any) -> Exemplar:
     return Exemplar(id=id, hand=hand, turns=turns or (id,), **{"exercises": ("a",)} | more)
 
 
-LOOSE = "Of those that exercise nothing, or of which something is unknown"
+LOOSE = "Of those that exercise nothing, or where something is unknown"
 ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercises=()), row("4", unknown=("a",)))
 
 

@@ -164,8 +164,8 @@ def table(*rows: str, header: str = "id\tlabels\tlookalikes\tturns") -> str:
         ({HAND: "h1\tsay\t\tx\n"}, 1, "the header is missing", "write `id`, `labels`, `lookalikes`"),
         ({HAND: table(header="id\tlabels\tdress\tturns")}, 1, "the header is missing", "write `id`, `labels`"),
         ({HAND: ""}, 1, "the header is missing", "write `id`"),
-        ({HAND: "# names: S\n" + table("h\tsay\t\tx")}, 1, "does not say what a name stands for", "NAME=CAPABILITY"),
-        ({HAND: "# names: S=say, S=sell\n" + table()}, 1, "'S' stands for two capabilities", "keep one"),
+        ({HAND: "# names: S\n" + table("h\tsay\t\tx")}, 1, "does not give the meaning of a name", "NAME=CAPABILITY"),
+        ({HAND: "# names: S=say, S=sell\n" + table()}, 1, "'S' means two capabilities", "keep one"),
         (
             {HAND: "# names: S=sya\n" + table("h\tS\t\tx")},
             1,
@@ -219,7 +219,7 @@ def table(*rows: str, header: str = "id\tlabels\tlookalikes\tturns") -> str:
         (
             {HAND: table("h1\tsmall,large\t\tx")},
             2,
-            "small and large are members of size, of which a query exercises exactly one",
+            "small and large are members of size, and a query exercises exactly one of them",
             "keep the one",
         ),
         # Translations.

@@ -244,7 +244,7 @@ def test_allowed_variety_is_no_fault(tmp_path: Path) -> None:
         (in_capability(4, patterns=["fine", "a(?!b)"]), "- a(?!b)", "looks ahead or behind"),
         (in_capability(4, patterns=[""]), "- ''", "must be a text with at least one visible character"),
         # Exemplars.
-        (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar stands in line 112 already"),
+        (add_exemplar(4, "positive", "Calls  3"), "- Calls  3", "the exemplar is in line 112 already"),
         (add_exemplar(4, "negative", "CALLS 3"), "- CALLS 3", "negative here"),
         (add_exemplar(1, "positive", "Table 1"), "- Table 1", "also one of table (line"),
         (add_exemplar(4, "positive", 7), "- 7", "must be a string or be a list"),

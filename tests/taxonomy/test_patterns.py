@@ -60,7 +60,7 @@ def test_what_a_pattern_matches(pattern: str, text: str, matches: bool) -> None:
 @pytest.mark.parametrize(
     ("patterns", "message", "fix"),
     [
-        ([r"a(?=b)", r"a(?!b)", r"(?<=a)b", r"(?<!\w)b"], "looks ahead or behind", "match what stands around"),
+        ([r"a(?=b)", r"a(?!b)", r"(?<=a)b", r"(?<!\w)b"], "looks ahead or behind", "match the text around"),
         ([r"(\w)\1", r"(?P<x>a)(?P=x)", r"(a)?(?(1)b|c)"], "refers back to a group", "write out what the group"),
         ([r"(?>a|b)c", r"a++b", r"a?+b"], "atomic group or a possessive repeat", "write (?: and a plain repeat"),
         ([r"a{,5}b", "a{99999999999}", "a{1,999999999}"], "a repeat without a lower bound", "write {0,5}"),

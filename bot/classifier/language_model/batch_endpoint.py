@@ -126,7 +126,7 @@ class BatchEndpoint:
                 return None
             after = {"after": self._id(listed[-1])}
         raise OutsideError(
-            f"the list of batches of {self.host} does not end, so that nobody knows whether one was made; see the "
+            f"the list of batches of {self.host} does not end, so that it is unknown whether one was made; see the "
             "provider's own pages, and run this again"
         )
 

@@ -43,7 +43,7 @@ class AgentTool(FileModel):
     """A tool of the agent; what is not given is not declared."""
 
     name: Text
-    description: str = Field(default="", description="what the tool is for, as the agent is told")
+    description: str = Field(default="", description="what the tool is for, as described to the agent")
     protocol: Protocol = Field(default="function", description="how the tool is called")
     effect: Effect = Field(default="unknown", description="what a call does to the world")
     auth: AuthMode | None = Field(default=None, description="how a call is authenticated; one of auth_modes")

@@ -23,8 +23,8 @@ from bot.intake.expectations.export_round_trip import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.text.secrets import holds_key
 
-_ANOTHER_ID: Final = "write a short id in one line that names nobody, or none: ids become names of files"
-_MADE_UP: Final = "revoke it if it is real, since others have seen it, and write one that nobody takes for a key"
+_ANOTHER_ID: Final = "write a short id in one line without personal data, or none: ids become names of files"
+_MADE_UP: Final = "revoke it if it is real, since others have seen it, and write one that does not look like a key"
 
 
 @dataclass(frozen=True, slots=True)

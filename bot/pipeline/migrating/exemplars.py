@@ -162,7 +162,7 @@ def _without(document: Document) -> str:
         written = False
     if not written:
         message = "its exemplars cannot be taken out without changing what else it says: it has aliases or merge keys"
-        fix = "write out what stands for something else, and run this again"
+        fix = "write out aliases and merge keys, and run this again"
         raise InputError([Problem(document.file, None, message, fix)])
     return text
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -411,7 +412,7 @@ def test_the_name_rule_never_contradicts_the_annotations_of_a_real_server() -> N
 
 def test_the_docs_list_the_reading_verbs() -> None:
     text = " ".join((REPOSITORY / "docs" / "specification.md").read_text(encoding="utf-8").split())
-    listed = text.split("The reading verbs are: ")[1].split(".")[0].split(", ")
+    listed = re.split(r"[,;] (?:- )?", text.split("The reading verbs are: - ")[1].split(".")[0])
     assert all(stated_answer(f"{verb} x") for verb in listed)
     assert len(listed) == len(set(listed)) == len(READ_VERBS)
     assert set(listed) == READ_VERBS

@@ -158,7 +158,7 @@ def test_another_package_beside_is_still_a_second_agent(folder: Folder) -> None:
         ("[./agent.yaml]", 2, "extends[0]: the file extends itself"),
         ("[api.json, ./api.json]", 2, "extends[1]: ./api.json is named twice"),
         ("api.jsn", 2, "extends: the file cannot be read: No such file or directory; perhaps you meant 'api.json'"),
-        ("tools", 2, "extends: this is no ordinary file"),
+        ("tools", 2, "extends: not a regular file"),
         ("linked.json", 2, "extends: the path is a symbolic link"),
         ("evals.yaml", 2, "evals.yaml is no agent specification; looked for: a manifest.json"),
         ("base/agent.yaml", 2, "base/agent.yaml is an agent.yaml as well"),

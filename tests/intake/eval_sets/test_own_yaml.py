@@ -54,9 +54,9 @@ def test_the_same_is_read_from_json(tmp_path: Path) -> None:
         ("{id: 12, query: a}", "queries.1.id: must be a string"),
         ("{id: true, query: a}", "queries.1.id: must be a string"),
         ("{id: ' ', query: a}", "queries.1.id: must be a text with at least one visible character"),
-        ("{id: x}", "given as `query` (one turn) or as `turns` (a list), and not as both"),
-        ("{query: a, turns: [b]}", "given as `query` (one turn) or as `turns` (a list), and not as both"),
-        ("{query: null}", "given as `query` (one turn) or as `turns` (a list), and not as both"),
+        ("{id: x}", "given as exactly one of `query` (one turn) or `turns` (a list)"),
+        ("{query: a, turns: [b]}", "given as exactly one of `query` (one turn) or `turns` (a list)"),
+        ("{query: null}", "given as exactly one of `query` (one turn) or `turns` (a list)"),
         ("{query: ''}", "queries.1.query: must be a text with at least one visible character"),
         ("{query: 7}", "queries.1.query: must be a string"),
         ("{query: [a]}", "queries.1.query: must be a string"),
@@ -84,8 +84,8 @@ def test_a_broken_query_is_a_fault_at_its_line_and_the_others_are_read(tmp_path:
     ("text", "fix"),
     [
         ("eval_set: 2\nqueries: [{query: a}]", "write `eval_set: 1`"),
-        ("eval_set: 1\nqueries: [{query: a, turns: [b]}]", "keep one of the two, or add the one that is missing"),
-        ("eval_set: 1\nqueries: [{id: q1}]", "keep one of the two, or add the one that is missing"),
+        ("eval_set: 1\nqueries: [{query: a, turns: [b]}]", "give exactly one of `query` or `turns`"),
+        ("eval_set: 1\nqueries: [{id: q1}]", "give exactly one of `query` or `turns`"),
     ],
 )
 def test_fixes_say_what_to_do(tmp_path: Path, text: str, fix: str) -> None:

@@ -60,7 +60,7 @@ def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -
         problems.append(_without_query(record))
         return None
     if "conversation" in given and "query" in given:
-        message = "the record has both `conversation` and `query`, of which the SDK takes one"
+        message = "the record has both `conversation` and `query`; the SDK takes one"
         problems.append(record.problem(message, "remove one of them"))
         return None
     key = given[0]
