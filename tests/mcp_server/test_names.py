@@ -95,7 +95,7 @@ def test_a_folder_that_is_called_as_another_is_shown_is_not_taken_for_it(platfor
 
 def test_a_name_as_it_is_shown_is_written_nowhere(platform: Path) -> None:
     asked = {"folder": BRANCH_LINE, "customer": mark("\u2460 acme"), "dry_run": True}
-    assert "a name as it is shown" in refusal_of(in_process(platform, writes=True), "stage_admission", **asked)
+    assert "is shortened for display" in refusal_of(in_process(platform, writes=True), "stage_admission", **asked)
 
 
 def test_marks_are_taken_off_whatever_is_named(platform: Path) -> None:
