@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bot.curator.admission import Loss, least_loss
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import swaps_of
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
-from bot.report.console import Printer
 from bot.report.escaping import visible
 from bot.report.output import (
     CapabilityStatus,
@@ -18,6 +19,10 @@ from bot.report.output import (
     grounds_output,
 )
 from bot.report.verdict_text import counted, listed
+
+if TYPE_CHECKING:
+    # The job that writes on GitHub imports this module, and has no rich.
+    from bot.report.console import Printer
 
 
 def status_overview(platform: Platform) -> StatusOutput:
