@@ -21,8 +21,8 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot
-from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
-from bot.text.did_you_mean import perhaps
+from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.text.did_you_mean import did_you_mean
 
 if TYPE_CHECKING:
     from bot.text.personal_data.detector import Detector
@@ -518,7 +518,7 @@ _DOMAIN: Final = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 
 def _value_or_domain(value: str) -> str:
     if value.startswith("@") and not _DOMAIN.fullmatch(value):
-        raise DemandError("a value, or a domain as in @contoso.com", "write the whole domain after the @")
+        raise ConstraintError("a value, or a domain as in @contoso.com", "write the whole domain after the @")
     return value
 
 
@@ -659,7 +659,7 @@ def load_config(
             problems.append(
                 document.problem(
                     ("per_capability", name),
-                    f"per_capability.{name}: the taxonomy has no such capability{perhaps(name, capabilities)}",
+                    f"per_capability.{name}: the taxonomy has no such capability{did_you_mean(name, capabilities)}",
                     "use a capability id of taxonomy/taxonomy.yaml; after a rename `incumbent migrate` carries it over",
                 )
             )

@@ -24,14 +24,14 @@ Part: TypeAlias = tuple[str, bool]
 """A piece of a fix, and whether a stranger chose it."""
 
 
-def foreign(text: object) -> str:
-    """``text``, which a stranger chose (a name, a key, an id), for a fix that quotes it: there it is told apart."""
+def untrusted(text: object) -> str:
+    """Mark ``text`` from outside (a name, a key, an id), so that a fix that quotes it can escape it."""
     return f"{_OPENS}{_plain(str(text))}{_ENDS}"
 
 
-def foreign_list(texts: Iterable[str]) -> str:
-    """``texts``, each of which a stranger chose, in a row."""
-    return ", ".join(map(foreign, texts))
+def untrusted_list(texts: Iterable[str]) -> str:
+    """Mark each of ``texts`` from outside, and join them."""
+    return ", ".join(map(untrusted, texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Problem:
 
     ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has none.  ``message``
     and ``fix`` quote foreign text: what looks like a secret there is not repeated, and the middle of a long one is left
-    out.  A fix is an instruction, so what it quotes goes in through :func:`foreign`, and :attr:`parts` tells it apart.
+    out.  A fix is an instruction, so what it quotes goes in through :func:`untrusted`, and :attr:`parts` marks it.
     """
 
     file: str
@@ -68,7 +68,7 @@ class Problem:
     @property
     def given_fix(self) -> str:
         """The fix for another problem, which is to know the same of it."""
-        return "".join(foreign(text) if strange else text for text, strange in self.parts)
+        return "".join(untrusted(text) if strange else text for text, strange in self.parts)
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"

@@ -12,7 +12,7 @@ from mcp import Client
 
 from bot.config import CONFIG_FILE
 from bot.mcp_server.server import make_server
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "mcp.md"
@@ -28,7 +28,7 @@ _SHOWN = {
 async def record() -> list[str]:
     """The lines of the session: a reviewer triages, and looks at what the set has of what is new."""
     lines: list[str] = []
-    async with Client(make_server(Desk(REPOSITORY, CONFIG_FILE))) as client:
+    async with Client(make_server(Workspace(REPOSITORY, CONFIG_FILE))) as client:
 
         async def call(tool: str, **arguments: Any) -> Any:
             answer = (await client.call_tool(tool, arguments)).structured_content

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bot.config import Curation, load_config
-from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.files.snapshot import WorkingTree
-from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 REPOSITORY = Path(__file__).parent.parent
@@ -71,10 +71,10 @@ def query(id: str, scores: Mapping[str, float], text: str | None = None, **more:
     return ScoredQuery(id=id, turns=(text or f"{id} " * 9,), scores=scores, **more)
 
 
-def resident(id: str, scores: Mapping[str, float], text: str | None = None, **more: Any) -> Resident:
+def resident(id: str, scores: Mapping[str, float], text: str | None = None, **more: Any) -> RatedEntry:
     """A resident of one turn, admitted at the same moment as any other unless said."""
     defaults: dict[str, Any] = {"admitted_at": "2026-01-01T00:00:00Z"}
-    return Resident(id=id, turns=(text or f"{id} " * 9,), scores=scores, **defaults | more)
+    return RatedEntry(id=id, turns=(text or f"{id} " * 9,), scores=scores, **defaults | more)
 
 
 def make_taxonomy(*names: str, **more: Any) -> Taxonomy:
@@ -92,7 +92,7 @@ def make_entry(id: str, scores: Mapping[str, float], text: str | None = None, **
     taxonomy = make_taxonomy(*scores)
     defaults: dict[str, Any] = {
         "turns": (text or f"{id} " * 9,),
-        "classified": Classified(
+        "classified": EntryClassification(
             taxonomy=taxonomy.version,
             backend="embedded",
             model="m1",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.errors import InputError, Problem, foreign, foreign_list
+from bot.errors import InputError, Problem, untrusted, untrusted_list
 from bot.github.facts import without_secrets
 
 SIGNS = ("\ufdd0", "\ufdd1")
@@ -22,7 +22,7 @@ def problem(fix: str) -> Problem:
 
 
 def quoting(pieces: list[tuple[str, bool]]) -> str:
-    return "".join(foreign(text) if strange else text for text, strange in pieces)
+    return "".join(untrusted(text) if strange else text for text, strange in pieces)
 
 
 def ours(found: Problem) -> str:
@@ -30,19 +30,19 @@ def ours(found: Problem) -> str:
 
 
 def test_a_fix_reads_as_if_nothing_were_told_apart() -> None:
-    found = problem(f"name {foreign('a b')}, or {foreign('c')}")
+    found = problem(f"name {untrusted('a b')}, or {untrusted('c')}")
     assert found.fix == "name a b, or c"
     assert str(found) == "f:1: wrong\n    fix: name a b, or c"
     assert repr(found) == repr(problem("name a b, or c"))
     assert found.parts == (("name ", False), ("a b", True), (", or ", False), ("c", True))
     assert problem("write it").parts == (("write it", False),)
-    assert problem(f"use one of: {foreign_list('ab')}").parts[1:] == (("a", True), (", ", False), ("b", True))
-    assert problem(f"in {foreign('')}here").parts == (("in ", False), ("here", False))
-    assert Problem("f", 1, f"no {foreign('x')}", "y").message == "no x"
+    assert problem(f"use one of: {untrusted_list('ab')}").parts[1:] == (("a", True), (", ", False), ("b", True))
+    assert problem(f"in {untrusted('')}here").parts == (("in ", False), ("here", False))
+    assert Problem("f", 1, f"no {untrusted('x')}", "y").message == "no x"
 
 
 def test_problems_that_say_the_same_are_the_same() -> None:
-    told, plain = problem(f"name {foreign('a')}"), problem("name a")
+    told, plain = problem(f"name {untrusted('a')}"), problem("name a")
     assert told == plain
     assert hash(told) == hash(plain)
     assert told.order == plain.order
@@ -52,9 +52,9 @@ def test_problems_that_say_the_same_are_the_same() -> None:
 
 
 def test_a_problem_that_is_told_elsewhere_knows_the_same() -> None:
-    found = problem(f"name {foreign('a')}")
+    found = problem(f"name {untrusted('a')}")
     assert replace(found, file="g", line=None).parts == found.parts
-    assert replace(found, fix=f"{found.fix}; or {foreign('b')} there").parts == (
+    assert replace(found, fix=f"{found.fix}; or {untrusted('b')} there").parts == (
         *(("name ", False), ("a", True), ("; or ", False), ("b", True)),
         (" there", False),
     )
@@ -63,28 +63,28 @@ def test_a_problem_that_is_told_elsewhere_knows_the_same() -> None:
 
 
 def test_what_became_of_a_fix_otherwise_is_foreign() -> None:
-    found = problem(f"name {foreign('a')}")
+    found = problem(f"name {untrusted('a')}")
     assert replace(found, fix=f"first {found.fix}").parts == (("first name a", True),)
 
 
 def test_a_text_cannot_leave_its_quotation() -> None:
-    assert problem(f"name {foreign('a' + SIGNS[1] + 'b')}!").parts == (("name ", False), ("ab", True), ("!", False))
+    assert problem(f"name {untrusted('a' + SIGNS[1] + 'b')}!").parts == (("name ", False), ("ab", True), ("!", False))
     assert problem(f"a{SIGNS[0]}b{SIGNS[0]}c").parts == (("a", False), ("b", True), ("c", True))
     assert problem(f"a{SIGNS[1]}b").parts == (("ab", False),)
 
 
 def test_of_a_fix_that_was_cut_our_word_begins_and_ends_it() -> None:
-    cut = problem(f"name {foreign('x' * 9_000)}, or {foreign('y')} there")
+    cut = problem(f"name {untrusted('x' * 9_000)}, or {untrusted('y')} there")
     assert len(cut.fix) == 3_999
     assert [(text[:9], strange) for text, strange in cut.parts] == [
         ("name ", False),
         ("xxxxxxxxx", True),
         (" there", False),
     ]
-    assert problem(f"{foreign('x' * 9_000)}").parts[0][1]
-    assert problem(f"{'x' * 9_000}{foreign('y')}").parts[0][1], "our word was cut as well"
+    assert problem(f"{untrusted('x' * 9_000)}").parts[0][1]
+    assert problem(f"{'x' * 9_000}{untrusted('y')}").parts[0][1], "our word was cut as well"
     assert problem(f"{'x' * 9_000}{SIGNS[1]}").parts == ((problem("x" * 9_000).fix, False),)
-    secret = problem(f"name {foreign(KEY)}!")
+    secret = problem(f"name {untrusted(KEY)}!")
     assert KEY not in secret.fix
     assert [strange for _, strange in secret.parts] == [False, True, False]
 
@@ -110,4 +110,4 @@ def test_nothing_foreign_is_ever_called_ours(pieces: list[tuple[str, bool]]) -> 
     assert len(ours(found)) <= len(own)
     assert set(ours(found)) <= set("ab .")
     assert ours(replace(found, file="g")) == ours(found)
-    assert ours(replace(found, fix=f"{found.fix}{foreign('c')}")).count("c") == 0
+    assert ours(replace(found, fix=f"{found.fix}{untrusted('c')}")).count("c") == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
 from bot.agreement.responses import EVICT, SUGGESTIONS, Response
-from bot.agreement.statistics import Interval, alpha, wilson
+from bot.agreement.statistics import ShareInterval, alpha, wilson
 from bot.consolidator.verdict import Decision, Reason, Route
 from bot.text.compare import normalise
 
@@ -34,13 +34,13 @@ class Share:
         return self.agreed / self.count if self.count else None
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> ShareInterval | None:
         """Wilson's 95 % interval of the share; ``None`` of no responses."""
         return wilson(self.agreed, self.count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AgreementRow:
     """The responses of one kind: commands, merges and closings apart from what a merge let pass.
 
     ``several`` counts the subjects that more than one person judged explicitly, and ``alpha`` is how far these people
@@ -64,7 +64,7 @@ class Month:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ReasonCount:
     """A reason that people gave: as it was first written, in how many responses, and how many of these override."""
 
     text: str
@@ -85,7 +85,7 @@ class Overridden:
     overrides: int
     answers: int
     implicit: int
-    interval: Interval
+    interval: ShareInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +97,12 @@ class Agreement:
     """
 
     people: int
-    overall: Row
-    decisions: tuple[Row, ...]
-    routes: tuple[Row, ...]
-    reasons: tuple[Row, ...]
+    overall: AgreementRow
+    decisions: tuple[AgreementRow, ...]
+    routes: tuple[AgreementRow, ...]
+    reasons: tuple[AgreementRow, ...]
     months: tuple[Month, ...]
-    said: tuple[Said, ...]
+    said: tuple[ReasonCount, ...]
     overridden: tuple[Overridden, ...]
     reversed_explicit: int
     reversed_implicit: int
@@ -116,7 +116,7 @@ class Agreement:
 Counted = TypeVar("Counted")
 
 
-class Answer(NamedTuple):
+class ResponseGroup(NamedTuple):
     """What responses of one kind have in common, as far as shares go."""
 
     decision: str
@@ -163,7 +163,7 @@ class Tally:
     """
 
     people: Counter[str] = field(default_factory=Counter)
-    answers: Counter[Answer] = field(default_factory=Counter)
+    answers: Counter[ResponseGroup] = field(default_factory=Counter)
     questions: Counter[Question] = field(default_factory=Counter)
     wordings: Counter[Wording] = field(default_factory=Counter)
     rested: Counter[Rested] = field(default_factory=Counter)
@@ -212,7 +212,9 @@ def tally_of(responses: Sequence[Response]) -> Tally:
     return Tally(
         people=Counter(item.by.casefold() for item in standing),
         answers=Counter(
-            Answer(item.decision, item.route, item.reasons, item.at[: len("2026-03")], item.explicit, item.agrees)
+            ResponseGroup(
+                item.decision, item.route, item.reasons, item.at[: len("2026-03")], item.explicit, item.agrees
+            )
             for item in standing
         ),
         questions=Counter(_questions(standing)),
@@ -242,7 +244,7 @@ def _questions(responses: Sequence[Response]) -> Iterator[Question]:
 
 
 _ALL: Final = "all"
-_TABLES: Final[Mapping[str, Callable[[Answer | Response], Iterable[str]]]] = {
+_TABLES: Final[Mapping[str, Callable[[ResponseGroup | Response], Iterable[str]]]] = {
     _ALL: lambda item: (_ALL,),
     "decisions": lambda item: (item.decision,),
     "routes": lambda item: (item.route,),
@@ -251,7 +253,7 @@ _TABLES: Final[Mapping[str, Callable[[Answer | Response], Iterable[str]]]] = {
 """The tables, and in which of their rows something is counted."""
 
 
-def _rows_of(item: Answer | Response) -> set[tuple[str, str]]:
+def _rows_of(item: ResponseGroup | Response) -> set[tuple[str, str]]:
     return {(table, name) for table, names in _TABLES.items() for name in names(item)}
 
 
@@ -262,7 +264,7 @@ def agreement_of(responses: Sequence[Response]) -> Agreement:
 
 def agreement_in(tally: Tally) -> Agreement:
     """The agreement of the people whose responses were counted."""
-    months: dict[str, Counter[Answer]] = {}
+    months: dict[str, Counter[ResponseGroup]] = {}
     for answer, count in tally.answers.items():
         months.setdefault(answer.month, Counter())[answer] += count
     return Agreement(
@@ -286,8 +288,8 @@ def _order(item: Response) -> tuple[object, ...]:
     return item.at, item.said or "", item.subject, item.by, item.agrees
 
 
-def _rows(table: str, tally: Tally) -> tuple[Row, ...]:
-    groups: dict[str, Counter[Answer]] = {}
+def _rows(table: str, tally: Tally) -> tuple[AgreementRow, ...]:
+    groups: dict[str, Counter[ResponseGroup]] = {}
     for answer, count in tally.answers.items():
         for name in dict.fromkeys(_TABLES[table](answer)):
             groups.setdefault(name, Counter())[answer] += count
@@ -296,10 +298,10 @@ def _rows(table: str, tally: Tally) -> tuple[Row, ...]:
     return tuple(_row(table, name, groups[name], tally) for name in names)
 
 
-def _row(table: str, name: str, answers: Counter[Answer], tally: Tally) -> Row:
+def _row(table: str, name: str, answers: Counter[ResponseGroup], tally: Tally) -> AgreementRow:
     found = {item: count for item, count in tally.questions.items() if item[:2] == (table, name)}
     units = (({True: item.wanted, False: item.judged - item.wanted}, count) for item, count in found.items())
-    return Row(
+    return AgreementRow(
         name=name,
         explicit=_share(answers, True),
         implicit=_share(answers, False),
@@ -308,12 +310,12 @@ def _row(table: str, name: str, answers: Counter[Answer], tally: Tally) -> Row:
     )
 
 
-def _share(answers: Counter[Answer], explicit: bool) -> Share:
+def _share(answers: Counter[ResponseGroup], explicit: bool) -> Share:
     counted = [(item.agrees, count) for item, count in answers.items() if item.explicit is explicit]
     return Share(sum(count for _, count in counted), sum(count for agrees, count in counted if agrees))
 
 
-def _said(wordings: Counter[Wording]) -> tuple[Said, ...]:
+def _said(wordings: Counter[Wording]) -> tuple[ReasonCount, ...]:
     written: dict[str, str] = {}
     counts: Counter[str] = Counter()
     overrides: Counter[str] = Counter()
@@ -322,7 +324,7 @@ def _said(wordings: Counter[Wording]) -> tuple[Said, ...]:
         counts[item.same] += count
         overrides[item.same] += count * item.overrides
     return tuple(
-        Said(text=written[same], count=counts[same], overrides=overrides[same])
+        ReasonCount(text=written[same], count=counts[same], overrides=overrides[same])
         for same in sorted(counts, key=lambda same: (-counts[same], same))
     )
 

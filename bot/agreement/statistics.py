@@ -19,14 +19,14 @@ _DEVIATIONS: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)  # 1.96: so many stan
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ShareInterval:
     """The bounds of a share, both in [0, 1]."""
 
     low: float
     high: float
 
 
-def wilson(count: int, total: int) -> Interval | None:
+def wilson(count: int, total: int) -> ShareInterval | None:
     """Wilson's score interval of the share of ``count`` (0 to ``total``) in ``total``; ``None`` where that is 0.
 
     Those shares that ``count`` would be no surprise under, so that it stays within [0, 1] and says something even
@@ -40,7 +40,7 @@ def wilson(count: int, total: int) -> Interval | None:
     middle = (share + square / (2 * total)) / scale
     half = _DEVIATIONS / scale * sqrt(share * (1 - share) / total + square / (4 * total**2))
     # At both ends the formula gives the bound itself, but for the last digit.
-    return Interval(max(0.0, middle - half) if count else 0.0, min(1.0, middle + half) if count < total else 1.0)
+    return ShareInterval(max(0.0, middle - half) if count else 0.0, min(1.0, middle + half) if count < total else 1.0)
 
 
 def alpha(units: Iterable[tuple[Mapping[Value, int], int]]) -> float | None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from bot.agreement.responses import Response, responses_of
-from bot.calibration.cross_validation import HeldOut, hold_out
-from bot.calibration.evidence import Evidence, evidence_of
+from bot.calibration.cross_validation import HeldOutAnswers, hold_out
+from bot.calibration.evidence import KnobEvidence, evidence_of
 from bot.calibration.fit import Estimate, calibrate, in_unit, with_proposals
 from bot.calibration.override_filter import Validated, Weighted, validate_responses
 from bot.calibration.replay import Reader, judged, replay
@@ -57,7 +57,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CalibrationFinding:
     """What people's answers teach.
 
     ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's,
@@ -76,7 +76,7 @@ class Finding:
     estimates: tuple[Estimate, ...]
     check: SelfCheck
     changed: tuple[Changed, ...]
-    held_out: HeldOut
+    held_out: HeldOutAnswers
 
     @property
     def proposed(self) -> tuple[Estimate, ...]:
@@ -91,7 +91,7 @@ def find(
     capabilities: Collection[str],
     classifier: str | None,
     comparable: Callable[[str], Collection[str]],
-) -> Finding:
+) -> CalibrationFinding:
     """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit.
 
     What is no capability any more, of those that there are, nothing is learnt of; nor of scores of another
@@ -102,10 +102,10 @@ def find(
     def is_comparable(capability: str, response: Response) -> bool:
         return response.facts is None or capability in comparable(response.facts.taxonomy)
 
-    def about(answers: Sequence[Weighted]) -> list[Evidence]:
+    def about(answers: Sequence[Weighted]) -> list[KnobEvidence]:
         return [item for item in evidence_of(answers, situations) if item.capability in capabilities]
 
-    def teaching(answers: Sequence[Weighted]) -> list[Evidence]:
+    def teaching(answers: Sequence[Weighted]) -> list[KnobEvidence]:
         return [item for item in about(answers) if is_comparable(item.capability, item.response)]
 
     def can_test(response: Response) -> bool:
@@ -125,7 +125,7 @@ def find(
     before = replay(shown, read, config)
     after = before if proposed == config else replay(shown, read, proposed)
     pairs = [(item, after[key]) for key, item in sorted(before.items())]
-    return Finding(
+    return CalibrationFinding(
         responses=len(responses),
         validated=validated,
         other_classifier=len(usable) - len(comparable_answers),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.agreement.responses import Response
-from bot.calibration.evidence import REDUNDANT, Evidence, judged_of
+from bot.calibration.evidence import REDUNDANT, KnobEvidence, judged_of
 from bot.calibration.fit import calibrate, with_proposals
 from bot.calibration.override_filter import Weighted, question_of, wants_change
 from bot.calibration.replay import Judged, Reader, Replayed, replay
@@ -16,7 +16,7 @@ from bot.text.digests import digest
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class PredictionAgreement:
     """How many of ``count`` answers the verdicts agreed with, under the config as it is and with what was fitted."""
 
     count: int = 0
@@ -25,15 +25,15 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOut:
+class HeldOutAnswers:
     """The answers of all folds, each judged by a fit to the other folds; silent ones stand apart.
 
     ``lost`` answers could not be judged again: their verdicts cannot be replayed, or rest on scores under another
     definition, or they are about no floor.
     """
 
-    explicit: Agreement
-    silent: Agreement
+    explicit: PredictionAgreement
+    silent: PredictionAgreement
     lost: int
 
 
@@ -47,9 +47,9 @@ def hold_out(
     shown: Sequence[Shown],
     read: Reader,
     config: Curation,
-    teaching: Callable[[Sequence[Weighted]], Sequence[Evidence]],
+    teaching: Callable[[Sequence[Weighted]], Sequence[KnobEvidence]],
     can_test: Callable[[Response], bool],
-) -> HeldOut:
+) -> HeldOutAnswers:
     """Fit to all folds of ``answers`` but one and judge that one again, for each fold.
 
     ``teaching`` is what answers say of knobs; ``can_test`` tells whether the knobs of today are about the scores that
@@ -69,7 +69,7 @@ def hold_out(
             new = _agrees(item.response, after, fitted)
             if old is not None and new is not None:
                 pairs.append((item, old, new))
-    return HeldOut(
+    return HeldOutAnswers(
         explicit=_count([pair for pair in pairs if pair[0].response.explicit]),
         silent=_count([pair for pair in pairs if not pair[0].response.explicit]),
         lost=len(answers) - len(pairs),
@@ -92,5 +92,5 @@ def _agrees(response: Response, replayed: Mapping[Judged, Replayed], config: Cur
     return None if again is None else again.ruling.decision.admits == wants_change(response)
 
 
-def _count(pairs: Sequence[tuple[Weighted, bool, bool]]) -> Agreement:
-    return Agreement(len(pairs), sum(1 for pair in pairs if pair[1]), sum(1 for pair in pairs if pair[2]))
+def _count(pairs: Sequence[tuple[Weighted, bool, bool]]) -> PredictionAgreement:
+    return PredictionAgreement(len(pairs), sum(1 for pair in pairs if pair[1]), sum(1 for pair in pairs if pair[2]))

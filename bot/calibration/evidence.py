@@ -30,7 +30,7 @@ class Knob(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class KnobEvidence:
     """What one response says of one knob: that its value is at or below ``at`` (``met``), or above it.
 
     ``at`` is a score, a lead over the champion, or a number of coverers that remain.  ``weight`` in (0, 1] is the
@@ -55,12 +55,12 @@ class Evidence:
         return self.response.route == Route.REVIEW
 
 
-def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed]) -> tuple[Evidence, ...]:
+def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed]) -> tuple[KnobEvidence, ...]:
     """What the responses that were ``kept`` say of knobs; most are about none.
 
     ``situations`` are the verdicts replayed under the config of then, which tell what an EXCLUDE fell short of.
     """
-    found: list[Evidence] = []
+    found: list[KnobEvidence] = []
     for item in kept:
         response = item.response
         about, met = _about(response, situations)
@@ -68,7 +68,7 @@ def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed])
         given = () if response.facts is None else response.facts.corrected
         about = {key: at for key, at in about.items() if key[1] not in given}
         found += [
-            Evidence(knob=knob, capability=name, at=at, met=met, weight=item.weight / len(about), response=response)
+            KnobEvidence(knob=knob, capability=name, at=at, met=met, weight=item.weight / len(about), response=response)
             for (knob, name), at in about.items()
         ]
     return tuple(found)

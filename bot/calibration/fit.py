@@ -20,12 +20,12 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.calibration.evidence import Evidence, Knob
+from bot.calibration.evidence import Knob, KnobEvidence
 from bot.config import CalibrationSettings, Curation, KnobFit, Overrides
 from bot.text.compare import rounded
 
 
-class Outcome(StrEnum):
+class KnobOutcome(StrEnum):
     """What became of one knob of one capability."""
 
     PROPOSED = "proposed"
@@ -49,19 +49,19 @@ class Estimate:
 
     knob: Knob
     capability: str
-    outcome: Outcome
+    outcome: KnobOutcome
     present: float
     likeliest: float | None
     gain: float
-    evidence: tuple[Evidence, ...]
-    raising: tuple[Evidence, ...]
-    lowering: tuple[Evidence, ...]
-    against: tuple[Evidence, ...]
+    evidence: tuple[KnobEvidence, ...]
+    raising: tuple[KnobEvidence, ...]
+    lowering: tuple[KnobEvidence, ...]
+    against: tuple[KnobEvidence, ...]
 
     @property
     def proposed(self) -> float | None:
         """The value that is proposed, if one is."""
-        return self.likeliest if self.outcome is Outcome.PROPOSED else None
+        return self.likeliest if self.outcome is KnobOutcome.PROPOSED else None
 
     @property
     def words(self) -> int:
@@ -74,9 +74,9 @@ class Estimate:
         return rounded(sum(item.weight for item in self.evidence))
 
 
-def calibrate(evidence: Sequence[Evidence], config: Curation) -> tuple[Estimate, ...]:
+def calibrate(evidence: Sequence[KnobEvidence], config: Curation) -> tuple[Estimate, ...]:
     """One estimate for each knob and capability that there is ``evidence`` on, sorted by knob and capability."""
-    found: dict[tuple[Knob, str], list[Evidence]] = defaultdict(list)
+    found: dict[tuple[Knob, str], list[KnobEvidence]] = defaultdict(list)
     for item in evidence:
         found[item.knob, item.capability].append(item)
     return tuple(
@@ -124,17 +124,17 @@ def _fit_of(knob: Knob, settings: CalibrationSettings) -> KnobFit:
     return settings.knobs.redundancy_floor
 
 
-def _estimate(knob: Knob, capability: str, evidence: tuple[Evidence, ...], config: Curation) -> Estimate:
+def _estimate(knob: Knob, capability: str, evidence: tuple[KnobEvidence, ...], config: Curation) -> Estimate:
     settings = config.calibration
     fit = _fit_of(knob, settings)
     present = present_value(knob, capability, config)
-    likeliest, gain, outcome = None, 0.0, Outcome.THIN
+    likeliest, gain, outcome = None, 0.0, KnobOutcome.THIN
     if sum(1 for item in evidence if not item.silent) >= settings.minimum:
         values = _candidates(knob, evidence, fit, config.ceiling, present)
         likeliest, gain = _likeliest(knob, evidence, values, present, _global(knob, config), fit, settings)
         far = rounded(abs(likeliest - present)) >= rounded(fit.least_change)
         sure = gain >= settings.least_gain
-        outcome = Outcome.CLOSE if not far else Outcome.PROPOSED if sure else Outcome.UNSURE
+        outcome = KnobOutcome.CLOSE if not far else KnobOutcome.PROPOSED if sure else KnobOutcome.UNSURE
     return Estimate(
         knob=knob,
         capability=capability,
@@ -149,7 +149,7 @@ def _estimate(knob: Knob, capability: str, evidence: tuple[Evidence, ...], confi
     )
 
 
-def _is_against(item: Evidence, value: float) -> bool:
+def _is_against(item: KnobEvidence, value: float) -> bool:
     """Whether ``item`` is on the wrong side of a knob of this ``value``; a win takes more than the margin."""
     reached = rounded(item.at) > rounded(value) if item.knob is Knob.WINNING_MARGIN else item.at >= rounded(value)
     return reached != item.met
@@ -157,7 +157,7 @@ def _is_against(item: Evidence, value: float) -> bool:
 
 def _likeliest(
     knob: Knob,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[KnobEvidence],
     values: Sequence[float],
     present: float,
     centre: float,
@@ -191,7 +191,9 @@ def _likeliest(
     return values[best], rounded(scores[best] - scores[values.index(present)])
 
 
-def _candidates(knob: Knob, evidence: Sequence[Evidence], fit: KnobFit, ceiling: int, present: float) -> list[float]:
+def _candidates(
+    knob: Knob, evidence: Sequence[KnobEvidence], fit: KnobFit, ceiling: int, present: float
+) -> list[float]:
     """The multiples of the step that the knob may take, and what it is at ``present``.
 
     No floor is above the ``ceiling``: so many entries R never has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.calibration.replay import Reader, Standing
+from bot.calibration.replay import PastSet, Reader
 from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
 from bot.curator.store import load_regression_set
 from bot.errors import IncumbentError
@@ -24,9 +24,9 @@ def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, pat
     Of the config of then the parts that verdicts rest on are taken, and the rest from ``present``: an older file lacks
     keys that are required today.
     """
-    known: dict[str, Standing | None] = {}
+    known: dict[str, PastSet | None] = {}
 
-    def read(commit: str) -> Standing | None:
+    def read(commit: str) -> PastSet | None:
         if commit not in known:
             try:
                 snapshot = open_commit(commit)
@@ -39,7 +39,7 @@ def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, pat
     return read
 
 
-def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage) -> Standing:
+def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage) -> PastSet:
     taxonomy = load_taxonomy(snapshot)
     regression_set = load_regression_set(snapshot, taxonomy)
     residents = tuple(
@@ -57,4 +57,4 @@ def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage
         "options": validate(Options, document, raw.get("options"), ("options",)),
         "per_capability": overrides,
     }
-    return Standing(residents=residents, config=present.model_copy(update=decisive))
+    return PastSet(residents=residents, config=present.model_copy(update=decisive))

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bot.config import Curation
-from bot.consolidator.cycle import Moment
+from bot.consolidator.cycle import CycleState
 from bot.consolidator.verdict import Reason, Route, Ruling
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.rater.profile import Profile
 from bot.text.compare import rounded
 from bot.text.digests import digest
@@ -35,14 +35,14 @@ TRUST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class PastSet:
     """What verdicts were judged against at one commit: R with the entries that wait for a slot, and the config."""
 
-    residents: tuple[Resident, ...]
+    residents: tuple[RatedEntry, ...]
     config: Curation
 
 
-Reader: TypeAlias = Callable[[str], Standing | None]
+Reader: TypeAlias = Callable[[str], PastSet | None]
 """What stood at a commit; ``None`` where that cannot be read any more."""
 
 Judged: TypeAlias = tuple[int, str, str, str, int]
@@ -118,7 +118,7 @@ def _with(latest: Sequence[_Told], new: Sequence[Shown]) -> list[_Told]:
     return found
 
 
-def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> list[Replayed]:
+def _review(items: Sequence[_Told], standing: PastSet, config: Curation) -> list[Replayed]:
     """One cycle over ``items``, in their order; their own entries of R stand aside."""
     own = {item.entry for item, _ in items}
     queries = [
@@ -134,7 +134,7 @@ def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> lis
     ]
     codes = {item.entry: item.codes for item, _ in items}
     live = LiveSet([_unnamed(each) for each in standing.residents if each.id not in own], queries, config)
-    moment = Moment(live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), ())
+    moment = CycleState(live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), ())
     found: list[Replayed] = []
     for (item, told), query in zip(items, queries, strict=True):
         profile = live.profile(query)
@@ -145,7 +145,7 @@ def _review(items: Sequence[_Told], standing: Standing, config: Curation) -> lis
     return found
 
 
-def _unnamed(resident: Resident) -> Resident:
+def _unnamed(resident: RatedEntry) -> RatedEntry:
     """``resident`` with its customer as the ledger has it."""
     return replace(resident, customer=None if resident.customer is None else digest(resident.customer))
 

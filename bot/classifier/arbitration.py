@@ -16,7 +16,7 @@ from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class PathFindings:
     """What all paths say of one query.
 
     ``declared``: what the specification decides; ``counted``: what the structure of the query decides; ``called``: what
@@ -49,9 +49,9 @@ class Evidence:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: Evidence) -> Classification:
+def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
     """The classification of a query: each capability's own judgement, its requirement, then the groups."""
-    state = _State(evidence, {item.id: _own(item, evidence) for item in taxonomy.capabilities})
+    state = _ArbitrationState(evidence, {item.id: _own(item, evidence) for item in taxonomy.capabilities})
     # What is on trial takes nothing from those that count.
     counting = {group: [item for item in members if not item.trial] for group, members in taxonomy.exactly_one.items()}
     groups = [(group, members, _bound(members)) for group, members in counting.items()]
@@ -80,7 +80,7 @@ def _bound(members: Iterable[Capability]) -> bool:
     return any(member.requires for member in members)
 
 
-def _own(capability: Capability, evidence: Evidence) -> Judgement:
+def _own(capability: Capability, evidence: PathFindings) -> Judgement:
     """What its path says of ``capability``, whatever the others say."""
     declared, counted = evidence.declared.get(capability.id), evidence.counted.get(capability.id)
     if declared is not None:
@@ -95,10 +95,10 @@ def _own(capability: Capability, evidence: Evidence) -> Judgement:
     return Judgement(consensus.value, consensus.confidence, "inference")
 
 
-class _State:
+class _ArbitrationState:
     """The judgements of one query while they are settled; ``unmet`` are the capabilities whose requirement fails."""
 
-    def __init__(self, evidence: Evidence, judgements: dict[str, Judgement]) -> None:
+    def __init__(self, evidence: PathFindings, judgements: dict[str, Judgement]) -> None:
         self.evidence = evidence
         self.judgements = judgements
         self.fixed = evidence.fixed

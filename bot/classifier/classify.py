@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.classifier.arbitration import Evidence, arbitrate
+from bot.classifier.arbitration import PathFindings, arbitrate
 from bot.classifier.called_tools import (
     UNKNOWN_NAMES,
     ToolValues,
@@ -141,14 +141,14 @@ class _Agent:
             call_capability=self.call_capability if self.asks else None,
         )
 
-    def evidence(self, query: Query, counted: Declared, found: Finding) -> Evidence:
+    def evidence(self, query: Query, counted: Declared, found: Finding) -> PathFindings:
         """What all paths say of ``query``; ``found`` is the backend's answer."""
         expected = expectation(query, self.specification) if self.depends else None
         said = self._said(found)
         calls = found.calls or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
         # Where it is not declared whether there are tools, `tool` capabilities are inferred like others.
         is_known = expected is not None or self.asks or (self.specification.tools is not None and bool(self.values))
-        return Evidence(
+        return PathFindings(
             declared=self.declared,
             counted=counted,
             inferred=found.consensus,

@@ -118,7 +118,7 @@ def corrected(item: Classification, taxonomy: Taxonomy, values: Mapping[str, boo
             holding[name] = value
     if not holding:
         return item
-    state = _State(item, holding)
+    state = _CorrectionState(item, holding)
     groups = taxonomy.exactly_one.items()
     # A capability may require a member of one group and be a member of another.
     for group, members in groups:
@@ -139,7 +139,7 @@ def corrected(item: Classification, taxonomy: Taxonomy, values: Mapping[str, boo
     )
 
 
-class _State:
+class _CorrectionState:
     """The judgements of one query while corrections are applied."""
 
     def __init__(self, item: Classification, holding: Mapping[str, bool]) -> None:

@@ -11,7 +11,7 @@ from bot.taxonomy.model import Exemplar, Taxonomy
 from bot.text.compare import normalise
 
 
-class Label(IntEnum):
+class ExemplarLabel(IntEnum):
     """What the taxonomy says of an exemplar and a capability."""
 
     UNLISTED = 0
@@ -33,7 +33,7 @@ class TrainingData:
 
     capabilities: tuple[str, ...]
     exemplars: tuple[tuple[str, ...], ...]
-    labels: tuple[tuple[Label, ...], ...]
+    labels: tuple[tuple[ExemplarLabel, ...], ...]
     ids: tuple[str, ...]
     hands: tuple[str, ...]
     languages: tuple[str | None, ...]
@@ -48,9 +48,13 @@ def training_data(taxonomy: Taxonomy) -> TrainingData:
     """The exemplars of :func:`model_capabilities`, in the taxonomy's order; equal normalised texts are one exemplar."""
     capabilities = model_capabilities(taxonomy)
     first: dict[str, Exemplar] = {}
-    labels: dict[str, dict[str, Label]] = {}
+    labels: dict[str, dict[str, ExemplarLabel]] = {}
     for row in taxonomy.exemplars or _inline(taxonomy):
-        meant = ((Label.POSITIVE, row.exercises), (Label.NEGATIVE, row.resembles), (Label.UNKNOWN, row.unknown))
+        meant = (
+            (ExemplarLabel.POSITIVE, row.exercises),
+            (ExemplarLabel.NEGATIVE, row.resembles),
+            (ExemplarLabel.UNKNOWN, row.unknown),
+        )
         listed = [(name, label) for label, names in meant for name in names]
         named = [(name, label) for name, label in listed if name in capabilities]
         if not named:
@@ -63,13 +67,13 @@ def training_data(taxonomy: Taxonomy) -> TrainingData:
     for members in taxonomy.exactly_one.values():
         names = [member.id for member in members if member.id in capabilities]
         for known in labels.values():
-            if any(known.get(name) is Label.POSITIVE for name in names):
+            if any(known.get(name) is ExemplarLabel.POSITIVE for name in names):
                 for name in names:
-                    known[name] = max(Label.NEGATIVE, known.get(name, Label.NEGATIVE))
+                    known[name] = max(ExemplarLabel.NEGATIVE, known.get(name, ExemplarLabel.NEGATIVE))
     return TrainingData(
         capabilities=capabilities,
         exemplars=tuple(row.turns for row in first.values()),
-        labels=tuple(tuple(labels[key].get(name, Label.UNLISTED) for name in capabilities) for key in first),
+        labels=tuple(tuple(labels[key].get(name, ExemplarLabel.UNLISTED) for name in capabilities) for key in first),
         ids=tuple(row.id for row in first.values()),
         hands=tuple(row.hand for row in first.values()),
         languages=tuple(row.language for row in first.values()),
@@ -100,7 +104,7 @@ Bar: TypeAlias = Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOut:
+class HeldOutExemplars:
     """Exemplars of one capability, each judged by a fit without it and its fellows.
 
     Tagged is what reaches a bar (never less than one half).  ``found`` exercise it and were tagged, ``false`` do not
@@ -127,6 +131,6 @@ class HeldOut:
 class MeasuredBackend(Protocol):
     """A backend that knows how well it judges what it has not seen."""
 
-    def held_out(self, bar: Bar) -> Mapping[str, HeldOut]:
+    def held_out(self, bar: Bar) -> Mapping[str, HeldOutExemplars]:
         """Of each capability that has exemplars, of tags at its ``bar`` and above."""
         ...

@@ -28,7 +28,7 @@ from bot.cli.options import (
 from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
 from bot.errors import InputError, UsageError
-from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting, entered_before
+from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting, entered_before
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
 from bot.report.console import Printer
@@ -36,7 +36,7 @@ from bot.report.output import AdmissionOutput
 from bot.report.review_console import print_accepting
 from bot.report.verdict_text import PlainVoice, beside, first_turn, why
 
-_WORDS = Words(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
+_WORDS = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
 
 @click.command("admit")

@@ -20,7 +20,7 @@ from bot.report.escaping import visible
 
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
-    from bot.github.calibration_offer import Offer
+    from bot.github.calibration_offer import CalibrationOffer
     from bot.ledger.store import LocalLedger
     from bot.report.calibration import CalibrateOutput
 
@@ -116,7 +116,7 @@ def _repository(given: str | None, repo: Path) -> str:
 
 def _offer(
     edit: ConfigEdit, text: str, output: CalibrateOutput, repository: str, environment: Mapping[str, str]
-) -> Offer:
+) -> CalibrationOffer:
     """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
     from bot.config import REVIEWED_FILES
     from bot.git import ObjectStore
@@ -149,7 +149,7 @@ def _offer(
     return offer
 
 
-def _tell(offer: Offer) -> None:
+def _tell(offer: CalibrationOffer) -> None:
     if offer.operations:
         say(f"a pull request was opened for {offer.branch}", err=True)
     elif offer.refused:

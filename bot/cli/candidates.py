@@ -23,7 +23,7 @@ from bot.curator.entry import Entry
 from bot.errors import InputError, Problem
 from bot.extension.candidates import find_candidates, why_none
 from bot.extension.draft import RefusedCandidates
-from bot.extension.model import Candidate, Core
+from bot.extension.model import Core, ExtensionCandidate
 from bot.extension.naming_model import named
 from bot.extension.signals import observe_all, observe_entry
 from bot.files.documents import parse_yaml
@@ -118,7 +118,7 @@ def _entries(platform: Platform) -> list[Entry]:
     return [entry for id, entry in known.entries.items() if id not in lagging]
 
 
-def _show(found: tuple[Candidate, ...]) -> None:
+def _show(found: tuple[ExtensionCandidate, ...]) -> None:
     for place, item in enumerate(found, 1):
         about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
         say(f"{place}. {item.id}: {_told(item.name)}")

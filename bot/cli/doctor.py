@@ -20,7 +20,7 @@ from bot.report.escaping import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bot.doctor.model import Finding
+    from bot.doctor.model import SetupFinding
     from bot.doctor.output import DoctorOutput
     from bot.files.snapshot import Snapshot
 
@@ -72,9 +72,9 @@ def _repository(given: str | None) -> str:
     return found
 
 
-def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
+def _findings(repository: str, environment: Mapping[str, str]) -> tuple[SetupFinding, ...]:
     from bot.doctor.diagnosis import diagnose
-    from bot.doctor.examination import RefusedError, asker, examine
+    from bot.doctor.examination import ReadRefusedError, asker, examine
     from bot.doctor.model import unreachable
     from bot.git import ObjectStore
 
@@ -92,7 +92,7 @@ def _findings(repository: str, environment: Mapping[str, str]) -> tuple[Finding,
         try:
             ask = asker(repository, token, api)
             return diagnose(examine(ask, token, open_files, on_github_com=urlsplit(api).hostname == "api.github.com"))
-        except RefusedError as error:
+        except ReadRefusedError as error:
             return (unreachable(repository, error.status, error.reason),)
         finally:
             store.close()

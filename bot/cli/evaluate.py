@@ -121,7 +121,7 @@ def command(
     """
     from bot.cli import evaluation_sources as sources
     from bot.config import load_config
-    from bot.evaluation.labels import Vocabulary
+    from bot.evaluation.labels import LabelVocabulary
     from bot.evaluation.measures import Sampling
     from bot.files.snapshot import WorkingTree
 
@@ -130,7 +130,7 @@ def command(
     if save is not None and predictions is not None:
         raise UsageError("--predictions are saved already: leave out --save, or --predictions")
     platform = open_platform(repo, config_path)
-    vocabulary = Vocabulary(
+    vocabulary = LabelVocabulary(
         taxonomy=platform.taxonomy,
         meanings=sources.read_meanings(names, platform.taxonomy),
         with_agent=agent is not None,

@@ -14,8 +14,8 @@ from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.curator.corrections import by_hand, load_corrections
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
-from bot.evaluation.corrections import Corrected, corrected
-from bot.evaluation.labels import DOCUMENTS, LEFT_OUT, LabelledQuery, Vocabulary, join, read_labelled_queries
+from bot.evaluation.corrections import CorrectedQueries, corrected
+from bot.evaluation.labels import DOCUMENTS, LEFT_OUT, LabelledQuery, LabelVocabulary, join, read_labelled_queries
 from bot.evaluation.predictions import Predictions, predict
 from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
@@ -34,7 +34,7 @@ from bot.pipeline.submission import submission_folders
 from bot.taxonomy.migration import lineage
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 LABELS_FOLDER = "labels"
 
@@ -59,7 +59,9 @@ def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
         if not (name and equals and meaning):
             raise UsageError(f"--name must be NAME=CAPABILITY, and is {item!r}")
         if meaning != LEFT_OUT and meaning not in taxonomy.by_id:
-            raise UsageError(f"--name: the taxonomy has no capability {meaning!r}{perhaps(meaning, taxonomy.by_id)}")
+            raise UsageError(
+                f"--name: the taxonomy has no capability {meaning!r}{did_you_mean(meaning, taxonomy.by_id)}"
+            )
         if meanings.setdefault(name, meaning) != meaning:
             raise UsageError(f"--name: {name!r} means two capabilities; keep one of the two")
     return meanings
@@ -83,7 +85,9 @@ def label_files(given: Sequence[Path], repo: Path, ledger: bool) -> tuple[Path, 
     return found
 
 
-def read_label_files(files: Sequence[Path], vocabulary: Vocabulary, platform: Platform) -> tuple[LabelledQuery, ...]:
+def read_label_files(
+    files: Sequence[Path], vocabulary: LabelVocabulary, platform: Platform
+) -> tuple[LabelledQuery, ...]:
     """The labelled queries of ``files``; all their faults at once as :class:`InputError`."""
     contents: dict[str, bytes] = {}
     problems: list[Problem] = []
@@ -115,7 +119,7 @@ def read_label_file(path: Path) -> bytes:
     return content
 
 
-def read_corrections(repo: Path, platform: Platform, vocabulary: Vocabulary) -> Corrected:
+def read_corrections(repo: Path, platform: Platform, vocabulary: LabelVocabulary) -> CorrectedQueries:
     """What people corrected, by hand and by the local clone's ledger, joined with the texts that are at hand."""
     texts = load_corrections(WorkingTree(repo), platform.taxonomy)
     recorded: Corrections = {}
@@ -149,7 +153,7 @@ def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
 
 
 def labelled_queries(
-    files: Sequence[Path], ledger: bool, repo: Path, platform: Platform, vocabulary: Vocabulary
+    files: Sequence[Path], ledger: bool, repo: Path, platform: Platform, vocabulary: LabelVocabulary
 ) -> tuple[LabelledQuery, ...]:
     """The labels of all sources in one; raises :class:`InputError` where there are none."""
     queries = read_label_files(label_files(files, repo, ledger), vocabulary, platform)
@@ -174,7 +178,7 @@ def ask(
     queries: Sequence[LabelledQuery],
     specification: Specification,
     settings: ClassifierSettings,
-    vocabulary: Vocabulary,
+    vocabulary: LabelVocabulary,
     *,
     names: bool,
 ) -> Predicted:

@@ -37,14 +37,14 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.registry import readers
-from bot.pipeline.importing.plan import Item, appraise, compare, gone, plan_import
-from bot.pipeline.importing.reading import Part, Spoken, read_agent, read_bundles
+from bot.pipeline.importing.plan import ImportItem, appraise, compare, gone, plan_import
+from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.imports import import_overview
 from bot.text.compare import text_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 
 @click.command("import")
@@ -147,14 +147,16 @@ def command(
         print_import(output, platform.taxonomy, Printer(everything))
 
 
-def _corrections(item: Item, platform: Platform) -> dict[str, bool]:
+def _corrections(item: ImportItem, platform: Platform) -> dict[str, bool]:
     """What curators corrected of the text of ``item``; where it stays the same, what its entry says of that too."""
     before, turns = item.before, item.query.turns
     own = {} if before is None or text_key(before.turns) != text_key(turns) else before.classified.corrected
     return overlaid(platform.taxonomy, own, values_of(platform.corrections_of(turns)))
 
 
-def _classify(items: Sequence[Item], platform: Platform, backend: Backend, wait: bool) -> Mapping[str, Classification]:
+def _classify(
+    items: Sequence[ImportItem], platform: Platform, backend: Backend, wait: bool
+) -> Mapping[str, Classification]:
     """What the items exercise that were not classified yet, by entry; raises rather than leave some out of the set.
 
     ``wait``: for answers of batches, if they are asked in batches.
@@ -167,7 +169,7 @@ def _classify(items: Sequence[Item], platform: Platform, backend: Backend, wait:
     return {each.query_id: each for each in result.classifications}
 
 
-def _asked(items: Sequence[Item], platform: Platform, backend: Backend) -> ClassifierResult:
+def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) -> ClassifierResult:
     """What the classifier says of the items, agent by agent, until something stops it."""
     waiting = [item for item in items if item.classify]
     show = progress_bar("classifying")
@@ -199,7 +201,7 @@ def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, 
     names = [reader.name for reader in readers()]
     if form is not None and form not in names:
         raise UsageError(
-            f"--format {form}: there is no such format{perhaps(form, names)}; use one of {', '.join(names)}"
+            f"--format {form}: there is no such format{did_you_mean(form, names)}; use one of {', '.join(names)}"
         )
     of_its_own = [reader.name for reader in readers() if reader.name == form and not reader.names_columns]
     if columns and of_its_own:
@@ -236,11 +238,11 @@ def _parts(
 ) -> tuple[list[Part], list[Problem]]:
     """The arguments as parts of an import, each once, and remarks on where no agent was found."""
     notes: list[Problem] = []
-    agents: dict[Path, Spoken] = {}
+    agents: dict[Path, ImportedAgent] = {}
 
-    def spoken(folder: Path) -> Spoken:
+    def spoken(folder: Path) -> ImportedAgent:
         if agent_folder is None and not _may_hold_agent(repo, folder, limits.package_files):
-            return Spoken()
+            return ImportedAgent()
         asked = agent_folder is not None
         label, inside = _label(repo, folder)
         found, note = read_agent(WorkingTree(folder, label), limits, (label or ".") if inside else None, asked=asked)

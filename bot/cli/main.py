@@ -85,9 +85,9 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from bot.text.did_you_mean import perhaps
+            from bot.text.did_you_mean import did_you_mean
 
-            raise click.UsageError(f"no such command {args[0]!r}{perhaps(args[0], COMMANDS)}", ctx)
+            raise click.UsageError(f"no such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

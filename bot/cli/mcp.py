@@ -43,11 +43,11 @@ def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, co
         raise UsageError("the package mcp is missing: say `make mcp` in a clone, or `pip install 'incumbent[mcp]'`")
     from bot.mcp_server.server import make_server
     from bot.mcp_server.serving import loopback, serve_http, serve_stdio
-    from bot.mcp_server.workspace import Desk
+    from bot.mcp_server.workspace import Workspace
 
     if http:
         loopback(host)
-    server = make_server(Desk(repo, config_path, writes=allow_writes))
+    server = make_server(Workspace(repo, config_path, writes=allow_writes))
     if http:
         serve_http(server, host, port, lambda address: click.echo(f"serving {address}; Ctrl-C ends", err=True))
     else:

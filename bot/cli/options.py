@@ -18,7 +18,7 @@ from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
 from bot.cli.pace import Pace
 from bot.config import CONFIG_FILE
-from bot.curator.entry import Lag, utc
+from bot.curator.entry import StaleEntry, utc
 from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.interrupts import is_stop
@@ -27,7 +27,7 @@ from bot.report.escaping import printable, visible
 from bot.text.masking import masked, masked_json
 
 if TYPE_CHECKING:
-    from bot.curator.staging import Occasion
+    from bot.curator.staging import AuditStamp
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -105,7 +105,7 @@ at_option = click.option(
 )
 
 
-def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
     """When and by whom a command acts; where git does not say when, ``--at`` may."""
     # Few commands act, and the pipeline is slow to load.
     from bot.pipeline.workspace import occasion as at_hand
@@ -228,7 +228,7 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
         click.echo(told(usage), err=True)
 
 
-def warn_of_lag(lags: Sequence[Lag]) -> None:
+def warn_of_lag(lags: Sequence[StaleEntry]) -> None:
     """Say on standard error which entries lag behind, where that stops nothing."""
     for lag in lags:
         say(f"warning: {lag.id} is stale ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
@@ -281,9 +281,9 @@ def show_problems(problems: tuple[Problem, ...]) -> None:
 def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumbent list` for the ids") -> None:
     """Raise :class:`InputError` unless ``id`` is among ``known``."""
     if id not in known:
-        from bot.text.did_you_mean import perhaps
+        from bot.text.did_you_mean import did_you_mean
 
-        raise InputError([Problem(id, None, f"there is no such {what}{perhaps(id, known)}", fix)])
+        raise InputError([Problem(id, None, f"there is no such {what}{did_you_mean(id, known)}", fix)])
 
 
 def reason_given(value: str) -> str:

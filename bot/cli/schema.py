@@ -7,7 +7,7 @@ import json
 import click
 
 from bot.errors import UsageError
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 
 @click.command("schema")
@@ -28,5 +28,5 @@ def command(name: str | None) -> None:
             click.echo(known)
         return
     if name not in SCHEMAS:
-        raise UsageError(f"there is no schema {name!r}{perhaps(name, SCHEMAS)}; `incumbent schema` lists them")
+        raise UsageError(f"there is no schema {name!r}{did_you_mean(name, SCHEMAS)}; `incumbent schema` lists them")
     click.echo(json.dumps(schema(name), ensure_ascii=False, indent=2))

@@ -14,7 +14,7 @@ from bot.git import ObjectStore
 from bot.git.working_copy import read_commit, read_top
 from bot.pipeline.impact.appraisal import appraise
 from bot.pipeline.impact.measure import held_out_of, judged_texts
-from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.impact.model import CapabilityImpact
 from bot.pipeline.reclassify import all_tasks, renew
 from bot.pipeline.review import Platform, classify_package
 from bot.pipeline.submission import Package, called_by_agent, find_specification, refuse_shared_ids
@@ -40,7 +40,9 @@ def taxonomy_at(repo: Path, name: str) -> tuple[str, Taxonomy]:
             ) from None
 
 
-def appraised(old: Taxonomy, platform: Platform, packages: Sequence[Package], repo: Path) -> tuple[Appraisal, ...]:
+def appraised(
+    old: Taxonomy, platform: Platform, packages: Sequence[Package], repo: Path
+) -> tuple[CapabilityImpact, ...]:
     """What to expect of the capabilities that ``platform``, the working tree at ``repo``, adds to ``old`` or changes.
 
     A model that costs is not asked.

@@ -101,9 +101,9 @@ def command(
     given = [path for path in (*inputs, agent_folder, agents_folder, repo) if path is not None]
     _refuse_nested(out, folder, given)
     from bot.text.digests import digest
-    from bot.triage.cluster import Cluster, reach
+    from bot.triage.cluster import RayCluster, reach
     from bot.triage.plan import open_work, writing_to
-    from bot.triage.reading import Columns, stamp
+    from bot.triage.reading import TrafficColumns, stamp
     from bot.triage.run import Assignment, Batches, refuse_other, triage
 
     refuse_other(out, replaces=force)
@@ -113,7 +113,7 @@ def command(
     if address is not None:
         if platform.config.classifier.backend != "embedded":
             raise UsageError("--ray: a language model is asked from one process, whose budget holds; leave --ray out")
-        cluster = Cluster(address=address, seconds=platform.config.triage.cluster_seconds)
+        cluster = RayCluster(address=address, seconds=platform.config.triage.cluster_seconds)
         reach(cluster)
     packages = _packages(platform, agent_folder, agents_folder, customer)
     backend = open_backend(platform, progress_lines, batch=batch)
@@ -121,7 +121,7 @@ def command(
         platform=platform,
         inputs=inputs,
         stamps=tuple(map(stamp, inputs)),
-        columns=Columns(query=query_column, id=id_column, agent=agent_column),
+        columns=TrafficColumns(query=query_column, id=id_column, agent=agent_column),
         packages=packages,
         processes=processes or os.cpu_count() or 1,
         shows=shows,

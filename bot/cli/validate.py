@@ -19,7 +19,7 @@ from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_changed, read_top
-from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.impact.model import CapabilityImpact
 from bot.pipeline.package_reading import PackageReader
 from bot.pipeline.review import refuse_other_folders
 from bot.pipeline.submission import Package, collect, submission_folders
@@ -94,7 +94,7 @@ def command(
             if reading.package is not None:
                 notes.extend(reading.package.submission.notes)
                 packages.append(reading.package)
-    appraisals: tuple[Appraisal, ...] = ()
+    appraisals: tuple[CapabilityImpact, ...] = ()
     if old is not None and taxonomy is not None and config is not None and known_set is not None:
         from bot.cli.taxonomy_change import appraised
         from bot.pipeline.impact.appraisal import trial_problems

@@ -12,12 +12,12 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from bot.config import Curation, Options, Overrides
-from bot.consolidator.cycle import Moment, Trust, run_cycle
+from bot.consolidator.cycle import CycleState, Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Route, Ruling, Verdict
 from bot.consolidator.verdict_engine import honesty
 from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.similarity import similarity_matrix
 from bot.text.compare import DECIMALS, normalise, rounded
 
@@ -25,7 +25,7 @@ STEP: Final = 10.0**-DECIMALS
 """The smallest difference that a comparison sees."""
 
 
-class Outcome(StrEnum):
+class VerdictOutcome(StrEnum):
     """What a verdict means for a query; a change turns the verdict where it changes this."""
 
     ENTERS = "enters"
@@ -33,11 +33,11 @@ class Outcome(StrEnum):
     STAYS_OUT = "stays out"
 
     @staticmethod
-    def of(ruling: Ruling) -> Outcome:
+    def of(ruling: Ruling) -> VerdictOutcome:
         """The outcome of ``ruling``: an exclusion that people are asked about waits, too."""
         if ruling.route is Route.REVIEW:
-            return Outcome.WAITS
-        return Outcome.ENTERS if ruling.decision.admits else Outcome.STAYS_OUT
+            return VerdictOutcome.WAITS
+        return VerdictOutcome.ENTERS if ruling.decision.admits else VerdictOutcome.STAYS_OUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +113,14 @@ class Turn:
     """
 
     query: ScoredQuery
-    residents: tuple[Resident, ...]
+    residents: tuple[RatedEntry, ...]
     entered: tuple[ScoredQuery, ...] = ()
     waiting: tuple[ScoredQuery, ...] = ()
 
     @staticmethod
-    def of(id: str, queries: Iterable[ScoredQuery], residents: Sequence[Resident], verdicts: Sequence[Verdict]) -> Turn:
+    def of(
+        id: str, queries: Iterable[ScoredQuery], residents: Sequence[RatedEntry], verdicts: Sequence[Verdict]
+    ) -> Turn:
         """The turn of the query ``id`` in the cycle over ``queries`` that gave ``verdicts``."""
         by_id = {query.id: query for query in queries}
         place = next(place for place, verdict in enumerate(verdicts) if verdict.id == id)
@@ -131,18 +133,18 @@ class Turn:
         )
 
     @property
-    def members(self) -> tuple[Resident | ScoredQuery, ...]:
+    def members(self) -> tuple[RatedEntry | ScoredQuery, ...]:
         """R at that moment."""
         return (*self.residents, *self.entered)
 
     @property
-    def others(self) -> tuple[Resident | ScoredQuery, ...]:
+    def others(self) -> tuple[RatedEntry | ScoredQuery, ...]:
         """All that the query was judged against."""
         return (*self.members, *self.waiting)
 
 
 @dataclass(frozen=True)
-class Bench:
+class CounterfactualJudge:
     """Where a query is judged again under other circumstances."""
 
     turn: Turn
@@ -185,7 +187,7 @@ class Bench:
         return self.as_it_is[0]
 
     @cached_property
-    def rivals(self) -> tuple[Resident | ScoredQuery, ...]:
+    def rivals(self) -> tuple[RatedEntry | ScoredQuery, ...]:
         """Those whose own coverage may decide, beyond that somebody covers a capability.
 
         It is whoever might be beaten: the best where the query wins, all of equals.  And the best of equals where one
@@ -204,7 +206,7 @@ class Bench:
         """Facts and ruling of ``query`` against ``live``."""
         self.tick()
         admitted = [item.id for item in self.turn.entered if item.id != absent]
-        moment = Moment(live, config or self.config, self.trust, admitted)
+        moment = CycleState(live, config or self.config, self.trust, admitted)
         nearest = next((item for item in self._nearest_two if item.resident != absent), Similarity(0.0, None))
         return moment.judge(query, live.profile(query), nearest)
 
@@ -224,12 +226,12 @@ class WholeCycle:
     """
 
     queries: Sequence[ScoredQuery]
-    residents: Sequence[Resident]
+    residents: Sequence[RatedEntry]
     config: Curation
     trust: Trust = doubt_text
     tick: Callable[[], None] = lambda: None
 
-    def outcome(self, id: str, change: Change) -> Outcome:
+    def outcome(self, id: str, change: Change) -> VerdictOutcome:
         """What becomes of the query ``id`` where everybody is judged with ``change``."""
         self.tick()
         queries, residents, config = self.queries, self.residents, self.config
@@ -242,14 +244,14 @@ class WholeCycle:
             case _:
                 config = with_knob(config, change.knob, change.capability, change.to)
         verdicts = run_cycle(queries, residents, config, self.trust)
-        return next(Outcome.of(verdict.ruling) for verdict in verdicts if verdict.id == id)
+        return next(VerdictOutcome.of(verdict.ruling) for verdict in verdicts if verdict.id == id)
 
 
 PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
 """The knobs that may differ for one capability."""
 
 
-def smallest_knobs(bench: Bench, outcome: Outcome) -> Iterator[KnobChange]:
+def smallest_knobs(bench: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[KnobChange]:
     """The smallest change of each knob, and of each override, that leads to another outcome than ``outcome``."""
     for capability in (None, *sorted(bench.turn.query.scores)):
         for knob, marks in _KNOBS.items():
@@ -261,8 +263,8 @@ def smallest_knobs(bench: Bench, outcome: Outcome) -> Iterator[KnobChange]:
 class _Knob:
     """A knob whose other values are tried; what was ruled with one is kept."""
 
-    bench: Bench
-    outcome: Outcome
+    bench: CounterfactualJudge
+    outcome: VerdictOutcome
     name: str
     capability: str | None
     _tried: dict[float, KnobChange] = field(default_factory=dict)
@@ -288,7 +290,7 @@ class _Knob:
 
     def turns(self, to: float) -> bool:
         """Whether the value ``to`` turns the verdict."""
-        return Outcome.of(self.change(to).ruling) is not self.outcome
+        return VerdictOutcome.of(self.change(to).ruling) is not self.outcome
 
     def stretch(self, to: float) -> Hashable:
         """Values side by side with the same stretch give each ruling side by side, too.
@@ -359,7 +361,7 @@ def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
     return None
 
 
-def _bar_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _bar_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
 
     Of the others, facts speak of nothing but what the query exercises itself, and those that it beats.
@@ -375,7 +377,7 @@ def _bar_marks(bench: Bench, capability: str | None) -> Iterator[float]:
                     yield passed
 
 
-def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _margin_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     live = bench.live
     for name, score in bench.turn.query.scores.items():
         champion = live.champions[live.capabilities.index[name]]
@@ -383,27 +385,27 @@ def _margin_marks(bench: Bench, capability: str | None) -> Iterator[float]:
             yield from around(score - champion.score(live.capabilities.index[name]))
 
 
-def _floor_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _floor_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     """Every number of coverers, where floors are asked about: if somebody is beaten, or a floor may be filled."""
     if bench.facts.wins or bench.config.options.fill_floor:
         yield from range(max(bench.live.coverers) + 2)
 
 
-def _cutoff_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _cutoff_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     yield from around(bench.facts.max_similarity)
 
 
-def _cap_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _cap_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     sole = len(bench.facts.sole)
     yield from (max(0, sole - 1), sole)
 
 
-def _honesty_marks(bench: Bench, capability: str | None) -> Iterator[float]:
+def _honesty_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     score, _ = honesty(bench.facts, bench.config.knobs, bench.config.options)
     yield from around(score)
 
 
-_KNOBS: Final[Mapping[str, Callable[[Bench, str | None], Iterator[float]]]] = {
+_KNOBS: Final[Mapping[str, Callable[[CounterfactualJudge, str | None], Iterator[float]]]] = {
     "competence_bar": _bar_marks,
     "winning_margin": _margin_marks,
     "clone_cutoff": _cutoff_marks,

@@ -19,7 +19,7 @@ from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
 from bot.consolidator.verdict_engine import REDUNDANT, decide
 from bot.rater.contextualizer import Key, LiveSet, Similarity, without_merit
-from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
+from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
 from bot.rater.similarity import most_similar, similarity_matrix
 
@@ -79,7 +79,7 @@ Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CycleState:
     """The state of a cycle at one query's turn: the live set, the rules, and the ids ``admitted`` so far."""
 
     live: LiveSet
@@ -152,7 +152,7 @@ _Waiting: TypeAlias = tuple[Key, Tie, ScoredQuery, Profile]
 
 
 def run_cycle(
-    queries: Sequence[ScoredQuery], residents: Sequence[Resident], config: Curation, trust: Trust = doubt_text
+    queries: Sequence[ScoredQuery], residents: Sequence[RatedEntry], config: Curation, trust: Trust = doubt_text
 ) -> tuple[Verdict, ...]:
     """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter.
 
@@ -170,7 +170,7 @@ def run_cycle(
     nearest.compare_all(sorted(live.members, key=lambda member: member.id))
     verdicts: list[Verdict] = []
     admitted: list[str] = []
-    moment = Moment(live, config, trust, admitted)
+    moment = CycleState(live, config, trust, admitted)
     # Those with merit, by their keys, and those without: their keys are final, and all others go before them.
     queue: list[_Waiting[int]] = []
     redundant: list[tuple[float, int]] = []
@@ -211,7 +211,7 @@ def judge_arriving(
     # rooms
 
     admitted: list[str] = []
-    moment = Moment(live, config, trust, admitted)
+    moment = CycleState(live, config, trust, admitted)
     profiled = ((key, query.id, query, live.profile(query)) for key, query in arriving)
     for key, _, query, profile in _in_turn(live, profiled):
         if without_merit(key):

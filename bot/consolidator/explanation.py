@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from bot.config import Curation
 from bot.consolidator.counterfactuals import (
     Absence,
-    Bench,
+    CounterfactualJudge,
     KnobChange,
-    Outcome,
     ScoreChange,
     Turn,
+    VerdictOutcome,
     around,
     rescored,
     smallest_knobs,
@@ -30,7 +30,7 @@ from bot.rater.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+class CapabilityStanding:
     """How a query stands in one capability that it exercises: its score, and what there was to reach or to beat.
 
     ``bar`` is the competence bar, ``champion`` who holds the capability in R at the query's turn, with ``held`` for a
@@ -57,15 +57,15 @@ class Explanation:
     query: ScoredQuery
     facts: RelationalFacts
     ruling: Ruling
-    contests: tuple[Contest, ...]
+    contests: tuple[CapabilityStanding, ...]
     scores: tuple[ScoreChange, ...]
     absences: tuple[Absence, ...]
     knobs: tuple[KnobChange, ...]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> VerdictOutcome:
         """What the verdict means now."""
-        return Outcome.of(self.ruling)
+        return VerdictOutcome.of(self.ruling)
 
 
 def explain(
@@ -81,9 +81,9 @@ def explain(
     ``tick`` is called before each judgement, and ends it all by raising.  No other score is thought of for what is
     ``fixed``: a rule over what is declared or counted decides it.
     """
-    bench = Bench(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
+    bench = CounterfactualJudge(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
     facts, ruling = bench.as_it_is
-    now = Outcome.of(ruling)
+    now = VerdictOutcome.of(ruling)
     return Explanation(
         query=turn.query,
         facts=facts,
@@ -95,12 +95,12 @@ def explain(
     )
 
 
-def _contests(bench: Bench) -> Iterator[Contest]:
+def _contests(bench: CounterfactualJudge) -> Iterator[CapabilityStanding]:
     live = bench.live
     for name, score in sorted(bench.turn.query.scores.items()):
         index = live.capabilities.index[name]
         champion = live.champions[index]
-        yield Contest(
+        yield CapabilityStanding(
             capability=name,
             score=score,
             bar=live.capabilities.bars[index],
@@ -110,9 +110,9 @@ def _contests(bench: Bench) -> Iterator[Contest]:
         )
 
 
-def _scores(bench: Bench, outcome: Outcome, fixed: Collection[str]) -> list[ScoreChange]:
+def _scores(bench: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collection[str]) -> list[ScoreChange]:
     """The smallest change of each score that is not ``fixed`` and leads to each other outcome."""
-    found: dict[tuple[str, Outcome], ScoreChange] = {}
+    found: dict[tuple[str, VerdictOutcome], ScoreChange] = {}
     query = bench.turn.query
     for name in bench.names:
         if name in fixed:
@@ -121,13 +121,13 @@ def _scores(bench: Bench, outcome: Outcome, fixed: Collection[str]) -> list[Scor
         for to in _score_marks(bench, name):
             _, ruling = bench.judged(bench.live, rescored(query, name, to))
             change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
-            key = name, Outcome.of(ruling)
+            key = name, VerdictOutcome.of(ruling)
             if key[1] is not outcome and (key not in found or change.distance < found[key].distance):
                 found[key] = change
-    return sorted(found.values(), key=lambda item: (item.distance, item.capability, Outcome.of(item.ruling)))
+    return sorted(found.values(), key=lambda item: (item.distance, item.capability, VerdictOutcome.of(item.ruling)))
 
 
-def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
+def _score_marks(bench: CounterfactualJudge, name: str) -> Iterator[float | None]:
     """Every score of ``name`` from which on a comparison may differ, and none at all."""
     live, index = bench.live, bench.live.capabilities.index[name]
     config = bench.config
@@ -140,14 +140,14 @@ def _score_marks(bench: Bench, name: str) -> Iterator[float | None]:
     yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark)})
 
 
-def _absences(bench: Bench, outcome: Outcome) -> Iterator[Absence]:
+def _absences(bench: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[Absence]:
     for id in sorted(_that_matter(bench)):
         _, ruling = bench.judged(bench.live.under(bench.config, id), bench.turn.query, absent=id)
-        if Outcome.of(ruling) is not outcome:
+        if VerdictOutcome.of(ruling) is not outcome:
             yield Absence(id=id, ruling=ruling)
 
 
-def _that_matter(bench: Bench) -> set[str]:
+def _that_matter(bench: CounterfactualJudge) -> set[str]:
     """Those whose absence may change a fact.
 
     They are the most similar one; the champions of what the query exercises, and of what those that it beats do; and

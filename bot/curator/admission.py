@@ -12,7 +12,7 @@ from bot.config import Curation
 from bot.consolidator.verdict import Decision, Verdict
 from bot.curator.roles import derive_roles
 from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 
 # A moment after every other: what a swap would admit comes last among equals.
 _LAST = "~"
@@ -83,7 +83,7 @@ class Loss:
 
 def suggest_swaps(
     waiting: Sequence[tuple[ScoredQuery, Verdict]],
-    residents: Sequence[Resident],
+    residents: Sequence[RatedEntry],
     config: Curation,
     lagging: Collection[str] = (),
 ) -> tuple[Swap, ...]:
@@ -93,7 +93,7 @@ def suggest_swaps(
     ``lagging`` residents nobody knows what would be lost with them, so none is removed.
     """
     swaps: list[Swap] = []
-    entered: list[Resident] = []
+    entered: list[RatedEntry] = []
     present = list(residents)
     for query, verdict in waiting:
         ids = {resident.id for resident in present}
@@ -105,7 +105,7 @@ def suggest_swaps(
         facts = live.facts(query, live.profile(query), Similarity(0.0, None))
         if facts.displaced != verdict.displaces or facts.undominated or facts.protected or facts.short_floors:
             continue
-        entering = Resident(
+        entering = RatedEntry(
             id=query.id,
             turns=query.turns,
             scores=query.scores,
@@ -122,7 +122,7 @@ def suggest_swaps(
     return tuple(swaps)
 
 
-def _safe_in_any_order(entering: Sequence[Resident], residents: Sequence[Resident], config: Curation) -> bool:
+def _safe_in_any_order(entering: Sequence[RatedEntry], residents: Sequence[RatedEntry], config: Curation) -> bool:
     """Whether any of the swaps that let in ``entering`` leave every floor and every champion, whichever come first.
 
     What one brings counts for no other: no floor may rest on it, and no champion may be beaten by it alone.
@@ -146,7 +146,7 @@ def _safe_in_any_order(entering: Sequence[Resident], residents: Sequence[Residen
     return True
 
 
-def least_loss(residents: Sequence[Resident], config: Curation, lagging: Collection[str] = ()) -> tuple[Loss, ...]:
+def least_loss(residents: Sequence[RatedEntry], config: Curation, lagging: Collection[str] = ()) -> tuple[Loss, ...]:
     """Residents by what R would lose with each alone, least first; for people, when nothing can go safely.
 
     Entries pinned by a person are left out, and ``lagging`` ones, of which nobody knows.

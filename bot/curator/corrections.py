@@ -17,7 +17,7 @@ from bot.files.snapshot import Snapshot
 from bot.files.validation import FileModel, Text, Tuple, validate
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import text_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 FOLDER: Final = "config/corrections"
 
@@ -82,7 +82,7 @@ def _unknown(item: CorrectedText, document: Document, taxonomy: Taxonomy | None)
     return [
         document.problem(
             ("tags", name),
-            f"tags.{name}: the taxonomy has no such capability{perhaps(name, known)}",
+            f"tags.{name}: the taxonomy has no such capability{did_you_mean(name, known)}",
             "use an id of taxonomy/taxonomy.yaml, or take the tag out",
         )
         for name in item.tags

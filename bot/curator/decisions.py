@@ -9,7 +9,7 @@ from bot.config import Curation
 from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 
 # Later than every time stamp: what enters now comes last among equals.
 _LATER = "~"
@@ -46,7 +46,7 @@ class Derivation:
 
 def derive(
     queries: Sequence[ScoredQuery],
-    residents: Sequence[Resident],
+    residents: Sequence[RatedEntry],
     answers: Sequence[Answer],
     config: Curation,
     trust: Trust = doubt_text,
@@ -81,13 +81,13 @@ def derive(
 
 
 def accept(
-    queries: Sequence[ScoredQuery], present: Sequence[Resident], config: Curation, insisted: Collection[str] = ()
-) -> list[tuple[Verdict, Resident]]:
+    queries: Sequence[ScoredQuery], present: Sequence[RatedEntry], config: Curation, insisted: Collection[str] = ()
+) -> list[tuple[Verdict, RatedEntry]]:
     """Those of ``queries`` that enter as people accept them in turn, each derived after the one before it.
 
     That is what admits, or is ``insisted`` on; ``present`` is what they find.
     """
-    found: list[tuple[Verdict, Resident]] = []
+    found: list[tuple[Verdict, RatedEntry]] = []
     for query in queries:
         (verdict,) = run_cycle([query], (*present, *(item for _, item in found)), config)
         if verdict.decision.admits or query.id in insisted:
@@ -95,9 +95,9 @@ def accept(
     return found
 
 
-def resident(query: ScoredQuery, verdict: Verdict, place: int) -> Resident:
+def resident(query: ScoredQuery, verdict: Verdict, place: int) -> RatedEntry:
     """``query`` as the resident it becomes, admitted after all others; ``place`` orders those that enter together."""
-    return Resident(
+    return RatedEntry(
         id=query.id,
         turns=query.turns,
         scores=query.scores,

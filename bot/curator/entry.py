@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, JsonValue
 from bot.classifier.model import Identity
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.intake.query import Setup
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
 
 EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=150)]
@@ -36,7 +36,7 @@ Timestamp = Annotated[str, AfterValidator(utc)]
 """A moment in UTC to the second, such as ``2026-11-21T10:00:00Z``; a time without zone is taken as UTC."""
 
 
-class Classified(FileModel):
+class EntryClassification(FileModel):
     """Under which taxonomy and classifier identity the scores were given.
 
     ``definitions`` holds, per scored capability, the digest of what the classifier saw of it.  ``corrected`` are the
@@ -117,7 +117,7 @@ class Entry(FileModel):
     id: EntryId
     turns: Annotated[Tuple[Text], Field(min_length=1)]
     scores: dict[str, Score]
-    classified: Classified
+    classified: EntryClassification
     source: Source | None = None
     admitted: Admitted
     expected: JsonValue = None
@@ -160,7 +160,7 @@ class Tombstone(FileModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Lag:
+class StaleEntry:
     """An entry that is not wholly comparable: ``capabilities`` have no comparable score, because of ``reason``."""
 
     id: str
@@ -176,10 +176,10 @@ def active_identity(entries: Iterable[Entry]) -> Identity | None:
     return min(counts, key=lambda identity: (-counts[identity], identity), default=None)
 
 
-def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[Resident, Lag | None]:
+def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[RatedEntry, StaleEntry | None]:
     """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and how it lags, if so."""
     comparable, lag = _comparable(entry, taxonomy, identity)
-    resident = Resident(
+    resident = RatedEntry(
         id=entry.id,
         turns=entry.turns,
         scores=comparable,
@@ -192,12 +192,14 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
     return resident, lag
 
 
-def _comparable(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[Mapping[str, float], Lag | None]:
+def _comparable(
+    entry: Entry, taxonomy: Taxonomy, identity: Identity | None
+) -> tuple[Mapping[str, float], StaleEntry | None]:
     classified = entry.classified
     if identity is not None and classified.identity != identity:
         old = classified.identity
         reason = f"classified by {old.backend} {old.model}, prompt {old.prompt}, {old.samples} samples"
-        return {}, Lag(entry.id, tuple(sorted(entry.scores)), reason)
+        return {}, StaleEntry(entry.id, tuple(sorted(entry.scores)), reason)
     same_major = classified.taxonomy.split(".")[0] == str(taxonomy.major)
     kept: dict[str, float] = {}
     for name, score in entry.scores.items():
@@ -208,7 +210,7 @@ def _comparable(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
     if len(kept) == len(entry.scores):
         return kept, None
     missing = tuple(sorted(set(entry.scores) - set(kept)))
-    return kept, Lag(entry.id, missing, f"classified under taxonomy {classified.taxonomy}")
+    return kept, StaleEntry(entry.id, missing, f"classified under taxonomy {classified.taxonomy}")
 
 
 def entry_id(customer: str, agent: str, item: str) -> str:

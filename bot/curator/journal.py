@@ -63,7 +63,7 @@ class State:
         return hashlib.sha256(self.content).hexdigest()
 
 
-class _Step(BaseModel):
+class _JournalStep(BaseModel):
     """One file of a change: digests of what it held and is to hold (``None``: no file), which lies in ``aside``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,7 +77,7 @@ class _Step(BaseModel):
 class _Plan(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    steps: tuple[_Step, ...]
+    steps: tuple[_JournalStep, ...]
 
 
 class _Progress(Enum):
@@ -212,12 +212,14 @@ def _digest(path: Path) -> str | None:
 
 def _prepare(
     folder: Path, part: str, before: Mapping[str, State | None], wanted: Mapping[str, State | None]
-) -> tuple[_Step, ...]:
+) -> tuple[_JournalStep, ...]:
     """The steps from ``before`` to ``wanted``, their contents written to ``folder``; the same content is no step."""
-    steps: list[_Step] = []
+    steps: list[_JournalStep] = []
     for number, (path, state) in enumerate(wanted.items()):
         was, after = before[path], None if state is None else state.digest
-        step = _Step(path=path, before=None if was is None else was.digest, after=after, aside=f"{part}-{number}")
+        step = _JournalStep(
+            path=path, before=None if was is None else was.digest, after=after, aside=f"{part}-{number}"
+        )
         if step.before == step.after:
             continue
         if not steps:
@@ -230,7 +232,7 @@ def _prepare(
     return tuple(steps)
 
 
-def _carry_through(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping[str, State | None]) -> None:
+def _carry_through(folder: Path, root: Path, steps: Sequence[_JournalStep], before: Mapping[str, State | None]) -> None:
     """Decide on ``steps`` and carry them out, or bring back what was there ``before``."""
     made: list[Path] = []
     try:
@@ -251,7 +253,7 @@ def _carry_through(folder: Path, root: Path, steps: Sequence[_Step], before: Map
         raise
 
 
-def _take_back(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping[str, State | None]) -> None:
+def _take_back(folder: Path, root: Path, steps: Sequence[_JournalStep], before: Mapping[str, State | None]) -> None:
     """Bring back what was there before ``steps``: a change like any other, which takes the place of theirs."""
     now = {step.path: _state(root / step.path) for step in steps}
     back = _prepare(folder, "old", now, {step.path: before[step.path] for step in steps})
@@ -261,7 +263,7 @@ def _take_back(folder: Path, root: Path, steps: Sequence[_Step], before: Mapping
     (folder / _PLAN).unlink(missing_ok=True)
 
 
-def _decide(folder: Path, steps: Sequence[_Step]) -> None:
+def _decide(folder: Path, steps: Sequence[_JournalStep]) -> None:
     """From here on what is in ``folder`` is to be carried out, by the next command that finds it."""
     written = folder / "plan"
     _write(written, State(_Plan(steps=tuple(steps)).model_dump_json().encode()))
@@ -269,7 +271,7 @@ def _decide(folder: Path, steps: Sequence[_Step]) -> None:
     _keep(folder)
 
 
-def _carry_out(folder: Path, root: Path, steps: Sequence[_Step], made: list[Path] | None = None) -> None:
+def _carry_out(folder: Path, root: Path, steps: Sequence[_JournalStep], made: list[Path] | None = None) -> None:
     """Move every file of ``steps`` into place that is not there yet; folders that this takes are added to ``made``."""
     for step in steps:
         target = _place(root, step.path)
@@ -348,7 +350,7 @@ def _progress(plan: _Plan, root: Path) -> _Progress:
     return _Progress.HALF if _Progress.NOT_BEGUN in found else _Progress.DONE
 
 
-def _reached(step: _Step, root: Path) -> _Progress:
+def _reached(step: _JournalStep, root: Path) -> _Progress:
     try:
         now = _digest(_place(root, step.path))
     except OSError:

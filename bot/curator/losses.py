@@ -11,7 +11,7 @@ from bot.curator.prune import EvictionKind
 from bot.curator.roles import derive_roles
 from bot.curator.store import RegressionSet
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.rater.profile import bits
 from bot.taxonomy.model import Taxonomy
 
@@ -40,7 +40,7 @@ class Losses:
     best_of: tuple[str, ...]
 
 
-def losses(leaving: Collection[str], residents: Sequence[Resident], config: Curation) -> Losses:
+def losses(leaving: Collection[str], residents: Sequence[RatedEntry], config: Curation) -> Losses:
     """What R, the ``residents``, loses with those ``leaving``; sorted by capability."""
     live = LiveSet(residents, (), config)
     names, floors = live.capabilities.names, live.capabilities.floors

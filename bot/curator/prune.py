@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from bot.config import Curation
 from bot.curator.roles import Roles, derive_roles
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
 
 
@@ -64,7 +64,7 @@ class Grounds:
 
     @staticmethod
     def on(
-        resident: Resident,
+        resident: RatedEntry,
         kind: EvictionKind,
         yields_to: tuple[str, ...],
         taxonomy_major: int,
@@ -96,13 +96,13 @@ class Pruning:
     suggestions: tuple[Suggestion, ...]
 
 
-def content_digest(resident: Resident) -> str:
+def content_digest(resident: RatedEntry) -> str:
     """A digest of what a resident is: its id and turns (a classification anew is no new content)."""
     return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
 
 
 def grounds_of(
-    resident: Resident, roles: Roles, taxonomy_major: int, leaving: Collection[str] = frozenset()
+    resident: RatedEntry, roles: Roles, taxonomy_major: int, leaving: Collection[str] = frozenset()
 ) -> Grounds:
     """The grounds on which ``resident`` would be suggested now; those ``leaving`` themselves displace nobody."""
     displacers = tuple(id for id in roles.displaced.get(resident.id, ()) if id not in leaving)
@@ -111,7 +111,7 @@ def grounds_of(
 
 
 def prune(
-    residents: Sequence[Resident],
+    residents: Sequence[RatedEntry],
     config: Curation,
     taxonomy_major: int,
     open_suggestions: Collection[str] = (),
@@ -129,7 +129,7 @@ def prune(
     remaining = list(live.coverers)
     carriers = Counter(mask for member in live.members for mask in live.capabilities.carried(member))
 
-    def order(resident: Resident) -> tuple[bool, bool, float, float, int, str]:
+    def order(resident: RatedEntry) -> tuple[bool, bool, float, float, int, str]:
         profile = profiles[resident.id]
         return (
             resident.id not in open_suggestions,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.config import Curation
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Roles:
     displaced: Mapping[str, tuple[str, ...]]
 
 
-def derive_roles(residents: Sequence[Resident], config: Curation) -> Roles:
+def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
     """The roles of all ``residents``; capabilities and ids are sorted."""
     live = LiveSet(residents, (), config)
     names = live.capabilities.names

@@ -13,16 +13,16 @@ from bot.consolidator.verdict import Verdict
 from bot.curator import file_changes as changes
 from bot.curator.admission import AdmissionPlan, slot_holders
 from bot.curator.decisions import Answer
-from bot.curator.entry import Admitted, Classified, Entry, Source, Tombstone, resident_of
+from bot.curator.entry import Admitted, Entry, EntryClassification, Source, Tombstone, resident_of
 from bot.curator.file_changes import FileChange
 from bot.intake.query import Query
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class AuditStamp:
     """When, at which commit and by whom the curator acts; ``at`` is ISO 8601 UTC."""
 
     at: str
@@ -31,7 +31,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class AdmissionCandidate:
     """A query that may enter R, with all that its entry will record; ``corrected`` are the values of curators."""
 
     query: Query
@@ -55,7 +55,7 @@ class Staging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SetState:
     """R as a submission met it.
 
     ``ids`` are those of the residents that it was judged against; ``edited`` maps queries to the entry in R that they
@@ -80,11 +80,11 @@ def classified_by(
     taxonomy: Taxonomy,
     capabilities: Sequence[str],
     corrected: Mapping[str, bool] = MappingProxyType({}),
-) -> Classified:
+) -> EntryClassification:
     """The record of the classifier identity, of the definitions of the scored ``capabilities``, and of the values that
     curators ``corrected``.
     """
-    return Classified(
+    return EntryClassification(
         taxonomy=taxonomy.version,
         backend=identity.backend,
         model=identity.model,
@@ -98,11 +98,11 @@ def classified_by(
 def stage(
     plan: AdmissionPlan,
     accepted: Sequence[Answer],
-    candidates: Mapping[str, Candidate],
-    standing: Standing,
+    candidates: Mapping[str, AdmissionCandidate],
+    standing: SetState,
     taxonomy: Taxonomy,
     identity: Identity,
-    occasion: Occasion,
+    occasion: AuditStamp,
 ) -> Staging:
     """The entries of what ``plan`` admits and lets wait, in its order; ``candidates`` are by query id.
 
@@ -128,11 +128,11 @@ def stage(
 
 @dataclass(frozen=True, slots=True)
 class _EntryBuilder:
-    candidates: Mapping[str, Candidate]
-    standing: Standing
+    candidates: Mapping[str, AdmissionCandidate]
+    standing: SetState
     taxonomy: Taxonomy
     identity: Identity
-    occasion: Occasion
+    occasion: AuditStamp
 
     def entry(self, verdict: Verdict, answer: Answer | None) -> Entry:
         """The entry of an admitted query; an update keeps the time, the pin and the displaced of the one it edits."""
@@ -170,10 +170,10 @@ class _EntryBuilder:
 
 def stage_waiting(
     waiting: Sequence[Entry],
-    residents: Sequence[Resident],
+    residents: Sequence[RatedEntry],
     config: Curation,
     taxonomy: Taxonomy,
-    occasion: Occasion,
+    occasion: AuditStamp,
 ) -> Staging:
     """Judge the line of waiting entries again as one cycle, and let in those that earn a free slot, in its order.
 
@@ -225,7 +225,7 @@ def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
     return resident_of(entry, taxonomy, None)[0].query
 
 
-def _enter(entry: Entry, verdict: Verdict, occasion: Occasion) -> Entry:
+def _enter(entry: Entry, verdict: Verdict, occasion: AuditStamp) -> Entry:
     update: dict[str, object] = {"at": occasion.at}
     if verdict.decision.admits:
         update |= {

@@ -16,15 +16,15 @@ import yaml
 
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
-from bot.curator.entry import Entry, Lag, Tombstone, active_identity, entry_id, resident_of
-from bot.errors import InputError, Problem, foreign
+from bot.curator.entry import Entry, StaleEntry, Tombstone, active_identity, entry_id, resident_of
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, validate
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 Kind = TypeVar("Kind", Entry, Tombstone)
 
@@ -158,20 +158,20 @@ class RegressionSet:
 
     def residents(
         self, taxonomy: Taxonomy, identity: Identity | None = None
-    ) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+    ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
         """R as the rater sees it under ``identity`` (R's own when ``None``), and the entries that lag behind."""
         return _as_residents(self.entries, taxonomy, identity or self.identity)
 
     def in_line(
         self, taxonomy: Taxonomy, identity: Identity | None = None
-    ) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+    ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
         """The entries that wait for a slot, likewise: newcomers are judged as if they were in R already."""
         return _as_residents(self.waiting, taxonomy, identity or self.identity)
 
 
 def _as_residents(
     entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None
-) -> tuple[tuple[Resident, ...], tuple[Lag, ...]]:
+) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
     pairs = [resident_of(entry, taxonomy, identity) for entry in entries.values()]
     return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
 
@@ -258,10 +258,10 @@ def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:
     expected = path.rpartition("/")[2]
     problems: list[Problem] = []
     if expected != f"{item.id}.yaml":
-        fix = f"name the file {foreign(item.id)}.yaml"
+        fix = f"name the file {untrusted(item.id)}.yaml"
         problems.append(document.problem(("id",), f"id: {item.id!r} is not the file's name", fix))
     if isinstance(item, Tombstone) and item.entry.id != item.id:
-        fix = f"write {foreign(item.id)}, or restore the file from git"
+        fix = f"write {untrusted(item.id)}, or restore the file from git"
         problems.append(document.problem(("entry", "id"), f"entry.id: {item.entry.id!r} is another entry's id", fix))
     if problems:
         raise InputError(problems)
@@ -331,7 +331,7 @@ def _unknown_capabilities(
             problems.append(
                 document.problem(
                     ("scores", capability),
-                    f"scores.{capability}: the taxonomy has no such capability{perhaps(capability, known)}",
+                    f"scores.{capability}: the taxonomy has no such capability{did_you_mean(capability, known)}",
                     "use an id of taxonomy/taxonomy.yaml, or list a removed one under `retired`",
                 )
             )

@@ -20,7 +20,7 @@ from bot.curator.prune import EvictionKind, Grounds, Suggestion, prune
 from bot.curator.roles import Roles, derive_roles
 from bot.curator.staging import queued
 from bot.curator.store import RegressionSet
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
 
 
@@ -145,8 +145,8 @@ def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
 
 def swaps_of(
     known: RegressionSet,
-    residents: Sequence[Resident],
-    present: Sequence[Resident],
+    residents: Sequence[RatedEntry],
+    present: Sequence[RatedEntry],
     taxonomy: Taxonomy,
     config: Curation,
     lagging: Collection[str],

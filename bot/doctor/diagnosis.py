@@ -18,17 +18,17 @@ from bot.doctor.model import (
     BranchSettings,
     ConfigFacts,
     Facts,
-    Files,
-    Finding,
     JobTokens,
     Protection,
-    Unread,
+    RepositoryFiles,
+    SetupFinding,
+    UnreadSetting,
     bad,
     doubtful,
     good,
     unchecked,
 )
-from bot.doctor.push_rights import Writer, diagnose_admissions, hindering, permitted
+from bot.doctor.push_rights import PushToken, diagnose_admissions, hindering, permitted
 from bot.doctor.workflow import Workflow
 from bot.doctor.workflow_diagnosis import diagnose_workflow
 from bot.github.check import NAME
@@ -37,12 +37,12 @@ ACTIONS_APP: Final = 15368
 """The app that a job's own token acts as on github.com: GitHub Actions; elsewhere its id is another."""
 
 
-def diagnose(facts: Facts) -> tuple[Finding, ...]:
+def diagnose(facts: Facts) -> tuple[SetupFinding, ...]:
     """One finding or more for everything that was examined, in the order in which people would mend it."""
-    files = facts.files if isinstance(facts.files, Files) else None
+    files = facts.files if isinstance(facts.files, RepositoryFiles) else None
     config = None if files is None else files.config
     workflow = None if files is None else files.workflow
-    writer = Writer.of(workflow, facts.token)
+    writer = PushToken.of(workflow, facts.token)
     return (
         *_repository(facts),
         *_actions(facts.actions, workflow, facts.name),
@@ -59,7 +59,7 @@ def diagnose(facts: Facts) -> tuple[Finding, ...]:
     )
 
 
-def _repository(facts: Facts) -> Iterator[Finding]:
+def _repository(facts: Facts) -> Iterator[SetupFinding]:
     if facts.archived:
         yield bad(
             "repository",
@@ -76,10 +76,10 @@ def _repository(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _actions(policy: ActionsPolicy | Unread, workflow: Workflow | None, name: str) -> Iterator[Finding]:
+def _actions(policy: ActionsPolicy | UnreadSetting, workflow: Workflow | None, name: str) -> Iterator[SetupFinding]:
     place = f"{GENERAL} → Actions permissions"
     why = "the bot runs as a workflow"
-    if isinstance(policy, Unread):
+    if isinstance(policy, UnreadSetting):
         yield unchecked("actions", "whether Actions are enabled and may be used", policy, why)
         return
     if not policy.enabled:
@@ -107,9 +107,9 @@ def _actions(policy: ActionsPolicy | Unread, workflow: Workflow | None, name: st
         yield good("actions", "Actions are enabled, and the policy allows what the workflow uses")
 
 
-def _job_tokens(policy: JobTokens | Unread, writer: Writer) -> Iterator[Finding]:
+def _job_tokens(policy: JobTokens | UnreadSetting, writer: PushToken) -> Iterator[SetupFinding]:
     place = f"{GENERAL} → Workflow permissions"
-    if isinstance(policy, Unread):
+    if isinstance(policy, UnreadSetting):
         yield unchecked(
             "job token", "what a job's token may do", policy, "opening pull requests may be forbidden to it"
         )
@@ -134,9 +134,9 @@ def _job_tokens(policy: JobTokens | Unread, writer: Writer) -> Iterator[Finding]
         yield good("job token", f"a job's token reads by default, and {writer.name} may create pull requests")
 
 
-def _files(facts: Facts) -> Iterator[Finding]:
+def _files(facts: Facts) -> Iterator[SetupFinding]:
     files = facts.files
-    if isinstance(files, Unread):
+    if isinstance(files, UnreadSetting):
         if facts.branch.exists:
             yield unchecked("files", "the default branch's files", files, "what the bot decides by is in them")
         return
@@ -156,19 +156,21 @@ def _files(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _required_check(facts: Facts, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
+def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
     branch = facts.branch
     about, why = "required check", f"without it a pull request merges whatever the check {NAME} says"
     rules = branch.rules if isinstance(branch.rules, tuple) else ()
     checks = [check for rule in rules for check in rule.checks]
-    checks += () if branch.protection is None or isinstance(branch.protection, Unread) else branch.protection.checks
+    checks += (
+        () if branch.protection is None or isinstance(branch.protection, UnreadSetting) else branch.protection.checks
+    )
     ours = [check for check in checks if check.name == NAME]
     bound = sorted({check.app for check in ours if check.app is not None})
     # An App's id is not known from the token that the workflow hands over: only that it is not the job's own.
     foreign = [app for app in bound if (app == ACTIONS_APP) is writer.own]
     if bound and not facts.on_github_com:
         apps = ", ".join(map(str, bound))
-        elsewhere = Unread(
+        elsewhere = UnreadSetting(
             right="",
             reason=f"the branch takes it from the app {apps} only, and this server's apps have ids of their own",
             settle=f"{RULES} → the branch's rule → Require status checks: look whose app it is, or choose “any source”",
@@ -185,7 +187,7 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: Writer) ->
         yield good(about, f"{branch.name} requires the check {NAME}")
     if ours:
         return
-    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, Unread)]
+    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, UnreadSetting)]
     if unread:
         for item in unread:
             what = "rulesets" if item is branch.rules else "branch protection"
@@ -200,9 +202,9 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: Writer) ->
     )
 
 
-def _blocking(facts: Facts) -> Iterator[Finding]:
+def _blocking(facts: Facts) -> Iterator[SetupFinding]:
     why = "git cannot hold a branch and another below it, so that no review could be written"
-    if isinstance(facts.blocking, Unread):
+    if isinstance(facts.blocking, UnreadSetting):
         yield unchecked("branches", "whether a branch is in the way of the bot's", facts.blocking, why)
         return
     for name in facts.blocking:
@@ -214,7 +216,7 @@ def _blocking(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
+def _ledger(branch: BranchSettings, writer: PushToken) -> Iterator[SetupFinding]:
     about, why = "ledger", "the bot keeps facts and decisions there, and writes to it at every review"
     perhaps = RESTRICTING if branch.exists else RESTRICTING | {"branch_name_pattern"}
     forbidding = FORBIDDING if branch.exists else FORBIDDING | {"creation"}
@@ -222,7 +224,7 @@ def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
     for item, passes in hindering(branch, writer, forbidding | perhaps):
         hindered = True
         known = "the branch protection" if isinstance(item, Protection) else item.name
-        if isinstance(passes, Unread) and (isinstance(item, Protection) or item.kind in forbidding):
+        if isinstance(passes, UnreadSetting) and (isinstance(item, Protection) or item.kind in forbidding):
             yield unchecked(about, f"whether {known} lets {writer.name} write to {branch.name}", passes, why)
         elif isinstance(item, Protection):
             yield bad(
@@ -238,20 +240,20 @@ def _ledger(branch: BranchSettings, writer: Writer) -> Iterator[Finding]:
             else:
                 verb = "created" if item.kind == "creation" else "written to"
                 yield bad(about, f"{known} keeps {branch.name} from being {verb}", why, exclude)
-    if isinstance(branch.rules, Unread):
+    if isinstance(branch.rules, UnreadSetting):
         yield unchecked(about, f"whether rulesets let {branch.name} be written to", branch.rules, why)
     protection = branch.protection
-    if isinstance(protection, Unread):
+    if isinstance(protection, UnreadSetting):
         yield unchecked(about, f"whether the branch protection lets {branch.name} be written to", protection, why)
-    if not hindered and not isinstance(branch.rules, Unread) and not isinstance(protection, Unread):
+    if not hindered and not isinstance(branch.rules, UnreadSetting) and not isinstance(protection, UnreadSetting):
         yield good(about, f"no rule that can be read keeps the bot from writing to {branch.name}")
 
 
-def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[Finding]:
+def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[SetupFinding]:
     why = "the decisions of everybody in `curators` count, also where the name is misspelt or the person has left"
     if config is None or not config.curators:
         return
-    if isinstance(facts.outsiders, Unread):
+    if isinstance(facts.outsiders, UnreadSetting):
         yield unchecked("curators", "whether the curators are collaborators", facts.outsiders, why)
         return
     for login in facts.outsiders:
@@ -266,7 +268,7 @@ def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[Finding]:
         yield good("curators", "all curators are collaborators")
 
 
-def _trust(unread: Unread | None) -> Iterator[Finding]:
+def _trust(unread: UnreadSetting | None) -> Iterator[SetupFinding]:
     if unread is None:
         yield good("trust", "what people may do in the repository can be looked up")
         return
@@ -278,7 +280,7 @@ def _trust(unread: Unread | None) -> Iterator[Finding]:
     )
 
 
-def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
+def _code_owners(facts: Facts, files: RepositoryFiles | None) -> Iterator[SetupFinding]:
     about, why = "code owners", "what verdicts rest on should change by review only"
     if files is None:
         return
@@ -292,7 +294,7 @@ def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
             why,
             f"add a line to {files.code_owners}: /{place} @YOUR-TEAM",
         )
-    if isinstance(facts.owner_faults, Unread):
+    if isinstance(facts.owner_faults, UnreadSetting):
         yield unchecked(about, f"whether GitHub can follow {files.code_owners}", facts.owner_faults, why)
     else:
         for fault in facts.owner_faults:
@@ -300,8 +302,10 @@ def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
     rules = facts.branch.rules
     asked = isinstance(rules, tuple) and any(rule.needs_code_owners for rule in rules)
     protection = facts.branch.protection
-    asked = asked or (protection is not None and not isinstance(protection, Unread) and protection.needs_code_owners)
-    if not asked and not isinstance(rules, Unread) and not isinstance(protection, Unread):
+    asked = asked or (
+        protection is not None and not isinstance(protection, UnreadSetting) and protection.needs_code_owners
+    )
+    if not asked and not isinstance(rules, UnreadSetting) and not isinstance(protection, UnreadSetting):
         yield doubtful(
             about,
             f"{facts.branch.name} merges without the owners' review",
@@ -313,7 +317,7 @@ def _code_owners(facts: Facts, files: Files | None) -> Iterator[Finding]:
         yield good(about, f"{files.code_owners} covers what verdicts rest on, and its owners' review is required")
 
 
-def _token(facts: Facts) -> Iterator[Finding]:
+def _token(facts: Facts) -> Iterator[SetupFinding]:
     token = facts.token
     for item in token.unread:
         yield doubtful(

@@ -1,6 +1,6 @@
 """Reading how a repository is set up: the edge before :mod:`bot.doctor.diagnosis`.  Nothing here writes.
 
-What the token may not see becomes :class:`Unread`; only a GitHub that does not answer is an error.
+What the token may not see becomes :class:`UnreadSetting`; only a GitHub that does not answer is an error.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from bot.doctor.model import (
     NOBODY,
     RESTRICTING,
     ActionsPolicy,
+    BranchRule,
     BranchSettings,
     Bypass,
     ConfigFacts,
     Facts,
-    Files,
     JobTokens,
     Protection,
+    RepositoryFiles,
     RequiredCheck,
-    Rule,
     TokenFacts,
-    Unread,
+    UnreadSetting,
 )
 from bot.doctor.push_rights import PLACES, owners
 from bot.doctor.workflow import Workflow, read_workflow
@@ -50,7 +50,7 @@ def shipped_workflow() -> Workflow:
     return read_workflow(parse_yaml(setup_file("incumbent.yml").encode(), WORKFLOW, REVIEWED_FILES), WORKFLOW)
 
 
-def read_files(snapshot: Snapshot) -> Files:
+def read_files(snapshot: Snapshot) -> RepositoryFiles:
     """What the files of ``snapshot`` say; their faults are part of the answer."""
     workflow, workflow_faults = _workflow(snapshot)
     faults: tuple[Problem, ...] = ()
@@ -60,7 +60,7 @@ def read_files(snapshot: Snapshot) -> Files:
         faults = error.problems
         config = _config_alone(snapshot)
     place = next((path for path in PLACES if snapshot.exists(path)), None)
-    return Files(
+    return RepositoryFiles(
         workflow=workflow,
         workflow_faults=workflow_faults,
         faults=faults,
@@ -131,7 +131,7 @@ MOST_CURATORS = 100
 """So many configured curators are looked up, each with a request."""
 
 
-class RefusedError(OutsideError):
+class ReadRefusedError(OutsideError):
     """GitHub answers, and says no: ``status`` is HTTP's, ``reason`` GitHub's."""
 
     def __init__(self, status: int, reason: str) -> None:
@@ -143,7 +143,7 @@ class RefusedError(OutsideError):
 class Ask(Protocol):
     """GET ``/repos/OWNER/NAME`` + ``path``; ``missing``, unless None, stands in for a 404.
 
-    Raises :class:`RefusedError` where GitHub says no, and :class:`OutsideError` where it does not answer.
+    Raises :class:`ReadRefusedError` where GitHub says no, and :class:`OutsideError` where it does not answer.
     """
 
     def __call__(self, path: str, missing: Any = None) -> Any:
@@ -151,7 +151,7 @@ class Ask(Protocol):
         ...
 
 
-BypassOf = Callable[[int], Bypass | Unread]
+BypassOf = Callable[[int], Bypass | UnreadSetting]
 """Who may push past the ruleset of this id."""
 
 
@@ -188,7 +188,7 @@ def asker(repository: str, token: str, api_url: str) -> Ask:
             said = error.data.get("message") if isinstance(error.data, dict) else None
             if error.status >= 500 or isinstance(error, RateLimitExceededException):
                 raise OutsideError(f"GitHub does not answer GET {path} ({error.status}): {said}; try later") from None
-            raise RefusedError(error.status, str(said or "no reason given")) from None
+            raise ReadRefusedError(error.status, str(said or "no reason given")) from None
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: GET {path}: {type(error).__name__}") from None
 
@@ -199,7 +199,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     """Everything that :func:`bot.doctor.diagnosis.diagnose` judges.
 
     Of ``token`` only the first letters are looked at; ``open_files`` gives the files of a branch, or raises
-    :class:`OutsideError`.  Raises :class:`RefusedError` where the repository itself cannot be seen, and
+    :class:`OutsideError`.  Raises :class:`ReadRefusedError` where the repository itself cannot be seen, and
     :class:`OutsideError` where GitHub does not answer.
     """
     repository = ask("")
@@ -207,12 +207,12 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     bypass = cache(lambda ruleset: _read(partial(_bypass, ask, ruleset), ADMINISTRATION))
     branch = _branch(ask, default, _read(partial(_branches, ask, default), CONTENTS), bypass)
     own = _read(partial(_branches, ask, BEGINNING), CONTENTS)
-    files = _files(open_files, default) if branch.exists else Unread(right=CONTENTS, reason="there is no commit")
-    outsiders: tuple[str, ...] | Unread = ()
-    owner_faults: tuple[str, ...] | Unread = ()
-    state: str | Unread | None = None
+    files = _files(open_files, default) if branch.exists else UnreadSetting(right=CONTENTS, reason="there is no commit")
+    outsiders: tuple[str, ...] | UnreadSetting = ()
+    owner_faults: tuple[str, ...] | UnreadSetting = ()
+    state: str | UnreadSetting | None = None
     curators: tuple[str, ...] = ()
-    if isinstance(files, Files):
+    if isinstance(files, RepositoryFiles):
         if files.config is not None:
             curators = files.config.curators
             outsiders = _outsiders(ask, curators)
@@ -230,7 +230,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
         workflow_state=state,
         branch=branch,
         ledger=_branch(ask, BRANCH, own, bypass),
-        blocking=own if isinstance(own, Unread) else in_the_way(own),
+        blocking=own if isinstance(own, UnreadSetting) else in_the_way(own),
         files=files,
         outsiders=outsiders,
         owner_faults=owner_faults,
@@ -254,8 +254,8 @@ def _read(question: Callable[[], Any], right: str) -> Any:
     """The answer to ``question``, or what right it takes where GitHub says no."""
     try:
         return question()
-    except RefusedError as error:
-        return Unread(right=right, reason=error.reason)
+    except ReadRefusedError as error:
+        return UnreadSetting(right=right, reason=error.reason)
 
 
 def _actions(ask: Ask) -> ActionsPolicy:
@@ -282,19 +282,19 @@ def _job_tokens(ask: Ask) -> JobTokens:
 def _workflow_state(ask: Ask, file: str) -> Any:
     name = quote(file.rsplit("/", 1)[-1], safe="")
     found = _read(lambda: ask(f"/actions/workflows/{name}", missing={}), "Actions: read")
-    return found if isinstance(found, Unread) else found.get("state")
+    return found if isinstance(found, UnreadSetting) else found.get("state")
 
 
-def _branch(ask: Ask, name: str, names: tuple[str, ...] | Unread, bypass: BypassOf) -> BranchSettings:
+def _branch(ask: Ask, name: str, names: tuple[str, ...] | UnreadSetting, bypass: BypassOf) -> BranchSettings:
     """The settings of the branch ``name``; ``names`` are those of branches, among which it is if it exists."""
     # To ask for the branch itself would not tell one that is absent from one that the token may not see.
     place = quote(name, safe="")
-    exists = isinstance(names, Unread) or name in names
+    exists = isinstance(names, UnreadSetting) or name in names
     branch: Any = names
-    if not isinstance(names, Unread):
+    if not isinstance(names, UnreadSetting):
         branch = _read(partial(ask, f"/branches/{place}"), CONTENTS) if exists else None
-    protection: Protection | Unread | None = None
-    if isinstance(branch, Unread):
+    protection: Protection | UnreadSetting | None = None
+    if isinstance(branch, UnreadSetting):
         protection = branch
     elif branch and branch.get("protected"):
         protection = _protection(ask, place)
@@ -305,14 +305,14 @@ def _branch(ask: Ask, name: str, names: tuple[str, ...] | Unread, bypass: Bypass
 def _branches(ask: Ask, beginning: str) -> tuple[str, ...]:
     try:
         found = ask(f"/git/matching-refs/heads/{quote(beginning)}")
-    except RefusedError as error:
+    except ReadRefusedError as error:
         if error.status == 409:  # The repository is empty.
             return ()
         raise
     return tuple(item["ref"].removeprefix("refs/heads/") for item in found)
 
 
-def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[Rule, ...]:
+def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[BranchRule, ...]:
     found: list[Any] = []
     page = 1
     while True:
@@ -329,9 +329,9 @@ def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: (rule.kind, rule.ruleset)))
 
 
-def _rule(item: Any, bypass: Bypass | Unread) -> Rule:
+def _rule(item: Any, bypass: Bypass | UnreadSetting) -> BranchRule:
     settings = item.get("parameters") or {}
-    return Rule(
+    return BranchRule(
         kind=item["type"],
         ruleset=f"the ruleset {item.get('ruleset_id')} of {item.get('ruleset_source')}",
         checks=_checks(settings.get("required_status_checks"), "integration_id"),
@@ -363,14 +363,14 @@ def _checks(items: Any, app: str) -> tuple[RequiredCheck, ...]:
     )
 
 
-def _protection(ask: Ask, place: str) -> Protection | Unread | None:
+def _protection(ask: Ask, place: str) -> Protection | UnreadSetting | None:
     try:
         found = ask(f"/branches/{place}/protection")
-    except RefusedError as error:
+    except ReadRefusedError as error:
         # A branch that only rulesets protect has no classic protection, and GitHub says so to administrators.
         if error.status == 404 and "not protected" in error.reason.casefold():
             return None
-        return Unread(right=ADMINISTRATION, reason=error.reason)
+        return UnreadSetting(right=ADMINISTRATION, reason=error.reason)
     checks = found.get("required_status_checks") or {}
     reviews, restrictions = found.get("required_pull_request_reviews"), found.get("restrictions")
     known = _checks(checks.get("checks"), "app_id")
@@ -398,11 +398,11 @@ def _apps(allowed: Any) -> frozenset[str]:
     return frozenset(str(item["slug"]) for item in (allowed or {}).get("apps") or ())
 
 
-def _files(open_files: Callable[[str], Snapshot], branch: str) -> Files | Unread:
+def _files(open_files: Callable[[str], Snapshot], branch: str) -> RepositoryFiles | UnreadSetting:
     try:
         return read_files(open_files(branch))
     except OutsideError as error:
-        return Unread(right=CONTENTS, reason=str(error))
+        return UnreadSetting(right=CONTENTS, reason=str(error))
 
 
 def _outsiders(ask: Ask, curators: tuple[str, ...]) -> Any:
@@ -415,11 +415,11 @@ def _outsiders(ask: Ask, curators: tuple[str, ...]) -> Any:
     return _read(question, COLLABORATORS)
 
 
-def _permissions(ask: Ask, logins: tuple[str, ...]) -> Unread | None:
+def _permissions(ask: Ask, logins: tuple[str, ...]) -> UnreadSetting | None:
     """What keeps the token from looking up what somebody may do, tried with the first of ``logins``."""
     # An organisation is nobody's login: GitHub says so with a 404, to whom it would answer.
     found = _read(lambda: ask(f"/collaborators/{quote(logins[0], safe='')}/permission", missing=_ABSENT), COLLABORATORS)
-    return found if isinstance(found, Unread) else None
+    return found if isinstance(found, UnreadSetting) else None
 
 
 def _owner_faults(ask: Ask) -> tuple[str, ...]:
@@ -427,14 +427,14 @@ def _owner_faults(ask: Ask) -> tuple[str, ...]:
     return tuple(f"{item['path']}:{item['line']} ({item['kind']})" for item in found)
 
 
-def _lacking(ask: Ask, files: Files | Unread, branch: BranchSettings) -> tuple[Unread, ...]:
+def _lacking(ask: Ask, files: RepositoryFiles | UnreadSetting, branch: BranchSettings) -> tuple[UnreadSetting, ...]:
     """Which rights to read the token lacks, of those that the bot needs."""
     questions = {"Pull requests: read": "/pulls?per_page=1"}
     if branch.exists:
         questions["Checks: read"] = f"/commits/{quote(branch.name, safe='')}/check-runs?per_page=1"
-    found = [files] if isinstance(files, Unread) and branch.exists else []
+    found = [files] if isinstance(files, UnreadSetting) and branch.exists else []
     for right, path in sorted(questions.items()):
         answer = _read(partial(ask, path), right)
-        if isinstance(answer, Unread):
+        if isinstance(answer, UnreadSetting):
             found.append(answer)
     return tuple(found)

@@ -16,7 +16,7 @@ BRANCHES: Final = "Settings → Branches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class SetupFinding:
     """One thing that was examined: ``what`` is so, ``why`` it matters, and what to ``change``, by its exact place.
 
     ``about`` is the part of the set-up, for grouping.  With ``ok`` there is nothing to change.
@@ -29,22 +29,22 @@ class Finding:
     change: str = ""
 
 
-def bad(about: str, what: str, why: str, change: str) -> Finding:
+def bad(about: str, what: str, why: str, change: str) -> SetupFinding:
     """Something that stops a flow, or makes it unsafe."""
-    return Finding(severity="error", about=about, what=what, why=why, change=change)
+    return SetupFinding(severity="error", about=about, what=what, why=why, change=change)
 
 
-def doubtful(about: str, what: str, why: str, change: str) -> Finding:
+def doubtful(about: str, what: str, why: str, change: str) -> SetupFinding:
     """Something to know or to better; the flows run all the same."""
-    return Finding(severity="warning", about=about, what=what, why=why, change=change)
+    return SetupFinding(severity="warning", about=about, what=what, why=why, change=change)
 
 
-def good(about: str, what: str) -> Finding:
+def good(about: str, what: str) -> SetupFinding:
     """Something that is as it should be."""
-    return Finding(severity="ok", about=about, what=what)
+    return SetupFinding(severity="ok", about=about, what=what)
 
 
-def unchecked(about: str, what: str, unread: Unread, why: str) -> Finding:
+def unchecked(about: str, what: str, unread: UnreadSetting, why: str) -> SetupFinding:
     """Something that could not be read with the token at hand."""
     return doubtful(
         about,
@@ -54,7 +54,7 @@ def unchecked(about: str, what: str, unread: Unread, why: str) -> Finding:
     )
 
 
-def unreachable(repository: str, status: int, reason: str) -> Finding:
+def unreachable(repository: str, status: int, reason: str) -> SetupFinding:
     """The finding where the repository itself cannot be read: nothing else can be said."""
     if status == 401:
         return bad(
@@ -99,7 +99,7 @@ RESTRICTING: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class UnreadSetting:
     """What could not be read: the ``right`` that the token would need, and what GitHub said.
 
     ``settle`` is what to do about it where no right would help.
@@ -153,14 +153,14 @@ NOBODY: Final = Bypass(here=False, apps=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class BranchRule:
     """One rule of a ruleset that holds for a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
 
     kind: str
     ruleset: str
     checks: tuple[RequiredCheck, ...] = ()
     needs_code_owners: bool = False
-    bypass: Bypass | Unread = NOBODY
+    bypass: Bypass | UnreadSetting = NOBODY
 
     @property
     def name(self) -> str:
@@ -187,8 +187,8 @@ class BranchSettings:
 
     name: str
     exists: bool
-    rules: tuple[Rule, ...] | Unread
-    protection: Protection | Unread | None
+    rules: tuple[BranchRule, ...] | UnreadSetting
+    protection: Protection | UnreadSetting | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ class ConfigFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class RepositoryFiles:
     """The default branch's files.  ``workflow`` None: no workflow runs the Action; ``config`` None: it does not load.
 
     ``faults`` are those of taxonomy, config and regression set, ``workflow_faults`` those of workflow files.
@@ -227,7 +227,7 @@ class TokenFacts:
 
     kind: Literal["app", "person", "unknown"]
     writes: bool | None
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadSetting, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,16 +245,16 @@ class Facts:
     name: str
     default_branch: str
     archived: bool
-    actions: ActionsPolicy | Unread
-    job_tokens: JobTokens | Unread
+    actions: ActionsPolicy | UnreadSetting
+    job_tokens: JobTokens | UnreadSetting
     shipped: Workflow
-    workflow_state: str | Unread | None
+    workflow_state: str | UnreadSetting | None
     branch: BranchSettings
     ledger: BranchSettings
-    blocking: tuple[str, ...] | Unread
-    files: Files | Unread
-    outsiders: tuple[str, ...] | Unread
-    owner_faults: tuple[str, ...] | Unread
+    blocking: tuple[str, ...] | UnreadSetting
+    files: RepositoryFiles | UnreadSetting
+    outsiders: tuple[str, ...] | UnreadSetting
+    owner_faults: tuple[str, ...] | UnreadSetting
     token: TokenFacts
     on_github_com: bool
-    permissions: Unread | None = None
+    permissions: UnreadSetting | None = None

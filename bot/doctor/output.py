@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from bot.doctor.model import Finding
+from bot.doctor.model import SetupFinding
 from bot.files.validation import Checked
 
 
@@ -16,10 +16,10 @@ class DoctorOutput(BaseModel):
     repository: str
     errors: int = Field(ge=0, description="how many findings are errors; the exit code is 1 when there is one")
     warnings: int = Field(ge=0)
-    findings: list[Checked[Finding]]
+    findings: list[Checked[SetupFinding]]
 
     @staticmethod
-    def of(repository: str, findings: Sequence[Finding]) -> DoctorOutput:
+    def of(repository: str, findings: Sequence[SetupFinding]) -> DoctorOutput:
         """``findings`` about ``repository`` for output."""
         return DoctorOutput(
             repository=repository,

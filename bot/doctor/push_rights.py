@@ -13,15 +13,15 @@ from bot.doctor.model import (
     RESTRICTING,
     RULES,
     ActionsPolicy,
+    BranchRule,
     BranchSettings,
     ConfigFacts,
     Facts,
-    Finding,
     JobTokens,
     Protection,
-    Rule,
+    SetupFinding,
     TokenFacts,
-    Unread,
+    UnreadSetting,
     doubtful,
     good,
     unchecked,
@@ -113,7 +113,7 @@ _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
+class PushToken:
     """The token that pushes: ``own`` is whether the workflow hands over another token than the job's own.
 
     ``app`` is the name of the app that it says that token is of, None where only the run knows; ``here`` whether the
@@ -125,41 +125,41 @@ class Writer:
     here: bool
 
     @staticmethod
-    def of(workflow: Workflow | None, token: TokenFacts) -> Writer:
+    def of(workflow: Workflow | None, token: TokenFacts) -> PushToken:
         """The writer of ``workflow``; without one it is the job's own token."""
         own = workflow is not None and workflow.own_token
         logins = {use.login for use in workflow.writers} if workflow is not None else set()
         login = next(iter(logins)) if len(logins) == 1 else None
         literal = login is not None and login.endswith("[bot]") and "${{" not in login
         app = login.removesuffix("[bot]") if login is not None and literal else None
-        return Writer(own=own, app=app, here=token.kind == "app")
+        return PushToken(own=own, app=app, here=token.kind == "app")
 
     @property
     def name(self) -> str:
         """What it is called in a sentence."""
         return "the token that the workflow hands over" if self.own else "a job's own token"
 
-    def may_pass(self, rule: Rule) -> bool | Unread:
+    def may_pass(self, rule: BranchRule) -> bool | UnreadSetting:
         """Whether the ruleset of ``rule`` lets it bypass; a job's own token can be on no list."""
         if not self.own:
             return False
-        if isinstance(rule.bypass, Unread):
+        if isinstance(rule.bypass, UnreadSetting):
             return rule.bypass
         if rule.bypass.here and self.here:
             return True
         if rule.bypass.apps is None:
-            return Unread(right="Administration: read", reason="the bypass list is not shown to this token")
+            return UnreadSetting(right="Administration: read", reason="the bypass list is not shown to this token")
         if not rule.bypass.apps:
             return False
         listed = ", ".join(map(str, rule.bypass.apps))
-        return Unread(
+        return UnreadSetting(
             right="",
             reason=f"{_UNTOLD}; {rule.ruleset} lets these apps by: {listed}",
             settle=f"`gh api apps/{self.app or 'NAME'} --jq .id` tells the App's id; or run `incumbent doctor` with "
             "that App's token in GH_TOKEN",
         )
 
-    def passes(self, protection: Protection) -> bool | Unread:
+    def passes(self, protection: Protection) -> bool | UnreadSetting:
         """Whether a classic branch protection lets it push."""
         if not protection.forbids:
             return True
@@ -167,7 +167,7 @@ class Writer:
             return False
         if self.app is not None:
             return self.app in protection.apps
-        return Unread(
+        return UnreadSetting(
             right="",
             reason=f"{_UNTOLD}; the branch protection lets these apps by: {', '.join(protection.apps)}",
             settle="write `login: NAME[bot]`, the App's name, beside `token` in the workflow, and run `incumbent "
@@ -175,7 +175,7 @@ class Writer:
         )
 
 
-def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: Writer) -> Iterator[Finding]:
+def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
     """How what people saw admitted gets into the regression set, and whether the rules let it."""
     if config is None or config.mode == "observe" or not facts.branch.exists:
         return
@@ -216,8 +216,8 @@ def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: Writer
 
 
 def hindering(
-    branch: BranchSettings, writer: Writer, kinds: Collection[str]
-) -> Iterator[tuple[Rule | Protection, bool | Unread]]:
+    branch: BranchSettings, writer: PushToken, kinds: Collection[str]
+) -> Iterator[tuple[BranchRule | Protection, bool | UnreadSetting]]:
     """Rules of these ``kinds`` and the branch protection, as far as the ``writer`` is not known to pass them.
 
     With each comes whether the writer passes: ``False``, or what could not be read.
@@ -230,19 +230,21 @@ def hindering(
         yield protection, passes
 
 
-def _refusing(branch: BranchSettings, writer: Writer) -> tuple[list[str], list[Unread]]:
+def _refusing(branch: BranchSettings, writer: PushToken) -> tuple[list[str], list[UnreadSetting]]:
     """The rules and settings that refuse the ``writer``, and what could not be read of them."""
     refusing: list[str] = []
-    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, Unread)]
+    unread = [item for item in (branch.rules, branch.protection) if isinstance(item, UnreadSetting)]
     for item, passes in hindering(branch, writer, FORBIDDING):
-        if isinstance(passes, Unread):
+        if isinstance(passes, UnreadSetting):
             unread.append(passes)
         else:
-            refusing.append(item.name if isinstance(item, Rule) else f"branch protection: {', '.join(item.forbids)}")
+            refusing.append(
+                item.name if isinstance(item, BranchRule) else f"branch protection: {', '.join(item.forbids)}"
+            )
     return refusing, list(dict.fromkeys(unread))
 
 
-def _perhaps_refusing(branch: BranchSettings, writer: Writer) -> list[str]:
+def _perhaps_refusing(branch: BranchSettings, writer: PushToken) -> list[str]:
     """The rules that refuse some commits of the ``writer``, unless it is known to pass."""
     found = hindering(branch, writer, RESTRICTING | {"required_signatures"})
-    return [rule.name for rule, _ in found if isinstance(rule, Rule)]
+    return [rule.name for rule, _ in found if isinstance(rule, BranchRule)]

@@ -32,7 +32,7 @@ def _last_match(patterns: Sequence[str], branch: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _PatternStep:
     """A character of ``form``, which may be left out, and may come again."""
 
     form: re.Pattern[str]
@@ -54,7 +54,7 @@ def _matches(pattern: str, branch: str) -> bool:
     return len(steps) in places
 
 
-def _reached(places: set[int], steps: Sequence[_Step]) -> set[int]:
+def _reached(places: set[int], steps: Sequence[_PatternStep]) -> set[int]:
     """``places`` and those behind them that optional steps part from them."""
     found = set(places)
     for place, step in enumerate(steps):
@@ -63,9 +63,9 @@ def _reached(places: set[int], steps: Sequence[_Step]) -> set[int]:
     return found
 
 
-def _steps(pattern: str) -> list[_Step]:
+def _steps(pattern: str) -> list[_PatternStep]:
     """``?`` and ``+`` say how often the sign before them may come, as in a regular expression."""
-    steps: list[_Step] = []
+    steps: list[_PatternStep] = []
     for sign in _SIGNS.findall(pattern):
         if sign in ("?", "+"):
             if not steps:
@@ -77,7 +77,7 @@ def _steps(pattern: str) -> list[_Step]:
                 steps.append(replace(last, optional=True, again=True))
         else:
             form = {"**": ".", "*": "[^/]"}.get(sign) or _form(sign)
-            steps.append(_Step(re.compile(form, re.DOTALL), sign in ("**", "*"), sign in ("**", "*")))
+            steps.append(_PatternStep(re.compile(form, re.DOTALL), sign in ("**", "*"), sign in ("**", "*")))
     return steps
 
 

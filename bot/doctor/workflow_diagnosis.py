@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.doctor.model import Files, Finding, Unread, bad, doubtful, good, unchecked
+from bot.doctor.model import RepositoryFiles, SetupFinding, UnreadSetting, bad, doubtful, good, unchecked
 from bot.doctor.workflow import STEPS, Job, Trigger, Workflow, lets_through
 
 _ABOUT: Final = "workflow"
@@ -14,8 +14,8 @@ _OPTIONAL: Final = frozenset({"models"})
 
 
 def diagnose_workflow(
-    files: Files, shipped: Workflow, state: str | Unread | None, merge_queue: bool, branch: str
-) -> tuple[Finding, ...]:
+    files: RepositoryFiles, shipped: Workflow, state: str | UnreadSetting | None, merge_queue: bool, branch: str
+) -> tuple[SetupFinding, ...]:
     """Everything about the workflow file of the default ``branch``, compared with the ``shipped`` one."""
     found = [*_faults(files)]
     workflow = files.workflow
@@ -38,21 +38,21 @@ def diagnose_workflow(
     return tuple(found)
 
 
-def _faults(files: Files) -> Iterator[Finding]:
+def _faults(files: RepositoryFiles) -> Iterator[SetupFinding]:
     for fault in files.workflow_faults:
         place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
         yield bad(_ABOUT, f"{place}: {fault.message}", "GitHub runs no workflow that it cannot read", fault.fix)
 
 
-def _state(workflow: Workflow, state: str | Unread | None) -> Iterator[Finding]:
+def _state(workflow: Workflow, state: str | UnreadSetting | None) -> Iterator[SetupFinding]:
     why = "a disabled workflow does not start, and a required check that is never posted blocks every merge"
-    if isinstance(state, Unread):
+    if isinstance(state, UnreadSetting):
         yield unchecked(_ABOUT, f"whether {workflow.file} is enabled", state, why)
     elif state is not None and state.startswith("disabled"):
         yield bad(_ABOUT, f"{workflow.file} is disabled ({state})", why, "Actions → Incumbent → Enable workflow")
 
 
-def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: str) -> Iterator[Finding]:
+def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: str) -> Iterator[SetupFinding]:
     reasons = {
         "pull_request_target": "pull requests are not reviewed without it; `pull_request` gets no rights for forks",
         "issue_comment": "commands in comments are answered only when the next push comes",
@@ -75,7 +75,7 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: 
         yield from _filters(name, present, f"{why}: nothing on {branch} starts it", workflow.file, branch)
 
 
-def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> Iterator[Finding]:
+def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> Iterator[SetupFinding]:
     known = {key: f"{key}: [{', '.join(values)}]" for key, values in trigger.filters.items()}
     refs = ", ".join(text for key, text in known.items() if not key.startswith("paths"))
     paths = ", ".join(text for key, text in known.items() if key.startswith("paths"))
@@ -104,7 +104,7 @@ def _filters(name: str, trigger: Trigger, why: str, file: str, branch: str) -> I
         )
 
 
-def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[Finding]:
+def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[SetupFinding]:
     for step in STEPS:
         jobs = workflow.of_step(step)
         (model, *_) = shipped.of_step(step)
@@ -127,7 +127,7 @@ def _jobs(workflow: Workflow, shipped: Workflow) -> Iterator[Finding]:
                 )
 
 
-def _rights(job: Job, model: Job, place: str) -> Iterator[Finding]:
+def _rights(job: Job, model: Job, place: str) -> Iterator[SetupFinding]:
     block = f"`permissions:` of the job `{job.name}`"
     if job.permissions is None:
         yield bad(
@@ -160,7 +160,7 @@ def _written(job: Job) -> str:
     return ", ".join(f"{right}: {level}" for right, level in sorted((job.permissions or {}).items()))
 
 
-def _pins(workflow: Workflow) -> Iterator[Finding]:
+def _pins(workflow: Workflow) -> Iterator[SetupFinding]:
     for job in workflow.jobs:
         for use in job.uses:
             if not use.is_pinned:
@@ -174,7 +174,7 @@ def _pins(workflow: Workflow) -> Iterator[Finding]:
                 )
 
 
-def _login(workflow: Workflow) -> Iterator[Finding]:
+def _login(workflow: Workflow) -> Iterator[SetupFinding]:
     for use in workflow.writers:
         if use.own_token and use.login is None:
             place = f"{workflow.file}:{use.line}" if use.line else workflow.file
@@ -186,7 +186,7 @@ def _login(workflow: Workflow) -> Iterator[Finding]:
             )
 
 
-def _model_key(workflow: Workflow, files: Files) -> Iterator[Finding]:
+def _model_key(workflow: Workflow, files: RepositoryFiles) -> Iterator[SetupFinding]:
     key = None if files.config is None else files.config.model_key
     if key is None:
         return

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.classifier.corrections import Corrections
-from bot.evaluation.labels import LabelledQuery, Vocabulary
+from bot.evaluation.labels import LabelledQuery, LabelVocabulary
 from bot.ledger.model import CORRECTIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
+class CorrectedQueries:
     """The queries that people corrected.
 
     ``lost`` are digests of texts that are not here any more; ``unlabelled`` are the capabilities of corrections that
@@ -23,7 +23,7 @@ class Corrected:
     unlabelled: tuple[str, ...]
 
 
-def corrected(said: Corrections, texts: Mapping[str, tuple[str, ...]], vocabulary: Vocabulary) -> Corrected:
+def corrected(said: Corrections, texts: Mapping[str, tuple[str, ...]], vocabulary: LabelVocabulary) -> CorrectedQueries:
     """What people ``said`` as labels; ``texts`` maps the digests of the texts at hand to their turns.
 
     A person corrects single tags: all others of the query stay unknown.
@@ -39,7 +39,7 @@ def corrected(said: Corrections, texts: Mapping[str, tuple[str, ...]], vocabular
         for key, tags in sorted(said.items())
         if key in texts
     ]
-    return Corrected(
+    return CorrectedQueries(
         queries=tuple(query for query in queries if query.values),
         lost=tuple(sorted(said.keys() - texts.keys())),
         unlabelled=tuple(sorted({name for tags in said.values() for name in tags} - known)),

@@ -9,14 +9,14 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from bot.config import REVIEWED_FILES, Limits
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, Document, as_mapping, decode, parse
 from bot.files.label_tables import Word, read_labels, read_table
-from bot.files.validation import DemandError, FileModel, Text, Tuple, validate
+from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.intake.query import SpokenFile
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 LEFT_OUT = "-"
 """The meaning of a name that is left out: it labels nothing."""
@@ -66,7 +66,7 @@ class LabelFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vocabulary:
+class LabelVocabulary:
     """What names in label files may mean.
 
     ``meanings`` maps names to capability ids or ``-``, for files that do not say so themselves.  Without an agent
@@ -88,8 +88,8 @@ class Vocabulary:
         if capability not in self.taxonomy.by_id:
             known = self.capabilities
             return (
-                f"the taxonomy has no capability {capability!r}{perhaps(capability, known)}",
-                f"write its id, or map the name: --name {foreign(capability)}=CAPABILITY ({LEFT_OUT} leaves it out)",
+                f"the taxonomy has no capability {capability!r}{did_you_mean(capability, known)}",
+                f"write its id, or map the name: --name {untrusted(capability)}=CAPABILITY ({LEFT_OUT} leaves it out)",
             )
         if capability not in self.capabilities:
             source = self.taxonomy.by_id[capability].source
@@ -135,7 +135,7 @@ def _word(value: bool) -> str:
     return "TRUE" if value else "FALSE"
 
 
-def resolve(file: LabelFile, vocabulary: Vocabulary) -> tuple[tuple[LabelledQuery, ...], tuple[Problem, ...]]:
+def resolve(file: LabelFile, vocabulary: LabelVocabulary) -> tuple[tuple[LabelledQuery, ...], tuple[Problem, ...]]:
     """The queries of ``file`` under capability ids, and all that is wrong with it."""
     return _Resolver(file, vocabulary).resolve()
 
@@ -143,7 +143,7 @@ def resolve(file: LabelFile, vocabulary: Vocabulary) -> tuple[tuple[LabelledQuer
 class _Resolver:
     """Names of one file to capability ids; a name that means nothing is one fault, wherever it occurs."""
 
-    def __init__(self, file: LabelFile, vocabulary: Vocabulary) -> None:
+    def __init__(self, file: LabelFile, vocabulary: LabelVocabulary) -> None:
         self.file = file
         self.vocabulary = vocabulary
         self.problems = list(file.problems)
@@ -280,7 +280,7 @@ FORMAT_VERSION: Final = 1
 
 def _known_version(version: int) -> int:
     if version != FORMAT_VERSION:
-        raise DemandError(
+        raise ConstraintError(
             f"{FORMAT_VERSION}, the only version of the format there is", f"write `labels: {FORMAT_VERSION}`"
         )
     return version
@@ -368,7 +368,7 @@ def read_file(content: bytes, file: str, limits: Limits) -> LabelFile:
 
 
 def read_labelled_queries(
-    contents: Mapping[str, bytes], vocabulary: Vocabulary, limits: Limits
+    contents: Mapping[str, bytes], vocabulary: LabelVocabulary, limits: Limits
 ) -> tuple[LabelledQuery, ...]:
     """The queries of all files; ``contents`` by the names that people gave.
 

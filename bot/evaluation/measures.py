@@ -19,7 +19,7 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class LabelArrays:
     """Arrays of shape (queries, capabilities).
 
     ``labelled`` says where a label is known; elsewhere ``actual`` is False and means nothing.  ``probability`` is that
@@ -33,7 +33,7 @@ class Cells:
     probability: Numbers
 
 
-def lay_out(queries: Sequence[LabelledQuery], predictions: Predictions, capabilities: Sequence[str]) -> Cells:
+def lay_out(queries: Sequence[LabelledQuery], predictions: Predictions, capabilities: Sequence[str]) -> LabelArrays:
     """``queries``, all of which must be predicted, beside ``predictions``.
 
     Of ``capabilities`` those are kept that are labelled at all.  Raises :class:`UsageError` where the predictions,
@@ -55,7 +55,7 @@ def lay_out(queries: Sequence[LabelledQuery], predictions: Predictions, capabili
             "predict again, or leave these labels out with --name NAME=-"
         )
     shape = (len(queries), len(kept))
-    return Cells(
+    return LabelArrays(
         capabilities=kept,
         labelled=np.array([[name in query.values for name in kept] for query in queries], bool).reshape(shape),
         actual=np.array([[query.values.get(name, False) for name in kept] for query in queries], bool).reshape(shape),
@@ -101,7 +101,7 @@ class Confusion:
         return np.where(labelled > 0, np.clip(product / scale, -1.0, 1.0), np.nan)
 
 
-def confusion(cells: Cells, weights: Numbers) -> Confusion:
+def confusion(cells: LabelArrays, weights: Numbers) -> Confusion:
     """The outcomes under ``weights`` of shape (resamples, queries): how often each query was drawn.
 
     Unknown labels count nowhere.  The result has the shape (resamples, capabilities).
@@ -177,7 +177,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class PercentileInterval:
     """The middle 95 % of the resamples' values (percentile interval)."""
 
     low: float
@@ -194,7 +194,7 @@ def weights(queries: int, sampling: Sampling) -> Iterator[Numbers]:
         yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
 
 
-def phis(several: Sequence[Cells], sampling: Sampling) -> tuple[Numbers, ...]:
+def phis(several: Sequence[LabelArrays], sampling: Sampling) -> tuple[Numbers, ...]:
     """Of each of ``several`` classifiers phi in every resample, of shape (resamples, capabilities).
 
     All see the same resamples of the same queries, so that differences are paired.  Phi is not a number in a resample
@@ -215,14 +215,14 @@ def macro(values: Numbers) -> Numbers:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def interval(values: Numbers) -> Interval | None:
+def interval(values: Numbers) -> PercentileInterval | None:
     """The percentile interval of those ``values`` that are numbers; ``None`` where none is."""
     known = values[np.isfinite(values)]
     if not known.size:
         return None
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(known, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+    return PercentileInterval(float(low), float(high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,7 @@ class CapabilityMeasures:
     labelled: int
     support: int
     phi: float | None
-    interval: Interval | None
+    interval: PercentileInterval | None
     resamples: int
     accuracy: float
     always_false: float
@@ -260,7 +260,7 @@ class Evaluation:
     labels: int
     capabilities: tuple[CapabilityMeasures, ...]
     macro_phi: float | None
-    interval: Interval | None
+    interval: PercentileInterval | None
     brier: float
     calibration_error: float
     bins: tuple[Bin, ...]
@@ -276,7 +276,7 @@ class Difference:
     """How much higher a phi is than the other classifier's, with the interval of the paired bootstrap."""
 
     value: float
-    interval: Interval | None
+    interval: PercentileInterval | None
 
     @property
     def tells(self) -> bool:
@@ -293,12 +293,12 @@ class Comparison:
     capabilities: Mapping[str, Difference]
 
 
-def evaluate(cells: Cells, sampling: Sampling, bins: int) -> Evaluation:
+def evaluate(cells: LabelArrays, sampling: Sampling, bins: int) -> Evaluation:
     """All measures of ``cells``, which hold at least one label for each capability."""
     return _measured(cells, _total(cells), phis([cells], sampling)[0], bins)
 
 
-def compare(ours: Cells, theirs: Cells, sampling: Sampling, bins: int) -> tuple[Evaluation, Comparison]:
+def compare(ours: LabelArrays, theirs: LabelArrays, sampling: Sampling, bins: int) -> tuple[Evaluation, Comparison]:
     """Two classifiers on the labels of the same queries, which both have in the same order."""
     total, other_total = _total(ours), _total(theirs)
     drawn, other_drawn = phis([ours, theirs], sampling)
@@ -317,11 +317,11 @@ def compare(ours: Cells, theirs: Cells, sampling: Sampling, bins: int) -> tuple[
     return _measured(ours, total, drawn, bins), comparison
 
 
-def _total(cells: Cells) -> Confusion:
+def _total(cells: LabelArrays) -> Confusion:
     return confusion(cells, np.ones((1, len(cells.labelled))))
 
 
-def _measured(cells: Cells, total: Confusion, drawn: Numbers, bins: int) -> Evaluation:
+def _measured(cells: LabelArrays, total: Confusion, drawn: Numbers, bins: int) -> Evaluation:
     pooled = cells.probability[cells.labelled], cells.actual[cells.labelled]
     pooled_bins = reliability(*pooled, bins)
     phi = float(macro(total.phi[0]))
@@ -337,7 +337,7 @@ def _measured(cells: Cells, total: Confusion, drawn: Numbers, bins: int) -> Eval
     )
 
 
-def _capability(cells: Cells, total: Confusion, drawn: Numbers, place: int, bins: int) -> CapabilityMeasures:
+def _capability(cells: LabelArrays, total: Confusion, drawn: Numbers, place: int, bins: int) -> CapabilityMeasures:
     hit = float(total.true_positive[0, place])
     positive, negative = float(total.positive[0, place]), float(total.negative[0, place])
     said = hit + float(total.false_positive[0, place])

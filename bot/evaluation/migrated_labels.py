@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import Problem, foreign
+from bot.errors import Problem, untrusted
 from bot.evaluation.labels import LabelFile
 from bot.files.label_tables import UNKNOWN, Word
 from bot.files.mapping_edits import insert_key
@@ -31,7 +31,7 @@ def migrated_rows(
     ``columns`` are the cells (from 0) that hold names, each with the mark that parts of what was split get there.
     ``commented`` says whether a line after the header may be a comment.
     """
-    words = _Words.of(meanings, migration)
+    words = _RenamedLabels.of(meanings, migration)
     lines = text.split("\n")
     is_row = False
     for place, line in enumerate(lines):
@@ -53,7 +53,7 @@ def migrated_rows(
 
 def migrate_document(data: dict[str, Any], file: LabelFile, migration: Migration) -> None:
     """Edit ``data``, which was read as ``file`` from YAML or JSON, so that it has the new ids."""
-    words = _Words.of(file.meanings, migration)
+    words = _RenamedLabels.of(file.meanings, migration)
     names = data.get("names", {})
     for name in list(names):
         if words.is_split(name):
@@ -77,7 +77,7 @@ def clashes_of(
     file: str, meanings: Mapping[str, Word], used: Collection[str], migration: Migration
 ) -> tuple[Problem, ...]:
     """The same of a table called ``file``, in whose rows the names ``used`` stand."""
-    words = _Words.of(meanings, migration)
+    words = _RenamedLabels.of(meanings, migration)
     needed = {new for name in used for new in words.became(name) if new != name}
     return tuple(
         Problem(
@@ -85,22 +85,22 @@ def clashes_of(
             meanings[name].line,
             f"the file's own name {name!r} is now the id of a capability that it labels",
             f"give it another name, under `names` and wherever it is used, or write "
-            f"{foreign(meanings[name].text)} instead",
+            f"{untrusted(meanings[name].text)} instead",
         )
         for name in sorted(needed & meanings.keys())
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _RenamedLabels:
     """What stands afterwards for a name as a file writes it."""
 
     meanings: Mapping[str, str]
     migration: Migration
 
     @staticmethod
-    def of(meanings: Mapping[str, Word], migration: Migration) -> _Words:
-        return _Words({name: word.text for name, word in meanings.items()}, migration)
+    def of(meanings: Mapping[str, Word], migration: Migration) -> _RenamedLabels:
+        return _RenamedLabels({name: word.text for name, word in meanings.items()}, migration)
 
     def is_split(self, name: str) -> bool:
         return self.meanings.get(name, name) in self.migration.splits
@@ -112,7 +112,7 @@ class _Words:
         return (name if name in self.meanings else self.migration.renamed(name),)
 
 
-def _comment(line: str, words: _Words) -> str:
+def _comment(line: str, words: _RenamedLabels) -> str:
     """A line before the header: two kinds of comments speak (:mod:`bot.files.label_tables`)."""
     head, colon, rest = line.partition(":")
     name = head.lstrip("# ").strip().lower()
@@ -134,7 +134,7 @@ def _with_core(text: str, core: str) -> str:
     return text.replace(text.strip(), core, 1) if text.strip() else text
 
 
-def _listed(text: str, words: _Words, mark: str) -> str:
+def _listed(text: str, words: _RenamedLabels, mark: str) -> str:
     """A list of labels with commas; parts get the ``mark``, whether the whole was TRUE or unknown."""
     found: list[str] = []
     parts: set[str] = set()
@@ -151,7 +151,7 @@ def _listed(text: str, words: _Words, mark: str) -> str:
     return ",".join(found)
 
 
-def _migrate_row(row: dict[Any, Any], words: _Words) -> None:
+def _migrate_row(row: dict[Any, Any], words: _RenamedLabels) -> None:
     # Whoever writes YAML takes the key for the truth value that it looks like.
     true = "true" if "true" in row else True
     doubtful = [part for name in row[true] if words.is_split(name) for part in words.became(name)]
@@ -172,7 +172,7 @@ def _migrate_row(row: dict[Any, Any], words: _Words) -> None:
             row["unknown"].append(part)
 
 
-def _replace(names: list[str], words: _Words) -> None:
+def _replace(names: list[str], words: _RenamedLabels) -> None:
     """Edit ``names`` so that each gives way to what it became, where it stands, and nothing stands there twice."""
     seen: set[str] = set()
     wanted: list[list[str]] = []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.export.formatting import lines
-from bot.export.item import Item, Writer, Written
+from bot.export.item import ExportItem, ExportWriter, Written
 from bot.export.source_fields import Fields, history, is_text, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -23,22 +23,22 @@ _FIELDS: Final[Fields] = {
 }
 
 
-def _obstacle(item: Item) -> str | None:
+def _obstacle(item: ExportItem) -> str | None:
     if len(item.turns) > 1 and history(item, "query") is None:
         return f"it is a conversation of {len(item.turns)} turns, and a row there is a single question"
     return None
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     return Written({"regression_set.jsonl": lines(map(_row, items))}, structured(items, _FIELDS))
 
 
-def _row(item: Item) -> dict[str, Data]:
+def _row(item: ExportItem) -> dict[str, Data]:
     said = item.is_said(_kept(item))
     return {"id": item.id, **_fields(item), CARRIED: item.record(said=said)}
 
 
-def _fields(item: Item) -> dict[str, Data]:
+def _fields(item: ExportItem) -> dict[str, Data]:
     messages = history(item, "query")
     own = with_answer(own_fields(item.expected, _FIELDS), "ground_truth", item.expectation.answer)
     row: dict[str, Data] = {"query": item.turns[0] if messages is None else messages, **own}
@@ -48,11 +48,11 @@ def _fields(item: Item) -> dict[str, Data]:
     return row
 
 
-def _kept(item: Item) -> dict[str, Data]:
+def _kept(item: ExportItem) -> dict[str, Data]:
     return {key: value for key, value in _fields(item).items() if key != "query" or isinstance(value, list)}
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="azure-ai-evaluation",
     title="data of the Azure AI Evaluation SDK (JSON Lines with `query` and `ground_truth`)",
     obstacle=_obstacle,

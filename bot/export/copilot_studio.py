@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.export.formatting import json_document
-from bot.export.item import Item, Remark, Writer, Written
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 
@@ -33,13 +33,13 @@ _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class _CsvBuffer:
     """As much of a file as a writer of CSV needs."""
 
     write: Callable[[str], None]
 
 
-def _obstacle(item: Item) -> str | None:
+def _obstacle(item: ExportItem) -> str | None:
     if len(item.turns) > 1:
         return f"it is a conversation of {len(item.turns)} turns, and a test case in CSV is a single question"
     if len(item.turns[0]) > MOST_CHARACTERS:
@@ -47,7 +47,7 @@ def _obstacle(item: Item) -> str | None:
     return None
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     files: dict[str, str] = {}
     entries: list[Data] = []
     for start in range(0, len(items), MOST_CASES):
@@ -61,20 +61,21 @@ def _write(items: Sequence[Item]) -> Written:
     files["regression_set.entries.json"] = json_document({"entries": entries})
     formulas = [item for item in items if any(cell.startswith(_FORMULAS) for cell in _row(item))]
     remarks = [
-        Remark(item.id, "a cell begins like a formula: do not open the file in a spreadsheet") for item in formulas
+        ExportRemark(item.id, "a cell begins like a formula: do not open the file in a spreadsheet")
+        for item in formulas
     ]
     return Written(files, tuple(remarks))
 
 
-def _table(items: Sequence[Item]) -> str:
+def _table(items: Sequence[ExportItem]) -> str:
     written: list[str] = []
-    table = csv.writer(_Lines(written.append), lineterminator="\r\n")
+    table = csv.writer(_CsvBuffer(written.append), lineterminator="\r\n")
     table.writerow(_HEADER)
     table.writerows(map(_row, items))
     return "".join(written)
 
 
-def _row(item: Item) -> tuple[str, str, str, str]:
+def _row(item: ExportItem) -> tuple[str, str, str, str]:
     answer = item.expectation.answer or ""
     by_key = {plain_key(key): value for key, value in _cells(item).items()}
     method = next((by_key[key] for key in sorted(_METHOD & by_key.keys())), None)
@@ -85,18 +86,18 @@ def _row(item: Item) -> tuple[str, str, str, str]:
     return item.turns[0], answer, method, score or ""
 
 
-def _returns(item: Item) -> list[dict[str, Data]]:
+def _returns(item: ExportItem) -> list[dict[str, Data]]:
     return [{label: cell for label, cell in zip(_HEADER[1:], _row(item)[1:], strict=True) if cell.strip()}]
 
 
-def _cells(item: Item) -> dict[str, str]:
+def _cells(item: ExportItem) -> dict[str, str]:
     """What the customer's own test set said in columns of the import."""
     known = _METHOD | _SCORE | {"expectedresponse", "expectedanswer"}
     held = as_mapping(item.expected).items()
     return {key: value for key, value in held if isinstance(value, str) and plain_key(key) in known}
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="copilot-studio",
     title=f"Copilot Studio test sets in CSV, of at most {MOST_CASES} single questions each",
     obstacle=_obstacle,

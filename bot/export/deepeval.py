@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.export.formatting import is_flat_mapping, json_document
-from bot.export.item import Item, Remark, Writer, Written
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
 from bot.export.source_fields import Fields, is_text, is_texts, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -30,30 +30,30 @@ _CONVERSATION: Final[Fields] = {**_BOTH, "scenario": is_text, "expected_outcome"
 _IMAGE: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):")
 
 
-def _obstacle(item: Item) -> str | None:
+def _obstacle(item: ExportItem) -> str | None:
     if any(map(_IMAGE.search, (*item.turns, json.dumps(_fields(item))))):
         return "it holds DeepEval's own mark of an image, which DeepEval would look for"
     return None
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     single = [_golden(item, "input") for item in items if len(item.turns) == 1]
     conversations = [_golden(item, "turns") for item in items if len(item.turns) > 1]
     named = {"goldens.json": single, "conversational_goldens.json": conversations}
     files = {name: json_document([*goldens]) for name, goldens in named.items() if goldens}
     message = "DeepEval takes arguments of tools by name only: its expected tool calls are carried, and not compared"
-    tools = tuple(Remark(item.id, message) for item in items if _tools(item) is None)
+    tools = tuple(ExportRemark(item.id, message) for item in items if _tools(item) is None)
     return Written(files, (*structured(items, {**_SINGLE, **_CONVERSATION}), *tools))
 
 
-def _golden(item: Item, key: str) -> dict[str, Data]:
+def _golden(item: ExportItem, key: str) -> dict[str, Data]:
     fields = _fields(item)
     said: Data = item.turns[0] if key == "input" else json.dumps(_turns(item), ensure_ascii=False)
     metadata = {**as_mapping(fields.get("additional_metadata")), CARRIED: item.record(said=item.is_said(_kept(item)))}
     return {key: said, **fields, "additional_metadata": metadata}
 
 
-def _fields(item: Item) -> dict[str, Data]:
+def _fields(item: ExportItem) -> dict[str, Data]:
     """The fields of a golden beside its input or turns."""
     answer = item.expectation.answer
     if len(item.turns) > 1:
@@ -66,22 +66,22 @@ def _fields(item: Item) -> dict[str, Data]:
     return {"name": item.id, **tools, **own}
 
 
-def _turns(item: Item) -> list[Data]:
+def _turns(item: ExportItem) -> list[Data]:
     return [{"role": "user", "content": turn} for turn in item.turns]
 
 
-def _kept(item: Item) -> dict[str, Data]:
+def _kept(item: ExportItem) -> dict[str, Data]:
     turns: dict[str, Data] = {"turns": _turns(item)} if len(item.turns) > 1 else {}
     return {**turns, **_fields(item)}
 
 
-def _tools(item: Item) -> list[Data] | None:
+def _tools(item: ExportItem) -> list[Data] | None:
     """The calls that are to be made; ``None`` if DeepEval has no way to say their arguments."""
     calls = wanted_calls(item.expectation.tool_calls, "input_parameters")
     return calls if all(isinstance(as_mapping(call).get("input_parameters", {}), dict) for call in calls) else None
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="deepeval",
     title="goldens and conversational goldens of DeepEval (JSON)",
     obstacle=_obstacle,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.export.formatting import is_flat_mapping, lines
-from bot.export.item import Item, Writer, Written
+from bot.export.item import ExportItem, ExportWriter, Written
 from bot.export.source_fields import Fields, history, is_texts, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -25,7 +25,7 @@ _FIELDS: Final[Fields] = {
 _OPENED: Final = ("files", "sandbox", "setup")
 
 
-def _obstacle(item: Item) -> str | None:
+def _obstacle(item: ExportItem) -> str | None:
     opened = [key for key in _OPENED if as_mapping(item.expected).get(key)]
     if opened:
         return f"it needs {', '.join(f'`{key}`' for key in opened)}, which the runner would open or run on its machine"
@@ -34,36 +34,36 @@ def _obstacle(item: Item) -> str | None:
     return None
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     return Written({"regression_set.jsonl": lines(map(_sample, items))}, structured(items, _FIELDS))
 
 
-def _sample(item: Item) -> dict[str, Data]:
+def _sample(item: ExportItem) -> dict[str, Data]:
     fields = _fields(item)
     record = item.record(said=item.is_said(_kept(item)))
     metadata = {**as_mapping(fields.get("metadata")), **_tools(item), CARRIED: record}
     return {"id": item.id, "target": "", **fields, "metadata": metadata}
 
 
-def _fields(item: Item) -> dict[str, Data]:
+def _fields(item: ExportItem) -> dict[str, Data]:
     messages = history(item, "input")
     own = with_answer(own_fields(item.expected, _FIELDS), "target", item.expectation.answer)
     return {"input": item.turns[0] if messages is None else messages, **own}
 
 
-def _tools(item: Item) -> dict[str, Data]:
+def _tools(item: ExportItem) -> dict[str, Data]:
     calls = wanted_calls(item.expectation.tool_calls)
     return {"expected_tools": calls} if calls else {}
 
 
-def _kept(item: Item) -> dict[str, Data]:
+def _kept(item: ExportItem) -> dict[str, Data]:
     fields = _fields(item)
     if not isinstance(fields["input"], list):
         del fields["input"]
     return {"target": "", **fields, "metadata": {**as_mapping(fields.get("metadata")), **_tools(item)}}
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="inspect",
     title="samples of Inspect (JSON Lines with `input` and `target`)",
     obstacle=_obstacle,

@@ -21,7 +21,7 @@ _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 
 
-def obstacle(item: Item, writer: Writer, *, keep_placeholders: bool = False) -> str | None:
+def obstacle(item: ExportItem, writer: ExportWriter, *, keep_placeholders: bool = False) -> str | None:
     """Why ``item`` is not ready to run on the runner of ``writer``; ``None`` if it is.
 
     A text such as ``{{name}}`` is a placeholder that nobody filled, unless ``keep_placeholders`` says that it is meant.
@@ -39,7 +39,7 @@ def obstacle(item: Item, writer: Writer, *, keep_placeholders: bool = False) -> 
     return writer.obstacle(item)
 
 
-def placeholder(item: Item) -> str | None:
+def placeholder(item: ExportItem) -> str | None:
     """The first placeholder that nobody filled, outside of code."""
     found = (_PLACEHOLDER.search(_without_code(turn)) for turn in item.turns)
     return next((match[0] for match in found if match), None)
@@ -83,7 +83,7 @@ def _leaves(data: Data) -> Iterator[float | str]:
 
 
 @dataclass(frozen=True)
-class Item:
+class ExportItem:
     """An entry to export.
 
     ``expected`` is what its customer's file says beside the turns, without what an earlier export left of an entry.
@@ -93,9 +93,9 @@ class Item:
     expected: Data
 
     @staticmethod
-    def of(entry: Entry) -> Item:
+    def of(entry: Entry) -> ExportItem:
         """``entry`` to export."""
-        return Item(entry, without_carried(entry.expected))
+        return ExportItem(entry, without_carried(entry.expected))
 
     @property
     def id(self) -> str:
@@ -137,7 +137,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class ExportRemark:
     """What people should know of an entry: why it was left out, or what of it the target cannot use."""
 
     id: str
@@ -149,11 +149,11 @@ class Written:
     """The files of an export, name → text, and remarks on what of an entry the target does not use."""
 
     files: Mapping[str, str]
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[ExportRemark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
+class ExportWriter:
     """One format.
 
     ``name`` is what ``--to`` takes, ``title`` describes the format to people.  ``obstacle`` says why the format cannot
@@ -165,7 +165,7 @@ class Writer:
 
     name: str
     title: str
-    obstacle: Callable[[Item], str | None]
-    write: Callable[[Sequence[Item]], Written]
-    returns: Callable[[Item], Iterable[Mapping[str, Data]]] = lambda item: ()
+    obstacle: Callable[[ExportItem], str | None]
+    write: Callable[[Sequence[ExportItem]], Written]
+    returns: Callable[[ExportItem], Iterable[Mapping[str, Data]]] = lambda item: ()
     attaches: bool = False

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.export.formatting import lines
-from bot.export.item import Item, Writer, Written
+from bot.export.item import ExportItem, ExportWriter, Written
 from bot.export.source_fields import wanted_calls
 from bot.files.documents import Data
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -19,16 +19,16 @@ _ANSWER: Final = "expected_response"
 _TOOLS: Final = "expected_tools"
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     return Written({"regression_set.jsonl": lines(map(_line, items))})
 
 
-def _line(item: Item) -> dict[str, Data]:
+def _line(item: ExportItem) -> dict[str, Data]:
     fields = _fields(item)
     return {"id": item.id, "turns": [*item.turns], **fields, CARRIED: item.record(said=item.is_said(fields))}
 
 
-def _fields(item: Item) -> dict[str, Data]:
+def _fields(item: ExportItem) -> dict[str, Data]:
     fields: dict[str, Data] = {}
     if item.expectation.answer is not None:
         fields[_ANSWER] = item.expectation.answer
@@ -38,7 +38,7 @@ def _fields(item: Item) -> dict[str, Data]:
     return fields
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="jsonl",
     title="plain JSON Lines with `id`, `turns`, `expected_response`, `expected_tools` and everything else",
     obstacle=lambda item: None,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.export.formatting import is_flat_mapping, json_document
-from bot.export.item import Item, Remark, Writer, Written
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
 from bot.export.source_fields import Fields, is_text, own_fields, structured, with_answer
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -118,31 +118,31 @@ _THREAD: Final[Fields] = {
 }
 
 
-def _obstacle(item: Item) -> str | None:
+def _obstacle(item: ExportItem) -> str | None:
     if len(item.turns) > MOST_TURNS:
         return f"it has {len(item.turns)} turns, more than the {MOST_TURNS} of a conversation there"
     return None
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     defaults = [as_mapping(item.expected).get(_DEFAULTS) for item in items]
     shared = bool(defaults[0]) and are_evaluators(defaults[0]) and all(each == defaults[0] for each in defaults)
     whole: dict[str, Data] = {"schemaVersion": SCHEMA_VERSION}
     if shared:
         whole[_DEFAULTS] = defaults[0]
     whole["items"] = [_item(item, shared=shared) for item in items]
-    remarks = [Remark(item.id, _NOT_RUN) for item in items if _has_unknown_evaluators(item)]
+    remarks = [ExportRemark(item.id, _NOT_RUN) for item in items if _has_unknown_evaluators(item)]
     structure = structured(items, {"extensions": is_flat_mapping, "context": _TURN["context"]})
     return Written({"regression_set.evals.json": json_document(whole)}, (*structure, *remarks))
 
 
-def _item(item: Item, *, shared: bool) -> dict[str, Data]:
+def _item(item: ExportItem, *, shared: bool) -> dict[str, Data]:
     written = _fields(item, shared=shared)
     record = item.record(said=item.is_said(_kept(item, shared=shared)))
     return {**written, "extensions": {**as_mapping(written.get("extensions")), CARRIED: record}}
 
 
-def _fields(item: Item, *, shared: bool) -> dict[str, Data]:
+def _fields(item: ExportItem, *, shared: bool) -> dict[str, Data]:
     """``item`` as the schema has it; ``shared`` if the document says the default evaluators."""
     held = as_mapping(item.expected)
     defaults = None if shared else held.get(_DEFAULTS)
@@ -156,7 +156,7 @@ def _fields(item: Item, *, shared: bool) -> dict[str, Data]:
     return {**own_fields(held, _THREAD), "turns": [*turns]}
 
 
-def _kept(item: Item, *, shared: bool) -> dict[str, Data]:
+def _kept(item: ExportItem, *, shared: bool) -> dict[str, Data]:
     """What the reader keeps of ``item``."""
     kept = _without_prompt(_fields(item, shared=shared))
     if "turns" in kept:
@@ -164,7 +164,7 @@ def _kept(item: Item, *, shared: bool) -> dict[str, Data]:
     return {**kept, _DEFAULTS: as_mapping(item.expected)[_DEFAULTS]} if shared else kept
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+def _returns(item: ExportItem) -> Iterator[Mapping[str, Data]]:
     for shared in (False, True) if as_mapping(item.expected).get(_DEFAULTS) else (False,):
         yield _kept(item, shared=shared)
 
@@ -186,14 +186,14 @@ def _turn(prompt: str, held: Mapping[str, Data], answer: str | None, defaults: D
     return said
 
 
-def _has_unknown_evaluators(item: Item) -> bool:
+def _has_unknown_evaluators(item: ExportItem) -> bool:
     held = as_mapping(item.expected)
     places = [held, *(as_mapping(turn) for turn in as_list(held.get("turns")))]
     named = [held.get(_DEFAULTS), *(place.get("evaluators") for place in places)]
     return any(isinstance(each, dict) and not are_evaluators(each) for each in named)
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="m365-copilot-eval",
     title="eval document of M365 Copilot Agent Evaluations (JSON, schema 1.x)",
     obstacle=_obstacle,

@@ -10,18 +10,18 @@ from functools import cache
 
 from bot import export
 from bot.curator.entry import Entry
-from bot.export.item import Item, Remark, Writer, Written, obstacle
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, obstacle
 from bot.export.source_fields import returned
 
 
 @cache
-def writers() -> Mapping[str, Writer]:
+def writers() -> Mapping[str, ExportWriter]:
     """The writers of all formats by name, sorted."""
     modules = (
         importlib.import_module(f"{export.__name__}.{found.name}") for found in pkgutil.iter_modules(export.__path__)
     )
     bound = (getattr(module, "WRITER", None) for module in modules)
-    found = {writer.name: writer for writer in bound if isinstance(writer, Writer)}
+    found = {writer.name: writer for writer in bound if isinstance(writer, ExportWriter)}
     return {name: found[name] for name in sorted(found)}
 
 
@@ -30,23 +30,23 @@ class Export:
     """The exported entries' ids in the files' order, those left out with the reason, and the files."""
 
     ids: tuple[str, ...]
-    left_out: tuple[Remark, ...]
+    left_out: tuple[ExportRemark, ...]
     written: Written
 
 
-def plan_export(entries: Iterable[Entry], writer: Writer, *, keep_placeholders: bool = False) -> Export:
+def plan_export(entries: Iterable[Entry], writer: ExportWriter, *, keep_placeholders: bool = False) -> Export:
     """``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
 
     Without an entry that is ready there are no files.
     """
-    ready: list[Item] = []
-    left_out: list[Remark] = []
+    ready: list[ExportItem] = []
+    left_out: list[ExportRemark] = []
     for entry in sorted(entries, key=lambda entry: entry.id):
         item = returned(entry, writers().values())
         why = obstacle(item, writer, keep_placeholders=keep_placeholders)
         if why is None:
             ready.append(item)
         else:
-            left_out.append(Remark(item.id, why))
+            left_out.append(ExportRemark(item.id, why))
     written = writer.write(ready) if ready else Written({})
     return Export(tuple(item.id for item in ready), tuple(left_out), written)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.export.formatting import is_flat, is_plain_text, sealed, yaml_document
-from bot.export.item import Item, Remark, Writer, Written
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
 from bot.export.linear_patterns import pattern_fault
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
@@ -37,7 +37,7 @@ _SCHEMAS: Final = frozenset({"is-json", "contains-json"})
 """Assertions whose value is a JSON schema, as data or as a text."""
 
 
-def _write(items: Sequence[Item]) -> Written:
+def _write(items: Sequence[ExportItem]) -> Written:
     config: dict[str, Data] = {
         "description": _DESCRIPTION,
         "prompts": ["{{query}}"],
@@ -51,7 +51,7 @@ def _write(items: Sequence[Item]) -> Written:
     return Written({"promptfooconfig.yaml": _HEAD + yaml_document(config)}, remarks)
 
 
-def _parts(item: Item) -> list[Mapping[str, Data]]:
+def _parts(item: ExportItem) -> list[Mapping[str, Data]]:
     """What is expected, by turn where the customer's file says so, else with the last turn."""
     parts = [as_mapping(part) for part in as_list(as_mapping(item.expected).get("turns"))]
     if len(item.turns) > 1 and len(parts) == len(item.turns):
@@ -59,14 +59,14 @@ def _parts(item: Item) -> list[Mapping[str, Data]]:
     return [*({} for _ in item.turns[1:]), as_mapping(item.expected)]
 
 
-def _tests(item: Item) -> list[Data]:
+def _tests(item: ExportItem) -> list[Data]:
     tests = _bare_tests(item)
     first, *others = tests
     marks: dict[str, Data] = {"capabilities": [*sorted(item.entry.scores)], CARRIED: _sealed(item)}
     return [{**first, "metadata": {**as_mapping(first["metadata"]), **marks}}, *others]
 
 
-def _bare_tests(item: Item) -> list[dict[str, Data]]:
+def _bare_tests(item: ExportItem) -> list[dict[str, Data]]:
     """The tests without the entry's record."""
     tests: list[dict[str, Data]] = []
     many = len(item.turns) > 1
@@ -88,7 +88,7 @@ def _bare_tests(item: Item) -> list[dict[str, Data]]:
     return tests
 
 
-def _returns(item: Item) -> Iterator[Mapping[str, Data]]:
+def _returns(item: ExportItem) -> Iterator[Mapping[str, Data]]:
     first, *others = _bare_tests(item)
     test: Mapping[str, Data] = {"turns": [first, *others]} if others else first
     yield {**test, "config": {"description": _DESCRIPTION}}
@@ -126,7 +126,7 @@ def _is_number(value: Data) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _remarks(item: Item) -> Iterator[Remark]:
+def _remarks(item: ExportItem) -> Iterator[ExportRemark]:
     """What the runner does not get of ``item``: the first such assertion, and how many there are."""
     many = len(item.turns) > 1
     found = [
@@ -138,14 +138,14 @@ def _remarks(item: Item) -> Iterator[Remark]:
     if found:
         (name, fault), *others = found
         more = f" (and {len(others)} more)" if others else ""
-        yield Remark(item.id, f"{name}{more} is carried, and not run: {fault}")
+        yield ExportRemark(item.id, f"{name}{more} is carried, and not run: {fault}")
 
 
-def _sealed(item: Item) -> str:
+def _sealed(item: ExportItem) -> str:
     return sealed(item.record(said=item.expected is None))
 
 
-WRITER: Final = Writer(
+WRITER: Final = ExportWriter(
     name="promptfoo",
     title="promptfoo config in YAML, a test per turn",
     obstacle=lambda item: None,

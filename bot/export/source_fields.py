@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.curator.entry import Entry
 from bot.export.formatting import NOT_FLAT
-from bot.export.item import Item, Remark, Writer
+from bot.export.item import ExportItem, ExportRemark, ExportWriter
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expectations.export_round_trip import bare, carried
@@ -16,7 +16,7 @@ from bot.intake.expectations.export_round_trip import bare, carried
 _ROLES: Final = frozenset({"system", "user", "assistant"})
 
 
-def history(item: Item, key: str) -> list[Data] | None:
+def history(item: ExportItem, key: str) -> list[Data] | None:
     """The messages under ``key`` of what was expected, if they are just the entry's turns with answers in between.
 
     Each has a role and a text, and nothing else: no file, image or tool call of a customer reaches a runner so.  The
@@ -65,22 +65,24 @@ def is_texts(value: Data) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
-def structured(items: Iterable[Item], fields: Fields) -> tuple[Remark, ...]:
+def structured(items: Iterable[ExportItem], fields: Fields) -> tuple[ExportRemark, ...]:
     """What to know of ``items`` that have some of ``fields`` in a shape in which no runner gets them."""
     found = ((item, [key for key, fits in fields.items() if _is_structured(item, key, fits)]) for item in items)
     return tuple(
-        Remark(item.id, f"{', '.join(f'`{key}`' for key in keys)}: carried, and not given to the runner; {NOT_FLAT}")
+        ExportRemark(
+            item.id, f"{', '.join(f'`{key}`' for key in keys)}: carried, and not given to the runner; {NOT_FLAT}"
+        )
         for item, keys in found
         if keys
     )
 
 
-def _is_structured(item: Item, key: str, fits: Callable[[Data], bool]) -> bool:
+def _is_structured(item: ExportItem, key: str, fits: Callable[[Data], bool]) -> bool:
     value = as_mapping(item.expected).get(key)
     return isinstance(value, dict | list) and bool(value) and not fits(value)
 
 
-def returned(entry: Entry, writers: Iterable[Writer]) -> Item:
+def returned(entry: Entry, writers: Iterable[ExportWriter]) -> ExportItem:
     """``entry`` to export, with what was expected before one of the ``writers`` wrote it.
 
     What people changed since is kept, together with what was expected before.
@@ -89,14 +91,14 @@ def returned(entry: Entry, writers: Iterable[Writer]) -> Item:
     expected = entry.expected
     while block := carried(expected):
         name = block.get("id")
-        earlier = Item(
+        earlier = ExportItem(
             entry.model_copy(update={"id": name if isinstance(name, str) else entry.id}), block.get("expected")
         )
         beside = bare(expected)
         if not any(bare(dict(kept)) == beside for writer in known for kept in writer.returns(earlier)):
             break
         expected = earlier.expected
-    return Item.of(entry.model_copy(update={"expected": expected}))
+    return ExportItem.of(entry.model_copy(update={"expected": expected}))
 
 
 def wanted_calls(calls: Sequence[ToolCall], arguments: str = "arguments") -> list[Data]:

@@ -8,11 +8,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.config import ExtensionSettings
-from bot.extension.clustering import Row, clusters
+from bot.extension.clustering import DistinctText, clusters
 from bot.extension.features import groups, pairs, text_traits, with_unexplained
-from bot.extension.model import Candidate, Cluster, Core, Exemplar, Kind, Member, Observed, Signal, Trait, holds_core
+from bot.extension.model import (
+    Core,
+    DraftExemplar,
+    ExtensionCandidate,
+    Kind,
+    Member,
+    Observed,
+    Signal,
+    TextCluster,
+    Trait,
+    holds_core,
+)
 from bot.extension.naming import described, free_id, home_group, titled
-from bot.extension.reference import Reference, reference_of
+from bot.extension.reference import ReferenceExemplars, reference_of
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
@@ -26,7 +37,7 @@ def find_candidates(
     settings: ExtensionSettings,
     refused: Collection[Core],
     detector: Detector,
-) -> tuple[Candidate, ...]:
+) -> tuple[ExtensionCandidate, ...]:
     """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
 
     ``refused`` are the cores of those that people closed; no exemplar holds what ``detector`` finds.  The order of
@@ -42,7 +53,7 @@ def find_candidates(
     shared: dict[Trait, Trait] = {}
     rows = [_row(queries, reference, settings, shared) for queries in texts]
     drafting = _Drafting(texts, taxonomy, reference, settings, detector)
-    found: list[Candidate] = []
+    found: list[ExtensionCandidate] = []
     for cluster in clusters(rows, reference, settings):
         if len(found) == settings.open_candidates:
             break
@@ -74,8 +85,8 @@ def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: Extensi
 
 
 def _row(
-    queries: Sequence[Observed], reference: Reference, settings: ExtensionSettings, shared: dict[Trait, Trait]
-) -> Row:
+    queries: Sequence[Observed], reference: ReferenceExemplars, settings: ExtensionSettings, shared: dict[Trait, Trait]
+) -> DistinctText:
     """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare.
 
     Of equal traits one value is kept, that which is ``shared``: there are thousands of rows with dozens of traits each.
@@ -86,7 +97,7 @@ def _row(
     off = groups(name for each in queries for name in each.off_taxonomy)
     known = pairs(exercised.intersection(reference.distinguishing))
     found = tuple(shared.setdefault(trait, trait) for trait in sorted(traits | known | off))
-    return Row(found, frozenset(each.customer for each in queries), exercised)
+    return DistinctText(found, frozenset(each.customer for each in queries), exercised)
 
 
 def _is_private(turn: str, detector: Detector) -> bool:
@@ -102,7 +113,7 @@ class _Drafting:
 
     texts: Sequence[Sequence[Observed]]
     taxonomy: Taxonomy
-    reference: Reference
+    reference: ReferenceExemplars
     settings: ExtensionSettings
     detector: Detector
 
@@ -111,7 +122,7 @@ class _Drafting:
         """How much queries resemble the exemplars."""
         return resemblance_of(self.reference.turns)
 
-    def candidate(self, cluster: Cluster, taken: frozenset[str]) -> Candidate:
+    def candidate(self, cluster: TextCluster, taken: frozenset[str]) -> ExtensionCandidate:
         """What ``cluster`` proposes, under an id that is not ``taken``."""
         settings = self.settings
         queries = [self.texts[place][0] for place in cluster.members]
@@ -122,7 +133,7 @@ class _Drafting:
         customers = sorted({each.customer for place in cluster.members for each in self.texts[place]})
         group = home_group(self.taxonomy, self._neighbours(belongs_to, nearest))
         id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)
-        return Candidate(
+        return ExtensionCandidate(
             kind=kind,
             core=tuple(sorted(query.digest for query in queries[: settings.core])),
             members=tuple(self._member(query) for query in queries),
@@ -131,7 +142,9 @@ class _Drafting:
             name=titled(telling),
             group=group,
             description=described(kind, belongs_to, telling, len(queries), len(customers)),
-            positive=tuple(Exemplar(turns=query.turns, source=query.id) for query in presentable[: settings.positive]),
+            positive=tuple(
+                DraftExemplar(turns=query.turns, source=query.id) for query in presentable[: settings.positive]
+            ),
             negative=self._negative(cluster, queries),
             telling=telling,
             belongs_to=belongs_to,
@@ -151,7 +164,7 @@ class _Drafting:
         return Member(id=query.id, customer=query.customer, turns=query.turns, digest=query.digest, signals=signals)
 
     def _kind(
-        self, cluster: Cluster, queries: Sequence[Observed], nearest: Sequence[int | None]
+        self, cluster: TextCluster, queries: Sequence[Observed], nearest: Sequence[int | None]
     ) -> tuple[Kind, tuple[str, ...]]:
         """Of which kind ``cluster`` is, and the known capabilities that this is about."""
         enough = self.settings.belongs * len(queries)
@@ -182,10 +195,10 @@ class _Drafting:
         order = sorted(own & counts.keys(), key=lambda name: (-counts[name], self.reference.distinguishing.index(name)))
         return [*belongs_to, *order]
 
-    def _negative(self, cluster: Cluster, queries: Sequence[Observed]) -> tuple[Exemplar, ...]:
+    def _negative(self, cluster: TextCluster, queries: Sequence[Observed]) -> tuple[DraftExemplar, ...]:
         """Exemplars of the taxonomy that have much of what is telling: they exercise something else, as people said."""
         texts = {query.text for query in queries}
-        found: list[Exemplar] = []
+        found: list[DraftExemplar] = []
         for place in cluster.near:
             if len(found) == self.settings.negative:
                 break
@@ -194,5 +207,5 @@ class _Drafting:
             if normalise(turns) not in texts:
                 listed = self.reference.capabilities[place]
                 source = next((item.id for item in self.taxonomy.capabilities if item.id in listed), "hard negative")
-                found.append(Exemplar(turns=turns, source=source))
+                found.append(DraftExemplar(turns=turns, source=source))
         return tuple(found)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.config import ExtensionSettings
-from bot.extension.model import Cluster, Telling, Trait
-from bot.extension.reference import Reference, lift, surprise
+from bot.extension.model import DistinctiveTrait, TextCluster, Trait
+from bot.extension.reference import ReferenceExemplars, lift, surprise
 from bot.extension.style_correction import inflation
 from bot.text.compare import DECIMALS, rounded
 
@@ -32,7 +32,7 @@ Sparse = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DistinctText:
     """A distinct text: its traits, the customers who asked it, and the capabilities that it is said to exercise."""
 
     traits: Collection[Trait]
@@ -41,8 +41,8 @@ class Row:
 
 
 def telling_traits(
-    rows: Sequence[Row], reference: Reference, settings: ExtensionSettings
-) -> tuple[dict[Trait, Telling], float]:
+    rows: Sequence[DistinctText], reference: ReferenceExemplars, settings: ExtensionSettings
+) -> tuple[dict[Trait, DistinctiveTrait], float]:
     """The traits that enough rows of enough customers have, and surprisingly few exemplars; sorted.
 
     ``members`` is how many rows have each.
@@ -53,7 +53,7 @@ def telling_traits(
         counts.update(row.traits)
         for trait in row.traits:
             customers[trait] |= row.customers
-    found: dict[Trait, Telling] = {}
+    found: dict[Trait, DistinctiveTrait] = {}
     size, total = len(rows), reference.size
     manner = inflation(counts, size, reference, settings)
     for trait in sorted(counts):
@@ -65,7 +65,7 @@ def telling_traits(
             continue
         value = rounded(surprise(observed, size, expected, total) / manner)
         if value > 0 and value >= settings.telling:
-            found[trait] = Telling(
+            found[trait] = DistinctiveTrait(
                 **trait._asdict(),
                 members=observed,
                 observed=observed,
@@ -89,11 +89,13 @@ def surprise_without(
     )
 
 
-def _asked(rows: Sequence[Row]) -> Counter[str]:
+def _asked(rows: Sequence[DistinctText]) -> Counter[str]:
     return Counter(name for row in rows for name in row.customers)
 
 
-def clusters(rows: Sequence[Row], reference: Reference, settings: ExtensionSettings) -> tuple[Cluster, ...]:
+def clusters(
+    rows: Sequence[DistinctText], reference: ReferenceExemplars, settings: ExtensionSettings
+) -> tuple[TextCluster, ...]:
     """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts.
 
     All rows count, and at most ``settings.clustered`` of them are clustered, some of each kind: to compare all with
@@ -184,7 +186,7 @@ def _cohesion(matrix: Sparse) -> float:
 class _Weights:
     """Traits as numbers: how surprising each is, times the share of those who have it that is not expected to."""
 
-    def __init__(self, telling: dict[Trait, Telling], size: int, reference: Reference) -> None:
+    def __init__(self, telling: dict[Trait, DistinctiveTrait], size: int, reference: ReferenceExemplars) -> None:
         self._places = {trait: place for place, trait in enumerate(telling)}
         self._values = np.array(
             [
@@ -207,19 +209,19 @@ class _Weights:
 class _Field:
     """Everything that decides which rows of a cluster are its members."""
 
-    rows: Sequence[Row]
+    rows: Sequence[DistinctText]
     places: Sequence[int]
     matrix: Sparse
     chosen: Places
     certain: Sparse
     possible: Sparse
-    telling: dict[Trait, Telling]
+    telling: dict[Trait, DistinctiveTrait]
     manner: float
     asked: Mapping[str, int]
-    reference: Reference
+    reference: ReferenceExemplars
     settings: ExtensionSettings
 
-    def cluster(self, together: Places) -> Cluster | None:
+    def cluster(self, together: Places) -> TextCluster | None:
         """The chosen rows that are ``together``, cut back to those that exemplars do not resemble.
 
         ``None`` if no such cut is surprising.
@@ -258,7 +260,7 @@ class _Field:
             return None
         central = sorted(members.tolist(), key=lambda place: (-scores[place], place))
         outside = np.flatnonzero((possible < least) & (possible > 0))
-        return Cluster(
+        return TextCluster(
             members=tuple(self.places[place] for place in central),
             telling=self._telling(members),
             cohesion=cohesion,
@@ -289,7 +291,7 @@ class _Field:
     def _customers(self, members: Places) -> set[str]:
         return {name for place in members.tolist() for name in self.rows[self.places[place]].customers}
 
-    def _telling(self, members: Places) -> tuple[Telling, ...]:
+    def _telling(self, members: Places) -> tuple[DistinctiveTrait, ...]:
         """What the members have in common: the traits that weigh most in their sum first."""
         sums = np.round(np.asarray(self.matrix[members].sum(axis=0)).ravel(), DECIMALS)
         counts = np.asarray((self.matrix[members] > 0).sum(axis=0)).ravel()

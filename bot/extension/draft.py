@@ -15,7 +15,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
-from bot.extension.model import Candidate, Exemplar
+from bot.extension.model import DraftExemplar, ExtensionCandidate
 from bot.files.documents import as_list, as_mapping, parse_yaml
 from bot.files.validation import FileModel, Tuple
 from bot.files.yaml_writer import edited
@@ -36,7 +36,7 @@ class RefusedCandidates(FileModel):
 _DIGITS = 8
 
 
-def drafted(files: Mapping[str, str], candidate: Candidate) -> dict[str, str]:
+def drafted(files: Mapping[str, str], candidate: ExtensionCandidate) -> dict[str, str]:
     """The texts that change, by path, so that the taxonomy in ``files`` has the capability of ``candidate``.
 
     ``files`` are the taxonomy's file and the tables of exemplars beside it.  Exemplars go to a table of their own, and
@@ -61,7 +61,7 @@ def _holds_exemplars(text: str) -> bool:
     return any(as_mapping(item).get("exemplars") for item in as_list(data.get("capabilities")))
 
 
-def with_capability(taxonomy_text: str, candidate: Candidate, *, inline: bool) -> str:
+def with_capability(taxonomy_text: str, candidate: ExtensionCandidate, *, inline: bool) -> str:
     """``taxonomy_text`` with the capability of ``candidate`` at the end, and a new minor version.
 
     ``inline`` says whether it has its exemplars there.  Comments, order, quoting, indentation and line ends of all else
@@ -95,7 +95,7 @@ def _next_version(document: Any) -> str:
     return f"{major}.{minor + 1}.0"
 
 
-def _capability(candidate: Candidate, *, inline: bool) -> CommentedMap:
+def _capability(candidate: ExtensionCandidate, *, inline: bool) -> CommentedMap:
     found = CommentedMap(
         {
             "id": candidate.id,
@@ -113,7 +113,7 @@ def _capability(candidate: Candidate, *, inline: bool) -> CommentedMap:
     return found
 
 
-def _exemplars(exemplars: Sequence[Exemplar]) -> CommentedSeq:
+def _exemplars(exemplars: Sequence[DraftExemplar]) -> CommentedSeq:
     return CommentedSeq(
         DoubleQuotedScalarString(item.turns[0]) if len(item.turns) == 1 else _conversation(item.turns)
         for item in exemplars

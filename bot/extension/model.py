@@ -48,7 +48,7 @@ class Signal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class ExpectedCapability:
     """What the classifier says of a query and a capability: its value, and the probability of TRUE, in [0, 1]."""
 
     value: bool
@@ -66,7 +66,7 @@ class Observed:
     id: str
     customer: str
     turns: tuple[str, ...]
-    beliefs: Mapping[str, Belief]
+    beliefs: Mapping[str, ExpectedCapability]
     split: frozenset[str] = frozenset()
     off_taxonomy: tuple[str, ...] = ()
 
@@ -111,7 +111,7 @@ class Trait(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class DistinctiveTrait:
     """A trait that members have and exemplars hardly do.
 
     ``members`` have it, of all; it is in ``observed`` of all queries, where by the exemplars ``expected`` would be.
@@ -133,7 +133,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exemplar:
+class DraftExemplar:
     """A query offered as an exemplar; ``source`` is ``customer/agent/item``, or the capability it is taken from."""
 
     turns: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -152,7 +152,7 @@ class Member:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class ExtensionCandidate:
     """A capability that the taxonomy may lack.
 
     ``members`` are the most central first.  ``belongs_to``: the capability that a missed one seems to be, or those that
@@ -169,9 +169,9 @@ class Candidate:
     name: Text
     group: Identifier
     description: Text
-    positive: tuple[Exemplar, ...]
-    negative: tuple[Exemplar, ...]
-    telling: tuple[Telling, ...]
+    positive: tuple[DraftExemplar, ...]
+    negative: tuple[DraftExemplar, ...]
+    telling: tuple[DistinctiveTrait, ...]
     belongs_to: tuple[Identifier, ...] = ()
     cohesion: Amount
     excess: Amount
@@ -186,11 +186,11 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster:
+class TextCluster:
     """Places of observed texts that have something telling in common, the most central first."""
 
     members: tuple[int, ...]
-    telling: tuple[Telling, ...]
+    telling: tuple[DistinctiveTrait, ...]
     cohesion: float
     excess: float
     surprise: float

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, Final
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.visible_text import clean, read_turns
 from bot.errors import InputError
-from bot.extension.model import Candidate, Kind, Telling, Trait
+from bot.extension.model import DistinctiveTrait, ExtensionCandidate, Kind, Trait
 from bot.extension.wording import called, feature
 from bot.files.json_reader import JsonFaultsError, check_shape, load
 from bot.files.limits import ReadingLimits
@@ -39,13 +39,15 @@ _KINDS: Final[dict[Kind, str]] = {
 }
 
 
-def titled(telling: Sequence[Telling]) -> str:
+def titled(telling: Sequence[DistinctiveTrait]) -> str:
     """A name from the traits that weigh most; a person finds a better one."""
     words = [_shortened(trait.words) for trait in _plain(telling)[:_NAMING_TRAITS]]
     return _cut(f"Proposed: {' and '.join(words)}", LONGEST_NAME)
 
 
-def described(kind: Kind, belongs_to: Sequence[str], telling: Sequence[Telling], queries: int, customers: int) -> str:
+def described(
+    kind: Kind, belongs_to: Sequence[str], telling: Sequence[DistinctiveTrait], queries: int, customers: int
+) -> str:
     """What the queries have in common, as far as counting tells; a person says what it means."""
     what = _KINDS[kind].format(belongs_to=" and ".join(belongs_to))
     common = "; ".join(f"{_shortened(item.trait.words)} ({item.members} of {queries})" for item in telling)
@@ -55,7 +57,7 @@ def described(kind: Kind, belongs_to: Sequence[str], telling: Sequence[Telling],
     )
 
 
-def _plain(telling: Sequence[Telling]) -> Sequence[Trait]:
+def _plain(telling: Sequence[DistinctiveTrait]) -> Sequence[Trait]:
     """The traits of ``telling``, each word and each structural feature once, words before structure."""
     found: dict[str, Trait] = {}
     for item in telling:
@@ -92,7 +94,9 @@ def home_group(taxonomy: Taxonomy, neighbours: Sequence[str]) -> str:
     return next((group for group in open_groups if group in used), (*open_groups, taxonomy.groups[0].id)[0])
 
 
-def free_id(taxonomy: Taxonomy, group: str, telling: Sequence[Telling], digest: str, taken: frozenset[str]) -> str:
+def free_id(
+    taxonomy: Taxonomy, group: str, telling: Sequence[DistinctiveTrait], digest: str, taken: frozenset[str]
+) -> str:
     """An id in ``group`` that is neither used nor retired nor ``taken``; ``digest`` names what has no letters."""
     traits = _plain(telling)[:_NAMING_TRAITS]
     words = " ".join(called(trait.text) if trait.kind == "structure" else trait.text for trait in traits)
@@ -153,7 +157,7 @@ class Naming:
     description: str
 
 
-def messages(candidate: Candidate, taxonomy: Taxonomy, detector: Detector) -> list[dict[str, str]]:
+def messages(candidate: ExtensionCandidate, taxonomy: Taxonomy, detector: Detector) -> list[dict[str, str]]:
     """The prompt for ``candidate``, without secrets and what ``detector`` finds."""
     known = "\n".join(f"- {item.name}: {' '.join(item.description.split())}" for item in taxonomy.capabilities)
     data = {
@@ -173,7 +177,7 @@ def _shown(turns: Sequence[str], detector: Detector) -> list[str]:
     return [clean(turn, max(1, SHOWN_CHARACTERS // len(shown))) for turn in shown]
 
 
-def read_naming(answer: Answer) -> Naming | None:
+def read_naming(answer: ModelAnswer) -> Naming | None:
     """The naming in ``answer``; ``None`` for anything that does not fit."""
     if answer.fault is not None or not answer.text or len(answer.text) > _LIMITS.file_bytes:
         return None
@@ -202,7 +206,9 @@ def _fits(value: object, key: str) -> bool:
     )
 
 
-def renamed(candidate: Candidate, naming: Naming, taxonomy: Taxonomy, taken: frozenset[str]) -> Candidate:
+def renamed(
+    candidate: ExtensionCandidate, naming: Naming, taxonomy: Taxonomy, taken: frozenset[str]
+) -> ExtensionCandidate:
     """``candidate`` under ``naming``, with an id made from the name that is not ``taken``."""
     id = unused_id(taxonomy, candidate.group, slug(naming.name), taken)
     return replace(candidate, id=id, name=naming.name, description=naming.description, named_by="language model")

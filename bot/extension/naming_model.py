@@ -11,7 +11,7 @@ from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.usage import Usage
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import IncompleteError, OutsideError
-from bot.extension.model import Candidate
+from bot.extension.model import ExtensionCandidate
 from bot.extension.naming import SCHEMA, messages, read_naming, renamed
 from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
@@ -19,13 +19,13 @@ from bot.text.personal_data.detector import Detector
 
 
 def named(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ExtensionCandidate],
     taxonomy: Taxonomy,
     settings: ClassifierSettings,
     environment: Mapping[str, str],
     *,
     names: bool,
-) -> tuple[tuple[Candidate, ...], Usage | None]:
+) -> tuple[tuple[ExtensionCandidate, ...], Usage | None]:
     """``candidates`` under the names that a language model gives, where ``settings`` have one decide, and the cost.
 
     ``environment`` holds the key; ``names`` says whether names of people are masked in what is sent.
@@ -40,7 +40,7 @@ def named(
 
 
 def named_by_model(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ExtensionCandidate],
     taxonomy: Taxonomy,
     settings: OpenAISettings,
     environment: Mapping[str, str],
@@ -48,7 +48,7 @@ def named_by_model(
     abilities: Abilities = LEAST,
     *,
     names: bool = False,
-) -> tuple[Candidate, ...]:
+) -> tuple[ExtensionCandidate, ...]:
     """``candidates`` with a model's names where its answers fit; one request each, within the budget of ``meter``.
 
     A name is a courtesy: an endpoint that fails, or a budget that is used up, leaves the rest as they are.  Raises

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import ceil, exp, fsum, lgamma, log
 from typing import Final
 
-from bot.classifier.exemplars import Label, training_data
+from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.extension.features import pairs, text_traits, with_unexplained
 from bot.extension.model import Trait
 from bot.taxonomy.model import Taxonomy
@@ -49,7 +49,7 @@ def lift(observed: int, size: int, share: float, reference: int) -> float:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceExemplars:
     """Exemplars in the taxonomy's order: their turns, and the capabilities each is listed under as positive.
 
     ``distinguishing`` are those judged from the text that tell queries apart: no members of an exactly-one group, of
@@ -157,17 +157,17 @@ class Reference:
         )
 
 
-def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marked: float) -> Reference:
+def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marked: float) -> ReferenceExemplars:
     """The exemplars of ``taxonomy``; ``commonplace`` is the share above which a capability tells nothing apart."""
     data = training_data(taxonomy)
     listed = [
-        frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is Label.POSITIVE)
+        frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is ExemplarLabel.POSITIVE)
         for row in data.labels
     ]
     most = commonplace * len(listed)
     shares = Counter(name for names in listed for name in names)
     exclusive = {member.id for members in taxonomy.exactly_one.values() for member in members}
-    return Reference(
+    return ReferenceExemplars(
         turns=data.exemplars,
         capabilities=tuple(listed),
         distinguishing=tuple(

@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from bot.classifier.embedded.text import ReadText, Vocabulary, character_terms, read_text, vocabulary_of, word_terms
+from bot.classifier.embedded.text import ReadText, TermVocabulary, character_terms, read_text, vocabulary_of, word_terms
 from bot.classifier.model import Classification
 from bot.config import ExtensionSettings
 from bot.curator.entry import Entry
-from bot.extension.model import Belief, Observed, Signal
-from bot.extension.reference import Reference
+from bot.extension.model import ExpectedCapability, Observed, Signal
+from bot.extension.reference import ReferenceExemplars
 from bot.intake.query import Query
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
@@ -39,7 +39,9 @@ def observe(
         id="/".join(submission.source(query.id)),
         customer=submission.customer,
         turns=query.turns,
-        beliefs={name: Belief(value=item.value, confidence=item.probability) for name, item in judged.items()},
+        beliefs={
+            name: ExpectedCapability(value=item.value, confidence=item.probability) for name, item in judged.items()
+        },
         split=frozenset(
             name
             for name, item in judged.items()
@@ -69,14 +71,14 @@ def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:
         customer=place[0],
         turns=entry.turns,
         beliefs={
-            item.id: Belief(value=item.id in scores, confidence=scores.get(item.id, 0.0))
+            item.id: ExpectedCapability(value=item.id in scores, confidence=scores.get(item.id, 0.0))
             for item in taxonomy.capabilities
             if item.is_judged_from_text
         },
     )
 
 
-def probable(query: Observed, reference: Reference, settings: ExtensionSettings) -> frozenset[str]:
+def probable(query: Observed, reference: ReferenceExemplars, settings: ExtensionSettings) -> frozenset[str]:
     """The capabilities that tell queries apart and are not improbable."""
     return frozenset(
         name
@@ -86,7 +88,7 @@ def probable(query: Observed, reference: Reference, settings: ExtensionSettings)
 
 
 def signals_of(
-    query: Observed, reference: Reference, resemblance: Resemblance, settings: ExtensionSettings
+    query: Observed, reference: ReferenceExemplars, resemblance: Resemblance, settings: ExtensionSettings
 ) -> tuple[Signal, ...]:
     """The signals of ``query`` alone, in the order of :class:`Signal`; what it shares with others is not among them."""
     torn = any(name in reference.distinguishing for name in query.split)
@@ -152,7 +154,7 @@ def _terms(read: ReadText) -> Counter[str]:
     return word_terms(read) + character_terms(read)
 
 
-def _weigh(vocabulary: Vocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
+def _weigh(vocabulary: TermVocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
     """As :meth:`Vocabulary.weigh`; what no exemplar holds counts as well, so that a few shared words do not suffice."""
     places, weights = vocabulary.weigh(counts)
     unknown = sum(count for term, count in counts.items() if term not in vocabulary.places)

@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.config import ExtensionSettings
 from bot.extension.model import Trait
-from bot.extension.reference import Reference
+from bot.extension.reference import ReferenceExemplars
 from bot.text.compare import rounded
 
 _TEXTUAL: Final = ("word", "phrase", "structure")
@@ -21,7 +21,9 @@ _MEDIAN_OF_SQUARES: Final = 0.4549364
 """Of a standard normal variable."""
 
 
-def inflation(counts: Mapping[Trait, int], size: int, reference: Reference, settings: ExtensionSettings) -> float:
+def inflation(
+    counts: Mapping[Trait, int], size: int, reference: ReferenceExemplars, settings: ExtensionSettings
+) -> float:
     """By how much surprise is to be divided, ≥ 1: 1 where the queries are written as the exemplars are.
 
     ``counts`` says in how many of ``size`` queries each trait is.  Of the traits that ``settings.everyday`` queries or

@@ -12,7 +12,7 @@ from typing import AnyStr, Final, TypeAlias, TypeVar, cast
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.files.json_reader import JsonFaultsError, Place, size
+from bot.files.json_reader import JsonFaultsError, JsonPlace, size
 from bot.files.json_reader import check_shape as check_json_shape
 from bot.files.json_reader import find_places as find_json_places
 from bot.files.json_reader import load as load_json
@@ -90,7 +90,7 @@ class Document:
 
     # Only error paths and row numbers need lines, so the second parse is paid for only there.
     @cached_property
-    def _places(self) -> Place | None:
+    def _places(self) -> JsonPlace | None:
         try:
             return find_json_places(self.text) if self.is_json else find_yaml_places(self.text)
         except yaml.YAMLError:

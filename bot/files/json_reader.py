@@ -157,7 +157,7 @@ _TOKEN: Final = re.compile(_STRING + r'|[\[\]{}:,]|[^\s\[\]{}:,"]++', re.DOTALL)
 
 
 @dataclass(slots=True)
-class Place:
+class JsonPlace:
     """A value's place: its line (from 1), and the places of its members by key, or of its items in order.
 
     A member's line is that of its key, an item's that of its first character.
@@ -165,37 +165,37 @@ class Place:
 
     line: int
     # A file may have so many values that an empty dictionary for each of them fills the memory.
-    members: dict[str, Place] | None = None
-    items: list[Place] | None = None
+    members: dict[str, JsonPlace] | None = None
+    items: list[JsonPlace] | None = None
 
-    def child(self, step: str | int) -> Place | None:
+    def child(self, step: str | int) -> JsonPlace | None:
         """The place of the member or item ``step``, if there is one."""
         if isinstance(step, int) and self.items is not None:
             return self.items[step] if 0 <= step < len(self.items) else None
         return None if self.members is None else self.members.get(str(step))
 
-    def add_item(self, place: Place) -> None:
+    def add_item(self, place: JsonPlace) -> None:
         """One more item of the list that stands here."""
         if self.items is None:
             self.items = []
         self.items.append(place)
 
-    def add_member(self, name: str, place: Place) -> None:
+    def add_member(self, name: str, place: JsonPlace) -> None:
         """One more member of the mapping that stands here; of keys that are given twice the first counts."""
         if self.members is None:
             self.members = {}
         self.members.setdefault(name, place)
 
 
-def find_places(text: str) -> Place:
+def find_places(text: str) -> JsonPlace:
     """The places of the values of ``text``, which is valid JSON.
 
     A scanner of our own, since a YAML parser takes escapes such as ``\\ud83d\\ude00`` and long keys for errors.
     """
-    root = Place(1)
+    root = JsonPlace(1)
     # The open objects and lists, and whether each is an object.
-    path: list[tuple[Place, bool]] = [(root, False)]
-    key: Place | None = None
+    path: list[tuple[JsonPlace, bool]] = [(root, False)]
+    key: JsonPlace | None = None
     for line, token in tokens(text):
         if token in ("]", "}"):
             path.pop()
@@ -203,10 +203,10 @@ def find_places(text: str) -> Place:
             continue
         elif path[-1][1] and key is None:
             name: str = json.loads(token) if "\\" in token else token[1:-1]
-            key = Place(line)
+            key = JsonPlace(line)
             path[-1][0].add_member(name, key)
         else:
-            place = key if key is not None else Place(line)
+            place = key if key is not None else JsonPlace(line)
             if key is None:
                 path[-1][0].add_item(place)
             key = None

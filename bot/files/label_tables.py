@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.files.limits import ReadingLimits
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 UNKNOWN: Final = "?"
 """Stands before a label of which nobody can tell whether it is true."""
@@ -28,7 +28,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class LabelTable:
     """A table as it was read: ``rows`` are lines that are not empty, each with its number (from 1).
 
     ``header`` is in lower case.  ``capabilities`` are those of the directive (``None`` without one), ``meanings`` maps
@@ -51,7 +51,9 @@ class Labels:
     faults: tuple[tuple[str, str], ...] = ()
 
 
-def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: str, limits: ReadingLimits) -> Table:
+def read_table(
+    text: str, file: str, headers: Collection[tuple[str, ...]], fix: str, limits: ReadingLimits
+) -> LabelTable:
     """The table in ``text``, whose header is one of ``headers``.
 
     Raises :class:`InputError` without such a header; ``fix`` says how to write it.  A table of more cells than
@@ -70,7 +72,7 @@ def read_table(text: str, file: str, headers: Collection[tuple[str, ...]], fix: 
             if header not in headers:
                 break
             rows = [(place, row) for place, row in enumerate(lines[number:], number + 1) if row and not row.isspace()]
-            return Table(
+            return LabelTable(
                 header=header,
                 rows=tuple((place, row.removesuffix("\r")) for place, row in rows),
                 capabilities=head.capabilities,
@@ -100,7 +102,7 @@ class _Head:
         elif name == "names":
             for item in listed(rest):
                 self._name(number, item)
-        elif near := perhaps(name, _DIRECTIVES):
+        elif near := did_you_mean(name, _DIRECTIVES):
             message = f"nothing is called {name!r}{near}"
             self.problems.append(Problem(self._file, number, message, "correct the word, or write another comment"))
 

@@ -41,7 +41,7 @@ class Snapshot(Protocol):
         ...
 
 
-class NoFiles:
+class EmptySnapshot:
     """A folder without a file: what is laid over it is all there is."""
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Overlay:
         return self._below.name(path)
 
 
-class Rationed:
+class ByteBudgetSnapshot:
     """A snapshot from which no more than ``most`` bytes are read, each file counted once; what goes beyond is refused.
 
     Whatever a folder holds, what it takes to read it is bounded by this (``limits.package_bytes``).

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, PydanticOmit
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
 from bot.files.limits import MOST_FAULTS
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 Item = TypeVar("Item")
@@ -20,7 +20,7 @@ Tuple = Annotated[tuple[Item, ...], Strict(False)]
 """A list in the file, a tuple in the model."""
 
 
-class DemandError(ValueError):
+class ConstraintError(ValueError):
     """What a model's own check asks of a value: it must be ``wanted``, and ``fix`` is how to get there."""
 
     def __init__(self, wanted: str, fix: str) -> None:
@@ -132,7 +132,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
             alternatives.setdefault(fault.union, []).append(fault)
         elif fault.kind in ("extra_forbidden", "unexpected_keyword_argument"):
             known = _siblings(model, fault.location[:-1])
-            message = f"{name}: unknown key{perhaps(str(fault.location[-1]), known)}"
+            message = f"{name}: unknown key{did_you_mean(str(fault.location[-1]), known)}"
             fix = f"use one of: {', '.join(sorted(known)) or 'none'}"
             problems.append(document.problem(at + fault.location, message, fix))
         elif fault.kind == "missing":
@@ -202,7 +202,7 @@ def _wanted(error: Any) -> tuple[str, str]:
             return f"match the pattern {context['pattern']}", "write it in that form"
         case "recursion_depth_exceeded":
             return "be nested less deeply", "flatten it"
-        case "value_error" if isinstance(context.get("error"), DemandError):
+        case "value_error" if isinstance(context.get("error"), ConstraintError):
             return f"be {context['error']}", context["error"].fix
         case _:
             text = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.files.json_reader import Place
+from bot.files.json_reader import JsonPlace
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 
 _PREFIX = "tag:yaml.org,2002:"
@@ -298,14 +298,14 @@ def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
     return Problem(file, line, f"not valid YAML: {message}", fix)
 
 
-def find_places(text: str) -> Place | None:
+def find_places(text: str) -> JsonPlace | None:
     """The places of the values of ``text``, which is valid YAML; ``None`` if nothing stands there.
 
     Of keys that are given twice the first counts.  Made of the parser's events: its nodes take ten times the memory.
     """
-    root = Place(0)
+    root = JsonPlace(0)
     path: list[_Open] = [_Open(root, is_mapping=False)]
-    anchored: dict[str, Place] = {}
+    anchored: dict[str, JsonPlace] = {}
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionEndEvent):
             path.pop().end()
@@ -315,9 +315,9 @@ def find_places(text: str) -> Place | None:
         line = line_of(event)
         if isinstance(event, yaml.AliasEvent):
             there = anchored[str(event.anchor)]
-            path[-1].add(Place(line, there.members, there.items))
+            path[-1].add(JsonPlace(line, there.members, there.items))
             continue
-        place = Place(line)
+        place = JsonPlace(line)
         if event.anchor is not None:
             anchored[event.anchor] = place
         scalar = event if isinstance(event, yaml.ScalarEvent) else None
@@ -330,12 +330,12 @@ def find_places(text: str) -> Place | None:
 class _Open:
     """A collection whose end was not seen yet."""
 
-    def __init__(self, place: Place, *, is_mapping: bool) -> None:
+    def __init__(self, place: JsonPlace, *, is_mapping: bool) -> None:
         self._place, self._is_mapping = place, is_mapping
         self._key: tuple[str | None, str | None, int] | None = None
-        self._merged: list[Place] = []
+        self._merged: list[JsonPlace] = []
 
-    def add(self, place: Place, text: str | None = None, style: str | None = None) -> None:
+    def add(self, place: JsonPlace, text: str | None = None, style: str | None = None) -> None:
         """One more value, or the key of one; of a scalar there are its ``text`` and the ``style`` it is written in."""
         if not self._is_mapping:
             self._place.add_item(place)

@@ -6,6 +6,6 @@ nobody for a password.  No configuration of the user or the machine changes what
 
 from bot.git.process import is_id
 from bot.git.snapshot import CommitSnapshot
-from bot.git.store import Change, ObjectStore, blob_id
+from bot.git.store import ChangedFile, ObjectStore, blob_id
 
-__all__ = ["Change", "CommitSnapshot", "ObjectStore", "blob_id", "is_id"]
+__all__ = ["ChangedFile", "CommitSnapshot", "ObjectStore", "blob_id", "is_id"]

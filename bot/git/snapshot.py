@@ -23,7 +23,7 @@ _DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TreeItem:
     """What stands at a path of a tree; ``size`` in bytes, absent where git cannot read the object, or was not asked."""
 
     mode: str
@@ -44,7 +44,7 @@ class Listing:
         self._bring = bring
         self._brought: set[str] = set()
 
-    def item(self, path: str) -> Item:
+    def item(self, path: str) -> TreeItem:
         """What stands at ``path``, which must be listed; with all that lies beside it its content is fetched first."""
         if not self._is_here(path):
             self.prepare([unit_of(path)])
@@ -95,13 +95,13 @@ def unit_of(path: str) -> str:
     return "/".join(path.split("/")[:-1][:_DEPTH]) or path
 
 
-def _items(output: bytes) -> dict[str, Item]:
-    found: dict[str, Item] = {}
+def _items(output: bytes) -> dict[str, TreeItem]:
+    found: dict[str, TreeItem] = {}
     for line in filter(None, output.split(b"\0")):
         head, _, path = line.partition(b"\t")
         mode, _, object_id, *size = head.decode().split()
         known = int(size[0]) if size and size[0].isdigit() else None
-        found[path.decode("utf-8", "surrogateescape")] = Item(mode, object_id, known)
+        found[path.decode("utf-8", "surrogateescape")] = TreeItem(mode, object_id, known)
     return found
 
 

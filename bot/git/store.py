@@ -39,7 +39,7 @@ _KINDS: Mapping[str, Literal["added", "modified", "deleted", "renamed"]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedFile:
     """A file that differs between two commits; ``before`` is the former path of a renamed one.
 
     The ids of its content are absent where it did not exist before, or no longer does.
@@ -136,7 +136,7 @@ class ObjectStore:
         """The files of ``commit``, or of a ``folder`` of it."""
         return CommitSnapshot(self._list(commit), self._git.content).within(folder)
 
-    def changes(self, old: str, new: str) -> tuple[Change, ...]:
+    def changes(self, old: str, new: str) -> tuple[ChangedFile, ...]:
         """What ``new`` changes since it left ``old``, sorted by path, as GitHub shows a pull request.
 
         A renamed file keeps at least half of its content.  Of histories that never met, all that is new or different in
@@ -168,18 +168,18 @@ class ObjectStore:
         taken = {path for change in kept for path in (change.path, change.before)}
         return _sorted([*kept, *(item for item in near if not taken & {item.path, item.before or item.path})])
 
-    def _is_ours(self, change: Change) -> bool:
+    def _is_ours(self, change: ChangedFile) -> bool:
         """Whether all that ``change`` is about lies in the folders that are read."""
         return all(path.partition("/")[0] in self._ours for path in (change.path, change.before or change.path))
 
-    def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[Change, ...]:
+    def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[ChangedFile, ...]:
         output = self._git.ask(*_DIFF, *options, old, new, "--", *places)
         fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
         found = []
         for head in filter(None, fields):
             before, after, letter = head.split(" ")[2:]
             former = next(fields) if letter.startswith("R") else None
-            found.append(Change(next(fields), _KINDS[letter[0]], former, _present(before), _present(after)))
+            found.append(ChangedFile(next(fields), _KINDS[letter[0]], former, _present(before), _present(after)))
         return _sorted(found)
 
     def common_ancestor(self, old: str, new: str) -> str | None:
@@ -284,7 +284,7 @@ class ObjectStore:
         return None if status else output.decode().strip()
 
 
-def _sorted(changes: Iterable[Change]) -> tuple[Change, ...]:
+def _sorted(changes: Iterable[ChangedFile]) -> tuple[ChangedFile, ...]:
     return tuple(sorted(changes, key=lambda change: change.path))
 
 

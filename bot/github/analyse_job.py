@@ -16,14 +16,14 @@ from bot.curator.store import EVICTED, is_part
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
-from bot.git import Change, CommitSnapshot
+from bot.git import ChangedFile, CommitSnapshot
 from bot.github.classification_cache import key_of, with_findings
 from bot.github.departures import departing_entries
 from bot.github.events import Event
 from bot.github.facts import (
     Analysis,
+    ChangedEntryFile,
     EvictionFacts,
-    SetChange,
     StoppedFacts,
     SubmissionFacts,
     facts_of,
@@ -31,7 +31,7 @@ from bot.github.facts import (
     without_secrets,
 )
 from bot.github.impact_job import UNTOUCHED, Measured
-from bot.github.release import Release
+from bot.github.release import ReleaseInputs
 from bot.ledger.model import StoredClassification
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, load_platform, unsettled
@@ -50,8 +50,8 @@ def analyse(
     at: str,
     platform: Platform,
     snapshot: CommitSnapshot,
-    changes: Sequence[Change],
-    release: Release,
+    changes: Sequence[ChangedFile],
+    release: ReleaseInputs,
     known: Mapping[str, StoredClassification],
     backend: Backend,
     progress: Progress,
@@ -166,7 +166,7 @@ def classify_all(
 
 
 def _packages(
-    platform: Platform, snapshot: CommitSnapshot, changes: Sequence[Change], problems: list[Problem]
+    platform: Platform, snapshot: CommitSnapshot, changes: Sequence[ChangedFile], problems: list[Problem]
 ) -> list[Package]:
     packages = []
     changed = {change.path for change in changes}
@@ -197,7 +197,7 @@ def _packages(
     return packages
 
 
-def _touched(changes: Sequence[Change]) -> set[str]:
+def _touched(changes: Sequence[ChangedFile]) -> set[str]:
     """The folders of agents in which something changes, or from which something is moved away."""
     found = {_folder(path) for change in changes for path in (change.path, change.before or "")}
     return {folder for folder in found if folder is not None}
@@ -208,7 +208,7 @@ def _folder(path: str) -> str | None:
     return "/".join(parts[:3]) if len(parts) > 3 and parts[0] == EVAL_SETS else None
 
 
-def moved_from(folder: str, present: Collection[str | None], changes: Sequence[Change]) -> tuple[str, str] | None:
+def moved_from(folder: str, present: Collection[str | None], changes: Sequence[ChangedFile]) -> tuple[str, str] | None:
     """The customer and agent whose folder ``folder`` was: one that is gone, and from which all renames came."""
     former = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
     gone = sorted(place for place in former if place is not None and place != folder and place not in present)
@@ -218,11 +218,11 @@ def moved_from(folder: str, present: Collection[str | None], changes: Sequence[C
     return customer, agent
 
 
-def _inside(change: Change, place: str) -> bool:
+def _inside(change: ChangedFile, place: str) -> bool:
     return any(path.startswith(f"{place}/") for path in (change.path, change.before or ""))
 
 
-def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[SetChange, ...]:
+def _set_changes(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> tuple[ChangedEntryFile, ...]:
     found = []
     for change in changes:
         if not any(is_part(path) for path in (change.path, change.before or "")):
@@ -230,7 +230,7 @@ def _set_changes(snapshot: CommitSnapshot, changes: Sequence[Change]) -> tuple[S
         lost = change.path if change.kind == "deleted" else change.before or ""
         tombstone = f"{EVICTED}/{lost.rpartition('/')[2]}"
         found.append(
-            SetChange(
+            ChangedEntryFile(
                 path=whole(change.path),
                 kind=change.kind,
                 before=None if change.before is None else whole(change.before),

@@ -19,7 +19,7 @@ BRANCHES: Final = "incumbent-calibration/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class CalibrationOffer:
     """The writes that make the pull request be there, or the number of the one that is, or that people closed."""
 
     branch: str
@@ -41,7 +41,7 @@ def plan_offer(
     tip: str | None,
     pulls: Sequence[PullRequest],
     closed_by: Callable[[int], tuple[str, str]],
-) -> Offer:
+) -> CalibrationOffer:
     """The writes for ``edit`` of the config at the commit ``base``.
 
     ``tip`` is where its branch points to, if it is there; ``pulls`` are pull requests, open and closed.  One that is
@@ -51,12 +51,12 @@ def plan_offer(
     branch = branch_of(edit)
     ours = sorted((item for item in pulls if item.branch == branch), key=lambda item: (item.closed, -item.number))
     if ours and not ours[0].closed:
-        return Offer(branch=branch, number=ours[0].number)
+        return CalibrationOffer(branch=branch, number=ours[0].number)
     # What a bot closed, as one for what is stale does, was never answered.
     while ours and ours[0].merge is None and is_bot(closed_by(ours[0].number)[0]):
         del ours[0]
     if ours and ours[0].merge is None:
-        return Offer(branch=branch, number=ours[0].number, refused=True)
+        return CalibrationOffer(branch=branch, number=ours[0].number, refused=True)
     title = "Calibrate per-capability knobs from validated overrides"
     push = PushBranch(
         branch=branch,
@@ -69,4 +69,4 @@ def plan_offer(
     opened = OpenPullRequest(branch=branch, base=default_branch, title=title, body=body)
     # A branch without a pull request is what a run that was killed left behind, or one that was merged and is moved on.
     again = tip is not None and not ours
-    return Offer(branch=branch, operations=(opened,) if again else (push, opened))
+    return CalibrationOffer(branch=branch, operations=(opened,) if again else (push, opened))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.errors import IncompleteError, InputError
-from bot.github.judgement import Judgement
+from bot.github.judgement import ReviewJudgement
 from bot.github.models import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
@@ -24,7 +24,7 @@ LONGEST_TITLE = 255
 _RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 
 
-class Label(StrEnum):
+class PullRequestLabel(StrEnum):
     """What people filter pull requests by."""
 
     ADMITS = "incumbent: admits"
@@ -39,38 +39,38 @@ class Result:
 
     conclusion: CheckConclusion
     title: str
-    labels: tuple[Label, ...]
+    labels: tuple[PullRequestLabel, ...]
     exit_code: int
 
 
-def result_of(judgement: Judgement, decided: bool = False) -> Result:
+def result_of(judgement: ReviewJudgement, decided: bool = False) -> Result:
     """The result of ``judgement``: incomplete and input at fault fail; pending reviews pass unless the config says not.
 
     With ``mode: observe`` the check always passes.  What waits was ``decided`` before where a merge group is judged.
     """
     analysis, review, config = judgement.analysis, judgement.review, judgement.platform.config
-    labels: list[Label] = []
+    labels: list[PullRequestLabel] = []
     titles: list[str] = []
     code = 0
     if review is not None:
         titles.append(headline(review))
         if review.plan.admitted or review.plan.waiting_for_slot:
-            labels.append(Label.ADMITS)
+            labels.append(PullRequestLabel.ADMITS)
         if review.plan.waiting_for_review:
-            labels.append(Label.NEEDS_CURATOR)
+            labels.append(PullRequestLabel.NEEDS_CURATOR)
     if analysis.impact is not None:
         titles.append(impact_headline(analysis.impact))
     if judgement.departure is not None:
         titles.append(departure_headline(judgement.departure))
     if analysis.held:
         titles.append("A first contribution: waits for a curator's `/incumbent run`")
-        labels.append(Label.NEEDS_CURATOR)
+        labels.append(PullRequestLabel.NEEDS_CURATOR)
         code = IncompleteError.exit_code
     if review is not None and review.unclassified:
-        labels.append(Label.INCOMPLETE)
+        labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
     if analysis.impact is not None and analysis.impact.is_incomplete:
-        labels.append(Label.INCOMPLETE)
+        labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
     if analysis.stopped is not None:
         titles.append(analysis.stopped.message)
@@ -81,14 +81,14 @@ def result_of(judgement: Judgement, decided: bool = False) -> Result:
         titles.insert(0, "The regression set is changed by hand")
     at_fault = analysis.problems or (review is not None and review.problems)
     if at_fault or judgement.removed_for_good or judgement.changed_by_hand:
-        labels.append(Label.AT_FAULT)
+        labels.append(PullRequestLabel.AT_FAULT)
         code = InputError.exit_code
         if analysis.problems:
             count = len(analysis.problems)
             titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
     if config.mode == "observe":
         code = 0
-    blocked = config.block_on_review and not decided and Label.NEEDS_CURATOR in labels
+    blocked = config.block_on_review and not decided and PullRequestLabel.NEEDS_CURATOR in labels
     failed = bool(code) or blocked
     conclusion: CheckConclusion = "failure" if failed and config.mode == "curate" else "success"
     title = visible("; ".join(titles) or "Nothing to curate")
@@ -128,7 +128,7 @@ def post_check(
     return [check]
 
 
-def annotations_of(judgement: Judgement) -> tuple[Annotation, ...]:
+def annotations_of(judgement: ReviewJudgement) -> tuple[Annotation, ...]:
     """The most important remarks on lines of the head: faults, then what needs a person; the comment has the rest."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review

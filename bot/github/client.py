@@ -42,8 +42,8 @@ from bot.github.models import (
     PushBranch,
     PushCommits,
     React,
-    Remark,
     RemoveLabel,
+    ThreadComment,
     WriteLedger,
 )
 from bot.github.responses import (
@@ -77,7 +77,7 @@ class TooLongError(Exception):
         self.seconds = seconds
 
 
-class Patience:
+class WaitBudget:
     """The seconds that are left to wait, of all requests together."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -93,7 +93,7 @@ class Patience:
 class PatientRetry(GithubRetry):
     """PyGithub's retries, whose waits come out of one ``patience``."""
 
-    def __init__(self, patience: Patience, **settings: Any) -> None:
+    def __init__(self, patience: WaitBudget, **settings: Any) -> None:
         super().__init__(**settings)
         self._patience = patience
 
@@ -156,7 +156,7 @@ class GitHubClient:
         self._requester = Github(
             auth=Auth.Token(token),
             base_url=api_url,
-            retry=PatientRetry(Patience()),
+            retry=PatientRetry(WaitBudget()),
             seconds_between_requests=None,
             seconds_between_writes=None,
         ).requester
@@ -249,7 +249,7 @@ class GitHubClient:
             found += (answer.get("data") or {}).get("nodes") or []
         return {str(item["id"]): item for item in found if item and "publishedAt" in item}
 
-    def comments_since(self, moment: str) -> tuple[Remark, ...]:
+    def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
         """All comments of the repository that were written or changed since ``moment`` (ISO 8601), oldest first."""
         found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
         return tuple(sorted(map(remark_of, found), key=lambda item: item.comment.id))
@@ -259,7 +259,7 @@ class GitHubClient:
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
         return None if found is None else comment_of(found)
 
-    def find_remark(self, key: CommentKey) -> Remark | None:
+    def find_remark(self, key: CommentKey) -> ThreadComment | None:
         """The comment ``key`` with the number of the thread that it is on, if it is there."""
         if isinstance(key, int):
             found = self._ask("GET", f"/issues/comments/{key}", instead={404: None})
@@ -272,7 +272,7 @@ class GitHubClient:
             return None
         if kind == "review" and not is_submitted(found):
             return None
-        return Remark(number=int(number), comment=said_in_review(kind, int(number), found, None))
+        return ThreadComment(number=int(number), comment=said_in_review(kind, int(number), found, None))
 
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of our name on ``commit``."""

@@ -11,12 +11,20 @@ from dataclasses import dataclass, field, replace
 
 from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
-from bot.github.corrections import Said
-from bot.github.decision_validity import ACTIONS, NOTHING_BEFORE, Court, Former, matter, still_released, still_stands
-from bot.github.judgement import NO_VERDICT, NOBODY, Judgement
+from bot.github.corrections import NewCorrection
+from bot.github.decision_validity import (
+    ACTIONS,
+    NOTHING_BEFORE,
+    DecisionContext,
+    PriorRejections,
+    matter,
+    still_released,
+    still_stands,
+)
+from bot.github.judgement import NO_VERDICT, NOBODY, ReviewJudgement
 from bot.github.models import IssueComment
-from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Release, comment_order
-from bot.ledger.model import Correction as StoredCorrection
+from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
+from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.report.escaping import code
 from bot.report.verdict_text import quoted
 from bot.taxonomy.model import Taxonomy
@@ -85,7 +93,7 @@ def read_by_now(comments: Iterable[IssueComment]) -> Read:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hearing:
+class CommandOutcome:
     """The judgement after all comments were heard, with the replies to those that were new.
 
     ``corrected`` are the tags that were corrected by these comments.
@@ -93,17 +101,17 @@ class Hearing:
     ``inherited`` those that were given before, elsewhere.
     """
 
-    judgement: Judgement
+    judgement: ReviewJudgement
     replies: tuple[Reply, ...]
-    void: tuple[Decision, ...]
-    dormant: tuple[Decision, ...] = ()
-    inherited: tuple[Decision, ...] = ()
-    corrected: tuple[Said, ...] = ()
-    released: Release | None
+    void: tuple[DecisionRecord, ...]
+    dormant: tuple[DecisionRecord, ...] = ()
+    inherited: tuple[DecisionRecord, ...] = ()
+    corrected: tuple[NewCorrection, ...] = ()
+    released: ReleaseRecord | None
     read: Read
 
     @property
-    def own(self) -> tuple[Decision, ...]:
+    def own(self) -> tuple[DecisionRecord, ...]:
         """The decisions that were given here, also those that rest."""
         return (*(item for item in self.judgement.decisions if item not in self.inherited), *self.dormant)
 
@@ -114,27 +122,30 @@ class Hearing:
 
 
 @dataclass(kw_only=True)
-class _State:
+class _ProcessingState:
     """What the comments heard so far have led to.
 
     ``first`` is the judgement before any decision of theirs, under the corrections so far.
     """
 
-    judgement: Judgement
-    first: Judgement
+    judgement: ReviewJudgement
+    first: ReviewJudgement
     contested: Collection[str]
-    decisions: list[Decision]
-    released: Release | None
+    decisions: list[DecisionRecord]
+    released: ReleaseRecord | None
     corrections: Corrections
-    corrected: list[Said] = field(default_factory=list)
+    corrected: list[NewCorrection] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     followed: bool = True
     stranger: bool = False
 
 
 def hear(
-    comments: Sequence[IssueComment], record: PullRequestRecord, court: Court, former: Former = NOTHING_BEFORE
-) -> Hearing:
+    comments: Sequence[IssueComment],
+    record: PullRequestRecord,
+    court: DecisionContext,
+    former: PriorRejections = NOTHING_BEFORE,
+) -> CommandOutcome:
     """Hear the comments after the record's cursor, in the order in which they were written.
 
     Decisions of the record, and ``former`` ones, stand while the comment that they cite is still there, by the same
@@ -166,7 +177,7 @@ def hear(
     # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
     dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, court)
-    state = _State(
+    state = _ProcessingState(
         judgement=first,
         first=first,
         contested=contested,
@@ -197,7 +208,7 @@ def hear(
         replies.append(
             Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
         )
-    return Hearing(
+    return CommandOutcome(
         judgement=state.judgement,
         replies=tuple(replies),
         void=void,
@@ -209,7 +220,13 @@ def hear(
     )
 
 
-def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+def _follow(
+    item: Command | Misspelt,
+    comment: IssueComment,
+    state: _ProcessingState,
+    first: ReviewJudgement,
+    court: DecisionContext,
+) -> None:
     if isinstance(item, Misspelt):
         state.followed = False
         state.lines.append(f"{quoted(item.text)}: {code(masked(item.message))}")
@@ -221,17 +238,19 @@ def _follow(item: Command | Misspelt, comment: IssueComment, state: _State, firs
     elif item.verb is Verb.HELP:
         state.lines.append(HELP)
     elif item.verb is Verb.RUN:
-        state.released = Release(by=comment.author, comment=comment.key, said=digest(comment.body))
+        state.released = ReleaseRecord(by=comment.author, comment=comment.key, said=digest(comment.body))
     elif item.verb is Verb.CORRECT:
         _correct(item, comment, state, first, court)
     else:
         _decide(item, comment, state, state.first, court)
 
 
-def _decide(item: Command, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+def _decide(
+    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, court: DecisionContext
+) -> None:
     """Record the decisions of a command and derive the verdicts after them, each after the one before it."""
     problems: dict[str, str] = {}
-    made: dict[str, Decision] = {}
+    made: dict[str, DecisionRecord] = {}
     named = _named(item, state)
     if not named:
         state.followed = False
@@ -261,14 +280,14 @@ def _decide(item: Command, comment: IssueComment, state: _State, first: Judgemen
         state.lines += [f"{quoted(name)}: {problems[name]}" for name in ordered]
 
 
-def _with(decisions: Sequence[Decision], new: Iterable[Decision]) -> list[Decision]:
+def _with(decisions: Sequence[DecisionRecord], new: Iterable[DecisionRecord]) -> list[DecisionRecord]:
     standing = list(decisions)
     for decision in new:
         standing = [*(each for each in standing if not _replaces(decision, each)), decision]
     return standing
 
 
-def _named(item: Command, state: _State) -> tuple[str, ...]:
+def _named(item: Command, state: _ProcessingState) -> tuple[str, ...]:
     """The queries that a command speaks of; `all` are those that need a person now."""
     if not item.every or state.judgement.review is None:
         return item.names
@@ -282,8 +301,13 @@ def _named(item: Command, state: _State) -> tuple[str, ...]:
 
 
 def _decision(
-    item: Command, name: str, comment: IssueComment, state: _State, first: Judgement, court: Court
-) -> Decision | str:
+    item: Command,
+    name: str,
+    comment: IssueComment,
+    state: _ProcessingState,
+    first: ReviewJudgement,
+    court: DecisionContext,
+) -> DecisionRecord | str:
     """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
     entry = first.entries[name]
     shown = _displayed(entry, comment, first, court)
@@ -299,7 +323,7 @@ def _decision(
         return "a change of the regression set by hand can only be accepted or rejected."
     elif item.reason is None:
         return "a change of the regression set by hand needs a reason."
-    decision = Decision.model_validate(
+    decision = DecisionRecord.model_validate(
         {
             "entry": entry,
             "action": ACTIONS[item.verb],
@@ -326,7 +350,7 @@ def _decision(
     return decision
 
 
-def _displayed(entry: str, comment: IssueComment, first: Judgement, court: Court) -> Displayed | str:
+def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, court: DecisionContext) -> Displayed | str:
     """What was displayed of ``entry`` when ``comment`` was written, or why that cannot be spoken of."""
     shown = court.displayed.get(entry)
     # Times are whole seconds: nobody reads and answers within one.
@@ -337,7 +361,9 @@ def _displayed(entry: str, comment: IssueComment, first: Judgement, court: Court
     return shown
 
 
-def _correct(item: Command, comment: IssueComment, state: _State, first: Judgement, court: Court) -> None:
+def _correct(
+    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, court: DecisionContext
+) -> None:
     """Correct tags and derive the verdicts anew; of a command that cannot be followed in all, nothing is."""
     values, lines = _values(item.tags, first.platform.taxonomy)
     for name in item.names:
@@ -353,7 +379,7 @@ def _correct(item: Command, comment: IssueComment, state: _State, first: Judgeme
         entry, text = first.entries[name], text_key(review.queries[name].turns)
         state.corrections = merged(first.platform.taxonomy, [state.corrections, {text: said}])
         state.corrected += [
-            Said(
+            NewCorrection(
                 entry=entry,
                 content=first.contents[entry],
                 text=text,
@@ -395,7 +421,7 @@ def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], l
 
 
 def _obstacles(
-    name: str, values: Mapping[str, bool], comment: IssueComment, first: Judgement, court: Court
+    name: str, values: Mapping[str, bool], comment: IssueComment, first: ReviewJudgement, court: DecisionContext
 ) -> list[str]:
     """Why the tags of the query ``name`` cannot be corrected to ``values``."""
     review = first.review
@@ -413,10 +439,10 @@ def _obstacles(
     return [f"{code(why)}." for why in whys if why is not None]
 
 
-def _contradicts(new: Decision, old: Decision) -> bool:
+def _contradicts(new: DecisionRecord, old: DecisionRecord) -> bool:
     return _replaces(new, old) and new.action != old.action
 
 
-def _replaces(new: Decision, old: Decision) -> bool:
+def _replaces(new: DecisionRecord, old: DecisionRecord) -> bool:
     """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
     return new.content == old.content and matter(new) == matter(old)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from bot.github.markdown_text import seen
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 from bot.text.invisible import is_invisible
 from bot.text.masking import masked
 
@@ -186,7 +186,7 @@ def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
 
     Those :data:`ON_ENTRIES` are left out.  Never raises; takes time in proportion to ``body``.
     """
-    known = _Names(names)
+    known = _QueryNames(names)
     found: list[Command | Misspelt] = []
     for number, line, words in command_lines(body):
         if first_word(words) in ON_ENTRIES:
@@ -243,7 +243,7 @@ def _refuse_unseen(line: str) -> None:
         raise _MisspeltError(f"the line holds the invisible character U+{code:04X}; type it anew, without pasting")
 
 
-class _Names:
+class _QueryNames:
     """The names of the pull request's queries, and what looks like one."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -306,7 +306,7 @@ class _Names:
         if len(plain) > _LONGEST_COMPARED:
             return ""
         if plain not in self._nearest:
-            self._nearest[plain] = perhaps(plain, self._compared)
+            self._nearest[plain] = did_you_mean(plain, self._compared)
         return self._nearest[plain]
 
 
@@ -325,14 +325,14 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…")
 
 
-def _read(words: str, line: int, known: _Names) -> Command:
+def _read(words: str, line: int, known: _QueryNames) -> Command:
     tokens = tokens_of(words)
     word, _, at = next(tokens, ("", 0, 0))
     if not word:
         raise _MisspeltError(f"it does not say what to do; say one of {', '.join(Verb)}")
     verb = next((verb for verb in Verb if verb == word.lower()), None)
     if verb is None:
-        near = perhaps(word.lower(), [verb.value for verb in Verb]) if len(word) <= _LONGEST_COMPARED else ""
+        near = did_you_mean(word.lower(), [verb.value for verb in Verb]) if len(word) <= _LONGEST_COMPARED else ""
         raise _MisspeltError(f"there is no command {_quoted(word)}{near}; say one of {', '.join(Verb)}")
     try:
         if verb in _ALONE:
@@ -411,7 +411,7 @@ def _refuse_late_tags(text: str) -> None:
 
 
 def _ids(
-    words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _Names, until: Callable[[str], bool]
+    words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _QueryNames, until: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], bool, int]:
     """The queries that ``tokens`` name, whether all are meant, and where in ``words`` the rest begins: at the latest
     before a token that is ``until``.
@@ -444,7 +444,7 @@ def _ids(
     return tuple(names), every, at
 
 
-def _reason(text: str, known: _Names) -> str | None:
+def _reason(text: str, known: _QueryNames) -> str | None:
     """What the words after the ids give as reason, unless they may have been meant as more ids."""
     text = re.sub(r"\A[\s,]+", "", text)
     mark = SEPARATOR.match(text)

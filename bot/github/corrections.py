@@ -9,18 +9,18 @@ from bot.classifier.corrections import Corrections
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, tags_said
 from bot.github.decision_validity import is_as_read
-from bot.github.models import Remark
+from bot.github.models import ThreadComment
 from bot.ledger.events import Corrected, CorrectionEnded
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import CommentKey, CorrectionRecord, comment_order
-from bot.ledger.model import Correction as StoredCorrection
+from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.taxonomy.migration import Lineage, lineage
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError, is_end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class NewCorrection:
     """What a curator said just now of a capability of the query of ``entry``; it is bound to the ``text``."""
 
     entry: str
@@ -63,7 +63,7 @@ class Ended:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
+class RecordedCorrections:
     """What the ledger's ``record`` says of the texts at hand: what ``stands``, under the ids of now, and what ended."""
 
     record: CorrectionRecord = field(default_factory=CorrectionRecord)
@@ -71,14 +71,14 @@ class Recorded:
     ended: tuple[Ended, ...] = ()
 
 
-NOTHING_RECORDED = Recorded()
+NOTHING_RECORDED = RecordedCorrections()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Witnesses:
+class CommentLookup:
     """How comments are looked up: one by its id, the author of the pull request that it is on, and who may correct."""
 
-    remark: Callable[[CommentKey], Remark | None]
+    remark: Callable[[CommentKey], ThreadComment | None]
     author: Callable[[int], str | None]
     curators: Collection[str]
     permission: Callable[[str], str]
@@ -89,8 +89,8 @@ def look_up(
     texts: Collection[str],
     taxonomy: Taxonomy,
     former: Callable[[], Sequence[Taxonomy]],
-    witnesses: Witnesses,
-) -> Recorded:
+    witnesses: CommentLookup,
+) -> RecordedCorrections:
     """Which corrections of ``texts`` stand: their comment is there as it was read, by the same person, and says so.
 
     ``former`` reads the taxonomies of before, oldest first.
@@ -108,11 +108,11 @@ def look_up(
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
     stands = corrections_in(CorrectionRecord(texts=kept), line)
-    return Recorded(record=record, stands=stands, ended=tuple(ended))
+    return RecordedCorrections(record=record, stands=stands, ended=tuple(ended))
 
 
 def _bears_out(
-    found: Remark, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: Witnesses
+    found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: CommentLookup
 ) -> bool:
     comment = found.comment
     person = Person(login=comment.author, is_bot=comment.is_bot)
@@ -133,7 +133,7 @@ def _means(said: str, name: str, names: ShortNames, line: Lineage) -> bool:
     return meant in (name, line.renamed(name)) or is_end(said, name)
 
 
-def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[Said]) -> CorrectionRecord:
+def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[NewCorrection]) -> CorrectionRecord:
     """``record`` without what ``ended``, and with what was ``said``; on one tag the latest comment counts."""
     texts = {text: dict(tags) for text, tags in record.texts.items()}
     for gone in ended:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from bot.classifier.corrections import Corrections
 from bot.github.authority import Person, refusal
 from bot.github.commands import Verb, verbs
-from bot.github.judgement import Author, Judgement
+from bot.github.judgement import Author, ReviewJudgement
 from bot.github.models import IssueComment
-from bot.ledger.model import CommentKey, Decision, Displayed, PullRequestRecord, Rejection, Release
+from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, Rejection, ReleaseRecord
 from bot.text.digests import digest
 from bot.text.masking import may_be_masked_part
 
@@ -42,7 +42,7 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Court:
+class DecisionContext:
     """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission.
 
     ``judge`` takes decisions, the contents that were rejected in a comment that is not as it was, and corrections of
@@ -50,7 +50,7 @@ class Court:
     is heard elsewhere.
     """
 
-    judge: Callable[[Sequence[Decision], Collection[str], Corrections], Judgement]
+    judge: Callable[[Sequence[DecisionRecord], Collection[str], Corrections], ReviewJudgement]
     displayed: dict[str, Displayed]
     author: Author
     curators: tuple[str, ...]
@@ -65,10 +65,10 @@ class Court:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Former:
+class PriorRejections:
     """Rejections that were given before, of content that is here, and the comments that they cite as they are now."""
 
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()
     comments: tuple[IssueComment, ...] = ()
 
     @staticmethod
@@ -76,23 +76,23 @@ class Former:
         rejections: Sequence[Rejection],
         contents: Collection[str],
         comments: Callable[[int], Sequence[IssueComment]],
-    ) -> Former:
+    ) -> PriorRejections:
         """Those of ``rejections`` that are of ``contents``; ``comments`` reads those of a pull request."""
         found = [item for item in rejections if item.decision.content in contents]
         numbers = sorted({item.pull_request for item in found})
         said = [comment for number in numbers for comment in comments(number)]
-        return Former(decisions=tuple(item.decision for item in found), comments=tuple(said))
+        return PriorRejections(decisions=tuple(item.decision for item in found), comments=tuple(said))
 
 
-NOTHING_BEFORE = Former()
+NOTHING_BEFORE = PriorRejections()
 
 
-def matter(item: Decision) -> str:
+def matter(item: DecisionRecord) -> str:
     """What a decision is about: whether a query enters, or whether its entry is pinned."""
     return "admission" if item.action in ("accept", "reject") else "pin"
 
 
-def still_stands(item: Decision, written: Mapping[CommentKey, IssueComment], court: Court) -> bool:
+def still_stands(item: DecisionRecord, written: Mapping[CommentKey, IssueComment], court: DecisionContext) -> bool:
     """Whether the comment that ``item`` cites is there as it was read, and bears it out."""
     comment = written.get(item.comment)
     return (
@@ -102,7 +102,9 @@ def still_stands(item: Decision, written: Mapping[CommentKey, IssueComment], cou
     )
 
 
-def still_released(item: Release | None, written: Mapping[CommentKey, IssueComment], court: Court) -> Release | None:
+def still_released(
+    item: ReleaseRecord | None, written: Mapping[CommentKey, IssueComment], court: DecisionContext
+) -> ReleaseRecord | None:
     """``item`` if its comment is there as it was read."""
     comment = None if item is None else written.get(item.comment)
     if item is None or comment is None or not _bears_out(comment, item.by, item.said, Verb.RUN, court):
@@ -119,5 +121,5 @@ def is_as_read(comment: IssueComment, by: str, said: str, verb: Verb) -> bool:
     return comment.author == by and digest(comment.body) == said and verb in verbs(comment.body)
 
 
-def _bears_out(comment: IssueComment, by: str, said: str, verb: Verb, court: Court) -> bool:
+def _bears_out(comment: IssueComment, by: str, said: str, verb: Verb, court: DecisionContext) -> bool:
     return is_as_read(comment, by, said, verb) and court.refusal(verb, comment) is None

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
-from bot.github.command_processing import Hearing
+from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
-from bot.github.judgement import Judgement
+from bot.github.judgement import ReviewJudgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn, is_bot
 from bot.ledger.keys import classifier_key
-from bot.ledger.model import Decision, Displayed, PullRequestRecord
+from bot.ledger.model import DecisionRecord, Displayed, PullRequestRecord
 from bot.pipeline.review import Review
 from bot.report.verdict_text import leaves_out
 from bot.text.compare import rounded
 from bot.text.digests import digest
 
 
-def shown_events(judgement: Judgement, author: str, at: str, before: PullRequestRecord | None) -> tuple[Event, ...]:
+def shown_events(
+    judgement: ReviewJudgement, author: str, at: str, before: PullRequestRecord | None
+) -> tuple[Event, ...]:
     """The verdicts that ``judgement`` puts before people, without those that ``before`` says they were shown already.
 
     ``at`` is the time of the commit that it speaks of.
@@ -78,7 +80,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
 
 
 def heard_events(
-    hearing: Hearing, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
+    hearing: CommandOutcome, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
 ) -> tuple[Event, ...]:
     """What people decided and corrected, and which decisions and corrections ``ended``, since ``before``.
 
@@ -121,7 +123,7 @@ def merge_events(
     return (*passed, closed)
 
 
-def applied_events(decisions: Sequence[Decision], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
+def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
     """Those of ``decisions`` that have done their work, and that the record ``after`` them does not keep."""
     return tuple(
         Applied(
@@ -142,7 +144,7 @@ def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]
     return {number: (Closed(at=at, pull_request=number, commit=None),) for number in numbers}
 
 
-def _decided(item: Decision, number: int) -> Decided:
+def _decided(item: DecisionRecord, number: int) -> Decided:
     return Decided(
         at=item.at,
         pull_request=number,
@@ -158,7 +160,7 @@ def _decided(item: Decision, number: int) -> Decided:
     )
 
 
-def _withdrawn(item: Decision, number: int) -> Withdrawn:
+def _withdrawn(item: DecisionRecord, number: int) -> Withdrawn:
     return Withdrawn(
         at=item.at,
         pull_request=number,

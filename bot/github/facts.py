@@ -19,14 +19,14 @@ from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
-from bot.files.validation import Checked, DemandError, FileModel, Text, Tuple
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple
 from bot.intake.query import Query, Setup
 from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, StoredClassification
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.matching import in_line, settle
-from bot.pipeline.review import Classified
+from bot.pipeline.review import ClassifiedSubmission
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked
@@ -45,7 +45,7 @@ def whole(text: str) -> str:
 
 def _counted(problem: Problem) -> Problem:
     if problem.line is not None and problem.line < 1:
-        raise DemandError("at a line that counts from 1", "give the number of the line, or null")
+        raise ConstraintError("at a line that counts from 1", "give the number of the line, or null")
     return problem
 
 
@@ -141,7 +141,7 @@ class SubmissionFacts(FileModel):
 
 
 def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
-    """Raise :class:`DemandError` for queries or agents of one name: nobody could tell which of them is meant."""
+    """Raise :class:`ConstraintError` for queries or agents of one name: nobody could tell which of them is meant."""
     ids = [query.id for submission in submissions for query in submission.queries]
     agents = [(submission.customer, submission.agent) for submission in submissions]
     entries = {
@@ -150,7 +150,7 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
         for query in facts.queries
     }
     if len(set(ids)) < len(ids) or len(set(agents)) < len(agents) or len(entries) < len(ids):
-        raise DemandError("queries and agents whose names differ", "name each of them once")
+        raise ConstraintError("queries and agents whose names differ", "name each of them once")
 
 
 class StoppedFacts(FileModel):
@@ -176,7 +176,7 @@ class EvictionFacts(FileModel):
     evicted: Evicted
 
 
-class SetChange(FileModel):
+class ChangedEntryFile(FileModel):
     """One file of the regression set that the head changes; ``after`` is git's id of its content there."""
 
     path: Path
@@ -198,7 +198,7 @@ class Analysis(FileModel):
     at: Timestamp = Field(description="the time of the head")
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
     touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
-    set_changes: Tuple[SetChange]
+    set_changes: Tuple[ChangedEntryFile]
     identity: Checked[Identity]
     submissions: Tuple[SubmissionFacts]
     problems: Tuple[Fault] = Field(description="faults that left a folder or a reviewed file unread")
@@ -242,7 +242,7 @@ class Quiet(FileModel):
 
 
 def facts_of(
-    item: Classified,
+    item: ClassifiedSubmission,
     specification: str,
     keys: Mapping[str, str],
     findings: Mapping[str, Mapping[str, Findings]],
@@ -288,10 +288,10 @@ def facts_of(
     )
 
 
-def classified_of(facts: SubmissionFacts) -> Classified:
+def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
     """The submission and the classifications of what is not settled: arguments of :func:`bot.pipeline.review.judge`."""
     moved = facts.moved_from
-    return Classified(
+    return ClassifiedSubmission(
         submission=Submission(
             customer=facts.customer,
             agent=facts.agent,

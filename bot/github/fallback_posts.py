@@ -12,7 +12,7 @@ from bot.github.client import GitHubClient
 from bot.github.events import Event
 from bot.github.facts import StoppedFacts
 from bot.github.models import Operation
-from bot.github.publish_plan import Plan, plan_farewell
+from bot.github.publish_plan import PublishPlan, plan_farewell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Publication:
     operations: tuple[Operation, ...]
     result: Result | None
     summary: str
-    plan: Plan | None
+    plan: PublishPlan | None
     why: str = ""
     incomplete: StoppedFacts | None = None
     usage: Usage | None = None

@@ -13,7 +13,7 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.git import CommitSnapshot, ObjectStore
 from bot.github.client import GitHubClient
-from bot.github.corrections import Witnesses
+from bot.github.corrections import CommentLookup
 from bot.github.events import Event, Flow
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import (
@@ -207,7 +207,7 @@ def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
         return NO_ABILITIES
 
 
-def witnesses_of(github: GitHubClient, curators: Collection[str]) -> Witnesses:
+def witnesses_of(github: GitHubClient, curators: Collection[str]) -> CommentLookup:
     """How comments of corrections are looked up on GitHub: each once, and whose pull request it is on."""
 
     @cache
@@ -215,7 +215,7 @@ def witnesses_of(github: GitHubClient, curators: Collection[str]) -> Witnesses:
         found = github.find_pull_request(number)
         return None if found is None else found.author
 
-    return Witnesses(
+    return CommentLookup(
         remark=cache(github.find_remark), author=author, curators=tuple(curators), permission=github.permission
     )
 

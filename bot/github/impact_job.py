@@ -19,7 +19,7 @@ from bot.git import ObjectStore, blob_id
 from bot.github.classification_cache import under, with_findings
 from bot.ledger.model import StoredClassification
 from bot.pipeline.impact.appraisal import appraise, trial_problems
-from bot.pipeline.impact.measure import Change, measure, read_agents
+from bot.pipeline.impact.measure import PlatformChange, measure, read_agents
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.impact.reading import backends_of, changed_files, read_change
 from bot.pipeline.migrating.plan import plan_migration
@@ -100,7 +100,7 @@ def measure_impact(
     return Measured(impact=impact, problems=problems, remembered=remembered, usage=usage, follows=follows)
 
 
-def _follows(store: ObjectStore, base: str, head: str, change: Change) -> dict[str, str]:
+def _follows(store: ObjectStore, base: str, head: str, change: PlatformChange) -> dict[str, str]:
     """What `incumbent migrate` makes of the set on ``base`` under the taxonomy of ``head``, where that can be."""
     if change.before.taxonomy == change.after.taxonomy:
         return {}

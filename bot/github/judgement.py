@@ -13,12 +13,12 @@ from bot.curator.decisions import Answer
 from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
 from bot.github.authority import NO_PERMISSION, author_permission, may_write
-from bot.github.facts import Analysis, SetChange, classified_of
+from bot.github.facts import Analysis, ChangedEntryFile, classified_of
 from bot.github.models import PullRequest
 from bot.ledger.keys import verdict_digest
-from bot.ledger.model import Decision, Shown
+from bot.ledger.model import DecisionRecord, DisplayedVerdict
 from bot.pipeline.matching import settle
-from bot.pipeline.review import Classified, Platform, Review, judge, under_corrections
+from bot.pipeline.review import ClassifiedSubmission, Platform, Review, judge, under_corrections
 from bot.report.verdict_text import codes
 from bot.text.digests import digest
 
@@ -41,7 +41,7 @@ NOBODY: Final = Author(login="", permission=NO_PERMISSION)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class ReviewJudgement:
     """A judgement on the facts of ``analysis`` under ``decisions``.
 
     ``review`` is absent where no eval set is touched, or where a first contribution is held.
@@ -49,7 +49,7 @@ class Judgement:
 
     platform: Platform
     analysis: Analysis
-    decisions: tuple[Decision, ...]
+    decisions: tuple[DecisionRecord, ...]
     review: Review | None
 
     @property
@@ -86,9 +86,9 @@ class Judgement:
         return found
 
     @cached_property
-    def shown(self) -> Mapping[str, Shown]:
+    def shown(self) -> Mapping[str, DisplayedVerdict]:
         """Entry → what is said of it; settled and rejected queries included."""
-        found: dict[str, Shown] = {}
+        found: dict[str, DisplayedVerdict] = {}
         if self.review is not None:
             judged = {verdict.id: verdict for verdict in self.review.verdicts}
             for name in self.review.queries:
@@ -96,12 +96,12 @@ class Judgement:
                 content = self.contents[entry]
                 verdict = judged.get(name)
                 found[entry] = (
-                    Shown(verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
+                    DisplayedVerdict(verdict=digest([content, NO_VERDICT]), codes=NO_VERDICT)
                     if verdict is None
-                    else Shown(verdict=verdict_digest(verdict, content), codes=codes(verdict))
+                    else DisplayedVerdict(verdict=verdict_digest(verdict, content), codes=codes(verdict))
                 )
         if self.analysis.set_changes:
-            found[SET_NAME] = Shown(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
+            found[SET_NAME] = DisplayedVerdict(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
         return found
 
     @cached_property
@@ -112,7 +112,7 @@ class Judgement:
         return departure(kinds, platform.regression_set, platform.taxonomy, platform.config)
 
     @property
-    def removed_for_good(self) -> tuple[SetChange, ...]:
+    def removed_for_good(self) -> tuple[ChangedEntryFile, ...]:
         """Entries that the head removes without a tombstone: nobody could restore them."""
         return tuple(item for item in self.analysis.set_changes if _removes(item) and not item.buried)
 
@@ -123,7 +123,7 @@ class Judgement:
         return bool(self.analysis.set_changes) and not allowed
 
 
-def _removes(change: SetChange) -> bool:
+def _removes(change: ChangedEntryFile) -> bool:
     lost = change.path if change.kind == "deleted" else change.before
     return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
 
@@ -137,18 +137,18 @@ def judge_facts(
     analysis: Analysis,
     platform: Platform,
     author: Author | None,
-    decisions: Sequence[Decision],
+    decisions: Sequence[DecisionRecord],
     contested: Collection[str] = (),
     unseen: Collection[str] = (),
-) -> Judgement:
+) -> ReviewJudgement:
     """The judgement on ``analysis``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
 
     Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
     were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
     """
     classified = [_corrected(classified_of(facts), platform) for facts in analysis.submissions]
-    bare = Judgement(platform=platform, analysis=analysis, decisions=(), review=None)
-    names = _Names.of(analysis, classified)
+    bare = ReviewJudgement(platform=platform, analysis=analysis, decisions=(), review=None)
+    names = _KnownEntries.of(analysis, classified)
     standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
     if not classified:
         return replace(bare, decisions=standing)
@@ -171,26 +171,26 @@ def judge_facts(
     return replace(bare, decisions=standing, review=review)
 
 
-def _corrected(item: Classified, platform: Platform) -> Classified:
+def _corrected(item: ClassifiedSubmission, platform: Platform) -> ClassifiedSubmission:
     return replace(item, result=under_corrections(platform, item.submission.queries, item.result))
 
 
 @dataclass(frozen=True)
-class _Names:
+class _KnownEntries:
     """The queries by their content, and the entries that they have or would have."""
 
     by_content: Mapping[str, Sequence[str]]
     entries: Mapping[str, str]
 
     @classmethod
-    def of(cls, analysis: Analysis, classified: Sequence[Classified]) -> _Names:
+    def of(cls, analysis: Analysis, classified: Sequence[ClassifiedSubmission]) -> _KnownEntries:
         by_content: dict[str, list[str]] = {}
         for name, content in analysis.contents.items():
             by_content.setdefault(content, []).append(name)
         pairs = [(query.id, item.submission) for item in classified for query in item.submission.queries]
         return cls(by_content, {name: submission.entry_id(name) for name, submission in pairs})
 
-    def meant(self, item: Decision) -> Sequence[str]:
+    def meant(self, item: DecisionRecord) -> Sequence[str]:
         """The queries that ``item`` is on: it follows its content through renames, and a rejection to every copy."""
         same = self.by_content.get(item.content, ())
         if item.action == "reject":
@@ -198,7 +198,7 @@ class _Names:
         return [name for name in same if self.entries[name] == item.entry] or same[:1]
 
 
-def _trust(classified: Sequence[Classified], platform: Platform, author: Author | None) -> TrustGate:
+def _trust(classified: Sequence[ClassifiedSubmission], platform: Platform, author: Author | None) -> TrustGate:
     config = platform.config
     trusted = {login.casefold() for login in config.trusted_authors}
     return TrustGate(

@@ -51,7 +51,7 @@ def seen(lines: Sequence[str], asked: Iterable[int]) -> tuple[int, ...]:
         rest = marked[number - 1].lstrip(" ")
         indent = len(marked[number - 1]) - len(rest)
         marked[number - 1] = f"{' ' * indent}{_MARK}{number}{_MARK}{rest}"
-    reader = _Reader()
+    reader = _MarkReader()
     reader.feed(_markdown().render(_FOOTNOTE.sub(r"\1> ", "\n".join(marked))))
     # Text counts once something follows it; what is never closed hides this, too.
     reader.feed("<p></p>")
@@ -77,7 +77,7 @@ def _html_inline(renderer: object, tokens: Sequence[Any], place: int, options: o
     return "" if content.startswith(("<!", "<?")) else content
 
 
-class _Reader(HTMLParser):
+class _MarkReader(HTMLParser):
     """Reads HTML for the marks in plain text; ``seen`` are their numbers."""
 
     def __init__(self) -> None:

@@ -70,7 +70,7 @@ class IssueComment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class ThreadComment:
     """A comment, and the number of the pull request or issue that it is on."""
 
     number: int

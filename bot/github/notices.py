@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bot.consolidator.verdict import Reason
 from bot.github.authority import UNTOLD
-from bot.github.command_processing import Hearing
+from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
 from bot.github.decision_validity import matter
-from bot.github.judgement import NOBODY, SET_NAME, Author, Judgement
+from bot.github.judgement import NOBODY, SET_NAME, Author, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
@@ -22,8 +22,8 @@ SHOWN = 5
 
 
 def notices_of(
-    judgement: Judgement,
-    hearing: Hearing,
+    judgement: ReviewJudgement,
+    hearing: CommandOutcome,
     record: PullRequestRecord,
     ended: Sequence[Ended] = (),
     author: Author = NOBODY,
@@ -90,7 +90,7 @@ def notices_of(
     return tuple(notices)
 
 
-def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int]:
+def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[str, int]:
     """Entry → how often the pull request changed its text by now, for those that it changed."""
     texts = judgement.texts.items()
     return record.changes | {
@@ -98,7 +98,7 @@ def changes_of(judgement: Judgement, record: PullRequestRecord) -> dict[str, int
     }
 
 
-def _corrected(judgement: Judgement, ended: Sequence[Ended]) -> list[str]:
+def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
     """Whose word decides tags of which queries, and whose does no longer."""
     review = judgement.review
     if review is None:
@@ -114,7 +114,7 @@ def _corrected(judgement: Judgement, ended: Sequence[Ended]) -> list[str]:
     return [*lines, *_counted(gone, "more corrections are void.")]
 
 
-def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
+def _void(judgement: ReviewJudgement, hearing: CommandOutcome) -> list[str]:
     """Decisions that count for nothing now, and that nobody replaced by another on what is there instead."""
     called = {entry: name for name, entry in judgement.entries.items()}
     decided = {(item.content, matter(item)) for item in judgement.decisions}
@@ -141,7 +141,7 @@ def _void(judgement: Judgement, hearing: Hearing) -> list[str]:
     return _counted(lines, "more decisions count for nothing now.")
 
 
-def _untold(judgement: Judgement, author: Author) -> list[str]:
+def _untold(judgement: ReviewJudgement, author: Author) -> list[str]:
     """That an author counts as an outside one only because their permission could not be looked up."""
     found = () if judgement.review is None else judgement.review.verdicts
     if author.permission != UNTOLD or not any(Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found):
@@ -154,7 +154,7 @@ def _untold(judgement: Judgement, author: Author) -> list[str]:
     return [line]
 
 
-def _unheard(judgement: Judgement) -> list[str]:
+def _unheard(judgement: ReviewJudgement) -> list[str]:
     """Acceptances that the base has moved away from under: what was displayed then needs another word now."""
     review = judgement.review
     if review is None:

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
 from bot.github.authority import UNTOLD
-from bot.github.check import Label, Result, annotations_of, lasting, post_check, result_of
-from bot.github.command_processing import Hearing, Read, Reply, hear
-from bot.github.corrections import NOTHING_RECORDED, Recorded, noted
-from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, Court, Former, displayed_now
+from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
+from bot.github.command_processing import CommandOutcome, Read, Reply, hear
+from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
+from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, DecisionContext, PriorRejections, displayed_now
 from bot.github.event_log import heard_events, shown_events
 from bot.github.facts import Analysis
-from bot.github.judgement import Judgement, author_of, judge_facts
+from bot.github.judgement import ReviewJudgement, author_of, judge_facts
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -79,23 +79,25 @@ class PublishInputs:
     record: PullRequestRecord | None
     run: str | None
     product: str | None = None
-    former: Former = NOTHING_BEFORE
-    corrections: Recorded = NOTHING_RECORDED
+    former: PriorRejections = NOTHING_BEFORE
+    corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
     events: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class PublishPlan:
     """What is to be written, in order, and what the run reports of itself."""
 
     operations: tuple[Operation, ...]
-    judgement: Judgement
+    judgement: ReviewJudgement
     result: Result
     summary: str
 
 
-def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, permission: Callable[[str], str]) -> Plan:
+def plan_review(
+    analysis: Analysis, platform: Platform, scene: PublishInputs, permission: Callable[[str], str]
+) -> PublishPlan:
     """The plan for a pull request: replies, then the ledger, then comment, check and labels.
 
     In this order a run that dies leaves nothing that the next one would not mend: replies are known by their markers,
@@ -109,7 +111,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, pe
     record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
     displayed = displayed_in(sticky, record)
     corrections = merged(platform.taxonomy, [platform.corrections, scene.corrections.stands])
-    court = Court(
+    court = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             analysis, replace(platform, corrections=corrections), author, decisions, contested
         ),
@@ -121,7 +123,9 @@ def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, pe
     )
     if observing:
         unheard = Read(cursor=record.cursor, reviews=record.reviews)
-        hearing = Hearing(judgement=court.judge((), (), corrections), replies=(), void=(), released=None, read=unheard)
+        hearing = CommandOutcome(
+            judgement=court.judge((), (), corrections), replies=(), void=(), released=None, read=unheard
+        )
     else:
         hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
     judgement = hearing.judgement
@@ -147,7 +151,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, pe
         # Most pull requests of a repository are none of ours: the check is enough.
         operations += check_operations(judgement, result, "Nothing to curate.", scene.check)
         operations += label_operations((), scene.pull)
-        return Plan(operations=tuple(operations), judgement=judgement, result=result, summary="")
+        return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary="")
     if not observing:
         operations += replies_to(hearing.replies, scene.login, scene.comments)
         operations += _ledger(record, displayed, showing, hearing, scene)
@@ -155,7 +159,7 @@ def plan_review(analysis: Analysis, platform: Platform, scene: PublishInputs, pe
     if not observing:
         operations += label_operations(result.labels, scene.pull)
     operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
-    return Plan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
+    return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 
 def plan_farewell(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
@@ -191,7 +195,7 @@ def find_sticky(
     return (ours[0], tuple(ours[1:])) if ours else (None, ())
 
 
-def check_operations(judgement: Judgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
+def check_operations(judgement: ReviewJudgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
     """The check on the head, unless the same one is there."""
     annotations = annotations_of(judgement)
     return post_check(judgement.analysis.head, result.conclusion, result.title, text, posted, annotations)
@@ -208,12 +212,12 @@ def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence
     return operations
 
 
-def label_operations(wanted: Sequence[Label], pull: PullRequest) -> list[Operation]:
+def label_operations(wanted: Sequence[PullRequestLabel], pull: PullRequest) -> list[Operation]:
     """GitHub takes labels for the same whose names differ in case alone."""
     present = {name.casefold() for name in pull.labels}
     missing = tuple(sorted(label.value for label in wanted if label.value not in present))
     added: list[Operation] = [AddLabels(names=missing)] if missing else []
-    ours = {label.value for label in Label if label not in wanted}
+    ours = {label.value for label in PullRequestLabel if label not in wanted}
     return added + [RemoveLabel(name=name) for name in pull.labels if name.casefold() in ours]
 
 
@@ -282,7 +286,7 @@ def _ledger(
     record: PullRequestRecord,
     displayed: dict[str, Displayed],
     showing: Showing,
-    hearing: Hearing,
+    hearing: CommandOutcome,
     scene: PublishInputs,
 ) -> list[Operation]:
     judgement = hearing.judgement
@@ -330,7 +334,7 @@ def _ledger(
     return [WriteLedger.of(scene.ledger, files, message)]
 
 
-def _same(new: PullRequestRecord, old: PullRequestRecord, hearing: Hearing) -> bool:
+def _same(new: PullRequestRecord, old: PullRequestRecord, hearing: CommandOutcome) -> bool:
     """Whether there is nothing to write: what was about to be shown is found out again from the comment itself.
 
     That comments were read is noted with what curators said in them; others are as good as unread, so that

@@ -24,7 +24,7 @@ UNCLEAR = frozenset({"COLLABORATOR", "MEMBER"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release:
+class ReleaseInputs:
     """What is known of the pull request of ``event`` and of who brings it; ``record`` is what the ledger holds of it.
 
     Where the token may not look something up, it counts as if there was nothing to see: a curator's word is asked for.

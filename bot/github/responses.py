@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.github.check import NAME
-from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, Remark
+from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, ThreadComment
 from bot.ledger.events import BOT, NOBODY, is_bot
 
 
@@ -66,9 +66,9 @@ def said_in_review(
     )
 
 
-def remark_of(found: Mapping[str, Any]) -> Remark:
+def remark_of(found: Mapping[str, Any]) -> ThreadComment:
     """A comment with the number of the thread that it is on."""
-    return Remark(number=int(found["issue_url"].rpartition("/")[2]), comment=comment_of(found))
+    return ThreadComment(number=int(found["issue_url"].rpartition("/")[2]), comment=comment_of(found))
 
 
 def pull_request_of(found: Mapping[str, Any]) -> PullRequest:

@@ -15,8 +15,8 @@ from bot.git import CommitSnapshot
 from bot.github.analyse_job import analyse
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
-from bot.github.corrections import Recorded, look_up
-from bot.github.decision_validity import Former
+from bot.github.corrections import RecordedCorrections, look_up
+from bot.github.decision_validity import PriorRejections
 from bot.github.events import Event, Flow, is_own
 from bot.github.expected_changes import without_derived
 from bot.github.facts import Analysis
@@ -35,9 +35,9 @@ from bot.github.git_state import (
 )
 from bot.github.impact_job import UNTOUCHED, measure_impact
 from bot.github.judgement import judge_facts
-from bot.github.models import PullRequest, Remark, WriteLedger
+from bot.github.models import PullRequest, ThreadComment, WriteLedger
 from bot.github.publish_plan import PublishInputs, check_operations, plan_review
-from bot.github.release import Release
+from bot.github.release import ReleaseInputs
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
 from bot.pipeline.impact.reading import RESTS_ON
@@ -104,7 +104,7 @@ def analyse_event(
         return opened[-1]
 
     asked = make(platform)
-    release = Release(event=event, config=platform.config, record=record, github=github)
+    release = ReleaseInputs(event=event, config=platform.config, record=record, github=github)
     measured = UNTOUCHED
     if any(path.startswith(RESTS_ON) for item in changes for path in (item.path, item.before or "")):
         measured = measure_impact(
@@ -240,7 +240,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
-    here = {item.key: Remark(number=pull.number, comment=item) for item in comments}
+    here = {item.key: ThreadComment(number=pull.number, comment=item) for item in comments}
     scene = PublishInputs(
         login=github.login,
         pull=pull,
@@ -251,7 +251,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
-        former=Former.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
+        former=PriorRejections.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),
     )
@@ -266,11 +266,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
 def _corrections(
     analysis: Analysis,
     platform: Platform,
-    here: Mapping[CommentKey, Remark],
+    here: Mapping[CommentKey, ThreadComment],
     ledger: CommitSnapshot | None,
     world: World,
     github: GitHubClient,
-) -> Recorded:
+) -> RecordedCorrections:
     """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
     witnesses = witnesses_of(github, platform.config.curators)
     witnesses = replace(witnesses, remark=cache(lambda key: here.get(key) or github.find_remark(key)))

@@ -43,7 +43,7 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> 
     if not expectation.called:
         return None
     declared = (UNLISTED,) if tools is None else tuple(tool.name for tool in tools)
-    names = _Names.of(declared)
+    names = _ToolNames.of(declared)
     meant = {called: names.meant_by(called) for called in expectation.called}
     return tuple(name for called in expectation.called if (name := meant[called]) is not None) or None
 
@@ -58,7 +58,7 @@ def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _ToolNames:
     """Declared names by their spellings: as they are and without case and separators (``plain``), whole and behind a
     prefix (``tail``).  ``lists_all``: there are no other tools than these.
     """
@@ -70,10 +70,10 @@ class _Names:
     lists_all: bool
 
     @staticmethod
-    def of(declared: Collection[str]) -> _Names:
+    def of(declared: Collection[str]) -> _ToolNames:
         """The spellings of the names ``declared``, one of which may stand for tools that are not listed."""
         known = tuple(name for name in dict.fromkeys(declared) if name != UNLISTED)
-        return _Names(
+        return _ToolNames(
             exact=_index((name, name) for name in known),
             plain=_index((_plain(name), name) for name in known),
             tail=_index((tail, name) for name in known for tail in _tails(name)),

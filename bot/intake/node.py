@@ -19,22 +19,22 @@ class Parsed:
     document: Document
 
     @property
-    def root(self) -> Place:
+    def root(self) -> Node:
         """The whole document."""
-        return Place(self, (), self.document.data)
+        return Node(self, (), self.document.data)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Node:
     """A value inside a file, and where it stands; an absent value is ``None``, as JSON's ``null`` is."""
 
     source: Parsed
     path: Path
     data: Data
 
-    def __getitem__(self, key: str) -> Place:
+    def __getitem__(self, key: str) -> Node:
         """The value under ``key``; absent if there is none or this is no mapping."""
-        return Place(self.source, (*self.path, key), as_mapping(self.data).get(key))
+        return Node(self.source, (*self.path, key), as_mapping(self.data).get(key))
 
     def __str__(self) -> str:
         """How the place is named to people: ``ai-plugin.json: runtimes[0].auth``."""
@@ -74,12 +74,12 @@ class Place:
         return self.data.strip() if isinstance(self.data, str) else ""
 
     @property
-    def items(self) -> tuple[Place, ...]:
+    def items(self) -> tuple[Node, ...]:
         """The values of the list here."""
-        return tuple(Place(self.source, (*self.path, index), item) for index, item in enumerate(as_list(self.data)))
+        return tuple(Node(self.source, (*self.path, index), item) for index, item in enumerate(as_list(self.data)))
 
     @property
-    def entries(self) -> tuple[tuple[str, Place], ...]:
+    def entries(self) -> tuple[tuple[str, Node], ...]:
         """The keys and values of the mapping here, in the file's order."""
         return tuple((key, self[key]) for key in as_mapping(self.data))
 

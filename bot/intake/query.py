@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, model_validator, with_config
 
 from bot.errors import Problem
 from bot.files.documents import Data
-from bot.files.validation import FILE_CONFIG, Checked, DemandError, FileModel, Text, Tuple
+from bot.files.validation import FILE_CONFIG, Checked, ConstraintError, FileModel, Text, Tuple
 from bot.text.personal_data.plain_text import digits_of
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
@@ -143,7 +143,7 @@ class SpokenFile(FileModel):
     def _one_of_two(self) -> Self:
         if (self.query is None) == (self.turns is None):
             wanted = "given as exactly one of `query` (one turn) or `turns` (a list)"
-            raise DemandError(wanted, "give exactly one of `query` or `turns`")
+            raise ConstraintError(wanted, "give exactly one of `query` or `turns`")
         return self
 
     @property

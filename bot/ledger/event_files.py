@@ -38,7 +38,7 @@ FULL: Final = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedEvents:
     """The events of a ledger, file by file as they were added, and what of its lines cannot be read.
 
     A line that cannot be read says nothing, whatever the others say.  What stands twice is here twice: who counts goes
@@ -49,36 +49,36 @@ class Recorded:
     problems: tuple[Problem, ...] = ()
 
 
-def load_events(snapshot: Snapshot | None) -> Recorded:
+def load_events(snapshot: Snapshot | None) -> RecordedEvents:
     """All events of the ledger in ``snapshot`` (``None``: there is no ledger, and so no event).
 
     Of a file that cannot be read as text, or is too large, its problem is told and nothing is read; of one with more
     than a thousand lines that cannot be read, what follows is not looked at.
     """
     if snapshot is None:
-        return Recorded()
+        return RecordedEvents()
     found = [_recorded(snapshot, path) for path in snapshot.paths(EVENTS) if path.endswith(SUFFIX)]
-    return Recorded(
+    return RecordedEvents(
         tuple(event for each in found for event in each.events),
         tuple(problem for each in found for problem in each.problems),
     )
 
 
-def _recorded(snapshot: Snapshot, path: str) -> Recorded:
+def _recorded(snapshot: Snapshot, path: str) -> RecordedEvents:
     try:
         return recorded_in(snapshot.read(path, REVIEWED_FILES), snapshot.name(path))
     except InputError as error:
-        return Recorded(problems=tuple(error.problems))
+        return RecordedEvents(problems=tuple(error.problems))
 
 
-def recorded_in(content: bytes, name: str) -> Recorded:
+def recorded_in(content: bytes, name: str) -> RecordedEvents:
     """What the file ``name`` with this ``content`` tells, and what of it cannot be read."""
     events: list[Event] = []
     problems: list[Problem] = []
     try:
         text = decode(content, name, REVIEWED_FILES)
     except InputError as error:
-        return Recorded(problems=tuple(error.problems))
+        return RecordedEvents(problems=tuple(error.problems))
     broken = 0
     for found in _lines(text, name):
         if not isinstance(found, InputError):
@@ -90,7 +90,7 @@ def recorded_in(content: bytes, name: str) -> Recorded:
             message = "too many lines are no events; what follows was not looked at"
             problems.append(Problem(name, None, message, "take out the lines that are no events"))
             break
-    return Recorded(tuple(events), tuple(problems))
+    return RecordedEvents(tuple(events), tuple(problems))
 
 
 def contents_in(content: bytes) -> frozenset[str] | None:

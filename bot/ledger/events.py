@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
-from bot.files.validation import DemandError, FileModel, Score, Text, Tuple
+from bot.files.validation import ConstraintError, FileModel, Score, Text, Tuple
 from bot.ledger.model import CommentKey, CommitId, Digest, Login
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
@@ -60,7 +60,7 @@ class VerdictFacts(FileModel):
         for name in ("arbitrated", "new", "fills", "won"):
             if not self.scores.keys() >= set(getattr(self, name)):
                 wanted = f"given with a score for each capability of `{name}`"
-                raise DemandError(wanted, "add the scores that are missing, or take the line out")
+                raise ConstraintError(wanted, "add the scores that are missing, or take the line out")
         return self
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from bot.classifier.corrections import Correction as Word
 from bot.ledger.events import Corrected, Event, Shown, Suggested, VerdictFacts
-from bot.ledger.model import Correction, CorrectionRecord
+from bot.ledger.model import CorrectionRecord, StoredCorrection
 from bot.taxonomy.migration import Lineage, Migration
 
 
@@ -22,7 +22,7 @@ def migrated_corrections(record: CorrectionRecord, lineage: Lineage) -> Correcti
     return record
 
 
-def _migrated(tags: Mapping[str, Correction], migration: Migration) -> dict[str, Correction]:
+def _migrated(tags: Mapping[str, StoredCorrection], migration: Migration) -> dict[str, StoredCorrection]:
     departed = {*migration.renames, *migration.splits}
     found = {name: item for name, item in tags.items() if name not in departed}
     for name, item in tags.items():

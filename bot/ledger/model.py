@@ -114,7 +114,7 @@ class StoredClassification(FileModel):
         )
 
 
-class Shown(FileModel):
+class DisplayedVerdict(FileModel):
     """What the comment shows of a query: a digest of its verdict, and the verdict in codes."""
 
     verdict: Digest
@@ -133,10 +133,10 @@ class Showing(FileModel):
     """What the comment was about to show when the ledger was written; a run may have ended before it did."""
 
     digest: Digest
-    verdicts: dict[str, Shown] = Field(description="entry: what is shown of it")
+    verdicts: dict[str, DisplayedVerdict] = Field(description="entry: what is shown of it")
 
 
-class Decision(FileModel):
+class DecisionRecord(FileModel):
     """What a curator decided of a query, on which content and which displayed verdict, and where it was said."""
 
     entry: EntryId
@@ -152,7 +152,7 @@ class Decision(FileModel):
     all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
 
 
-class Release(FileModel):
+class ReleaseRecord(FileModel):
     """A curator's word that a held pull request may be judged."""
 
     by: Login
@@ -183,9 +183,9 @@ class PullRequestRecord(FileModel):
     )
     displayed: dict[str, Displayed] = Field(default_factory=dict, description="entry: the verdict displayed")
     showing: Showing | None = None
-    decisions: Tuple[Decision] = ()
-    void: Tuple[Decision] = Field(default=(), description="decisions that ended with their comment")
-    released: Release | None = None
+    decisions: Tuple[DecisionRecord] = ()
+    void: Tuple[DecisionRecord] = Field(default=(), description="decisions that ended with their comment")
+    released: ReleaseRecord | None = None
     merged: Merged | None = Field(default=None, description="how it was merged, while a query of it needs a person")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
     reviews: Tuple[CommentKey] = Field(
@@ -211,7 +211,7 @@ class Rejection(FileModel):
     """A rejection that outlasts the talk on its pull request: it holds for its content wherever that is offered."""
 
     pull_request: Annotated[int, Field(ge=1)]
-    decision: Decision
+    decision: DecisionRecord
 
 
 class Reconciled(FileModel):
@@ -343,7 +343,7 @@ class RunRecord(FileModel):
     )
 
 
-class Correction(FileModel):
+class StoredCorrection(FileModel):
     """What a person said of one capability of a text, and where it was said."""
 
     value: bool | None = Field(description="whether the text exercises the capability; null: unknown")
@@ -360,7 +360,7 @@ class CorrectionRecord(FileModel):
     """
 
     format: Literal[1] = 1
-    texts: dict[Digest, dict[Identifier, Correction]] = Field(
+    texts: dict[Digest, dict[Identifier, StoredCorrection]] = Field(
         default_factory=dict, description="digest of normalised turns: capability: the last word on it"
     )
 

@@ -78,17 +78,17 @@ class SettledRow(BaseModel):
     entry: Marked = Field(description="the entry or tombstone that settles it")
 
 
-class Settled(BaseModel):
+class KnownQuery(BaseModel):
     """Queries that an entry or a tombstone settles; they are not judged."""
 
     count: int = Field(ge=0)
     first: list[SettledRow]
 
     @staticmethod
-    def of(settled: Mapping[str, Entry | Tombstone]) -> Settled:
+    def of(settled: Mapping[str, Entry | Tombstone]) -> KnownQuery:
         """The queries that are ``settled``, with what settles them."""
         rows = [SettledRow(id=mark(id), entry=mark(record.id)) for id, record in list(settled.items())[:SHOWN]]
-        return Settled(count=len(settled), first=rows)
+        return KnownQuery(count=len(settled), first=rows)
 
 
 Item = TypeVar("Item")
@@ -109,16 +109,16 @@ def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int
     return list(rows[offset:end]), len(rows), end if end < len(rows) else None
 
 
-class Unread(BaseModel):
+class UnreadInput(BaseModel):
     """Input that could not be read; the rest was."""
 
     count: int = Field(ge=0, description="rows and files that could not be read")
     first: list[Marked] = Field(description="file, line, fault and fix of the first few")
 
     @staticmethod
-    def of(problems: Sequence[Problem]) -> Unread:
+    def of(problems: Sequence[Problem]) -> UnreadInput:
         """``problems`` for output."""
-        return Unread(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN]])
+        return UnreadInput(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN]])
 
 
 class CalledToolRow(BaseModel):
@@ -216,7 +216,7 @@ class ClassifyAnswer(Page):
     taxonomy: str = Field(description="version of the taxonomy")
     queries: list[ClassifiedRow] = Field(description="in the order of the eval sets")
     unclassified: Unclassified
-    unread: Unread
+    unread: UnreadInput
     usage: Spent
 
 
@@ -243,7 +243,7 @@ class RateAnswer(Page):
     classifier: Checked[Identity]
     queries: list[RatedRow] = Field(description="in the order of the eval sets")
     unclassified: Unclassified
-    unread: Unread
+    unread: UnreadInput
     usage: Spent
 
 
@@ -348,7 +348,7 @@ class ConsolidateAnswer(Page):
 
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
-    settled: Settled
+    settled: KnownQuery
     lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
 
 
@@ -382,13 +382,13 @@ class ClassifyToVerdictAnswer(Page):
     ceiling: int = Field(ge=0, description="most entries that it may hold")
     counts: VerdictCounts
     verdicts: list[ReviewRow] = Field(description="direct admissions first, then the others; both in the cycle's order")
-    settled: Settled
+    settled: KnownQuery
     attempts: Ids = Field(description="that argue with the classifier, or hide text; only=attempts shows all")
     contradictions: Contradictions
     unfamiliar: Ids = Field(description="whose kind of text the classifier cannot judge; only=unfamiliar shows all")
     coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
     unclassified: Unclassified
-    unread: Unread
+    unread: UnreadInput
     lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
     usage: Spent
 

@@ -18,7 +18,7 @@ from bot.mcp_server.inputs import (
 )
 from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.pipeline.explain import Explained, explain_entry, explain_query
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review
@@ -111,7 +111,7 @@ class ExplainAnswer(BaseModel):
 class Explaining:
     """The tool over ``desk``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Desk, workers: Workers) -> None:
+    def __init__(self, desk: Workspace, workers: Workers) -> None:
         self._desk = desk
         self._workers = workers
 

@@ -13,7 +13,7 @@ from bot.classifier.model import Identity
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
-from bot.files.snapshot import NoFiles, Overlay
+from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.intake.agents.agent_yaml import AgentTool, Kind
 from bot.intake.specification import AuthMode
@@ -154,7 +154,7 @@ class _Arguments(Overlay):
     _CALLED: Final = {"agent.yaml": _AGENT, "queries.json": _QUERY}
 
     def __init__(self, agent: str, queries: str) -> None:
-        super().__init__(NoFiles(), {"agent.yaml": agent, "queries.json": queries})
+        super().__init__(EmptySnapshot(), {"agent.yaml": agent, "queries.json": queries})
 
     def name(self, path: str) -> str:
         """The argument that the file at ``path`` is made of."""

@@ -18,13 +18,13 @@ from bot.mcp_server.answers import (
     Contradictions,
     CsToVerdictAnswer,
     Ids,
+    KnownQuery,
     RateAnswer,
     RatedRow,
-    Settled,
     Turned,
     TurnedRow,
     Unclassified,
-    Unread,
+    UnreadInput,
     VerdictCounts,
     coverage_gained,
     page,
@@ -53,7 +53,7 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Named, find_name, mark, mark_turns
 from bot.mcp_server.verdict_rows import kept_rows, outcome_of, review_rows, shown, shown_remarked
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.pipeline.consolidate import consolidate
 from bot.pipeline.matching import asked, content_key, settle
 from bot.pipeline.preconditions import refuse_incomplete
@@ -65,7 +65,7 @@ from bot.report.verdict_text import headline
 class Steps:
     """The tools over ``desk``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Desk, workers: Workers) -> None:
+    def __init__(self, desk: Workspace, workers: Workers) -> None:
         self._desk = desk
         self._workers = workers
 
@@ -98,7 +98,7 @@ class Steps:
                     ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
                 ],
                 unclassified=Unclassified.of(result.shortfalls),
-                unread=Unread.of(package.submission.problems),
+                unread=UnreadInput.of(package.submission.problems),
                 usage=spent(backend.usage),
             )
 
@@ -163,7 +163,7 @@ class Steps:
                     for item in rows
                 ],
                 unclassified=Unclassified.of(result.shortfalls),
-                unread=Unread.of(package.submission.problems),
+                unread=UnreadInput.of(package.submission.problems),
                 usage=spent(backend.usage),
             )
 
@@ -197,7 +197,7 @@ class Steps:
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=Settled.of(found.settled),
+                settled=KnownQuery.of(found.settled),
                 lagging=len(found.lags),
             )
 
@@ -228,7 +228,7 @@ Without: TypeAlias = Annotated[
 class Ranges:
     """The tools over ``desk``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Desk, workers: Workers) -> None:
+    def __init__(self, desk: Workspace, workers: Workers) -> None:
         self._desk = desk
         self._workers = workers
 
@@ -269,13 +269,13 @@ class Ranges:
                 ceiling=platform.config.ceiling,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=Settled.of(outcome.settled),
+                settled=KnownQuery.of(outcome.settled),
                 attempts=Ids.of(outcome.attempts),
                 contradictions=Contradictions.of(outcome.contradictions),
                 unfamiliar=Ids.of(tuple(outcome.unfamiliar)),
                 coverage_gained=coverage_gained(outcome),
                 unclassified=Unclassified.of(outcome.shortfalls),
-                unread=Unread.of(outcome.problems),
+                unread=UnreadInput.of(outcome.problems),
                 lagging=len(outcome.lags),
                 usage=spent(backend.usage),
             )
@@ -326,7 +326,7 @@ class Ranges:
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=Settled.of(found.settled),
+                settled=KnownQuery.of(found.settled),
                 lagging=len(found.lags),
                 without=Ids.of(gone),
                 turned=Turned(count=len(turned), first=turned[:SHOWN]),

@@ -11,7 +11,7 @@ from bot.mcp_server.inputs import LONGEST_FOLDER
 from bot.mcp_server.resources import rule_text
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.report.status import status_overview
 from bot.taxonomy.model import Capability, Source
 from bot.taxonomy.rules import SUBJECTS
@@ -65,7 +65,7 @@ _REQUIRED: Final = " The queries have to exercise {requires} as well."
 _INFERRED: Final = "{id} is inferred from the query: any agent will do that such queries are for."
 
 
-def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
+def add_prompts(server: MCPServer[None], desk: Workspace, workers: Workers) -> None:
     """Offer the prompts over ``desk`` on ``server``."""
 
     @server.prompt(title="Triage an eval set")
@@ -83,12 +83,12 @@ def add_prompts(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
         return await workers.read(lambda: _gap(desk, unmarked(capability)))
 
 
-def _triage(desk: Desk, folder: str) -> str:
+def _triage(desk: Workspace, folder: str) -> str:
     name = desk.folder(folder).relative_to(desk.root).as_posix()
     return TRIAGE.format(folder=mark(name, LONGEST_FOLDER), decide=_RECORD if desk.writes else _SAY)
 
 
-def _gap(desk: Desk, capability: str) -> str:
+def _gap(desk: Workspace, capability: str) -> str:
     platform = desk.platform()
     name = find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
     state = next(item for item in status_overview(platform).capabilities if item.id == name)

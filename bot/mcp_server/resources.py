@@ -18,7 +18,7 @@ from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
 from bot.mcp_server.set_answers import StatusAnswer
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.pipeline.submission import submission_folders
 from bot.report.review_markdown import render_markdown
 from bot.report.status import status_overview
@@ -30,7 +30,7 @@ _OUR_HTML: Final = re.compile(r"</?(?:sub|details|summary)>|<!--.*?-->")
 _PAGE: Final = 100
 
 
-def add_resources(server: MCPServer[None], desk: Desk, workers: Workers) -> None:
+def add_resources(server: MCPServer[None], desk: Workspace, workers: Workers) -> None:
     """Offer the resources of ``desk`` on ``server``."""
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
@@ -127,7 +127,7 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
     return json.dumps({"version": taxonomy.version, "rules": rules, "capabilities": capabilities}, ensure_ascii=False)
 
 
-def _entries(desk: Desk, offset: int, limit: int) -> str:
+def _entries(desk: Workspace, offset: int, limit: int) -> str:
     known = desk.platform().regression_set.entries
     ids, total, after = page(sorted(known), offset, limit)
     return json.dumps(
@@ -142,7 +142,7 @@ def _entries(desk: Desk, offset: int, limit: int) -> str:
     )
 
 
-def _eval_sets(desk: Desk, offset: int, limit: int) -> str:
+def _eval_sets(desk: Workspace, offset: int, limit: int) -> str:
     """Folders as tools take them; what stands in them is read by the tools, since that may take long."""
     entries = desk.platform().regression_set.entries.values()
     came = Counter(posixpath.dirname(entry.source.eval_set) for entry in entries if entry.source is not None)
@@ -193,7 +193,7 @@ def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
     return None if value is None else {name: marked_data(item) for name, item in value.items()}
 
 
-def _report(desk: Desk) -> str:
+def _report(desk: Workspace) -> str:
     if desk.latest is None:
         state = StatusAnswer.of(status_overview(desk.platform()), "short", 0, 50)
         return (

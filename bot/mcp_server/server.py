@@ -16,11 +16,11 @@ from bot.mcp_server.explanations import Explaining
 from bot.mcp_server.pipeline_tools import Ranges, Steps
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
-from bot.mcp_server.server_errors import PlainServer, tell_misfits
+from bot.mcp_server.server_errors import ExplainingServer, tell_misfits
 from bot.mcp_server.set_tools import Overviews
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.tools import StrictTool
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.mcp_server.writing import Writing
 
 INSTRUCTIONS: Final = """\
@@ -41,10 +41,10 @@ _WRITES = (
 )
 
 
-def make_server(desk: Desk) -> MCPServer[None]:
+def make_server(desk: Workspace) -> MCPServer[None]:
     """The server over ``desk``; tools that write are there only where the desk may."""
     workers = Workers(desk.root)
-    server = PlainServer(
+    server = ExplainingServer(
         "incumbent",
         title="Incumbent",
         version=metadata.version("incumbent"),
@@ -59,7 +59,7 @@ def make_server(desk: Desk) -> MCPServer[None]:
     return server
 
 
-def _tools(desk: Desk, workers: Workers) -> list[Tool]:
+def _tools(desk: Workspace, workers: Workers) -> list[Tool]:
     steps, ranges, overviews = Steps(desk, workers), Ranges(desk, workers), Overviews(desk, workers)
     asks = _asks_a_model(desk)
     tools: list[Tool] = [
@@ -83,7 +83,7 @@ def _tools(desk: Desk, workers: Workers) -> list[Tool]:
     return tools
 
 
-def _asks_a_model(desk: Desk) -> bool:
+def _asks_a_model(desk: Workspace) -> bool:
     """Whether classifying sends queries to an endpoint; where the config cannot be read yet, it may."""
     try:
         return load_config(desk.files, None, desk.config_path).classifier.backend != "embedded"

@@ -19,14 +19,14 @@ from pydantic import AnyUrl, ValidationError
 from bot.mcp_server.standard_streams import answer_unreadable, leavable_stdin
 from bot.mcp_server.untrusted import harmless, mark
 from bot.report.escaping import shortened
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _WRITING: Final = "; those that write are there only where a person started the server with --allow-writes"
 
 _MOST_FAULTS: Final = 20
 
 
-class PlainServer(MCPServer[None]):
+class ExplainingServer(MCPServer[None]):
     """What is asked for and is not there is told with what is, and names that a caller gives are marked."""
 
     async def call_tool(
@@ -103,7 +103,7 @@ def _refused(message: str) -> MCPError:
 
 def _missing(kind: str, name: str, known: Collection[str]) -> str:
     # Addresses begin alike, so that each would be near to each.
-    near = "" if kind == "resource" else perhaps(name, known)
+    near = "" if kind == "resource" else did_you_mean(name, known)
     return f"there is no {kind} {mark(name)}{near}; there is {', '.join(known)}"
 
 

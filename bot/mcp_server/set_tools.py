@@ -28,7 +28,7 @@ from bot.mcp_server.set_answers import (
 )
 from bot.mcp_server.tool_runner import Call, Workers, without_places
 from bot.mcp_server.untrusted import Named, find_name, shown
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
 from bot.report.agreement import agreement_overview
 from bot.report.status import prune_overview, status_overview
@@ -42,7 +42,7 @@ Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
 class Overviews:
     """The tools over ``desk``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Desk, workers: Workers) -> None:
+    def __init__(self, desk: Workspace, workers: Workers) -> None:
         self._desk = desk
         self._workers = workers
 

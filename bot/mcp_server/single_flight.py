@@ -13,7 +13,7 @@ PATIENCE: Final = 0.2
 """Seconds that are waited for what may be there soon."""
 
 
-class MadeOnce(Generic[Made]):
+class SingleFlight(Generic[Made]):
     """Things by key: the latest ``most`` of them, each made in a thread of its own, one at a time."""
 
     def __init__(self, most: int) -> None:

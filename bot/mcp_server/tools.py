@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.mcp_server.untrusted import Marked, harmless, mark
 from bot.report.escaping import shortened
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -149,7 +149,7 @@ class StrictTool(Tool):
         for fault in faults[:_MOST_FAULTS]:
             place = ".".join(self._part(part) for part in fault["loc"])
             if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
-                near = perhaps(str(fault["loc"][0]), known)
+                near = did_you_mean(str(fault["loc"][0]), known)
                 lines.append(f"- {place}: there is no such argument{near}")
             else:
                 lines.append(f"- {place}: {harmless(shortened(fault['msg']))}")

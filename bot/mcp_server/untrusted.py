@@ -22,7 +22,7 @@ from bot.errors import InputError, Problem
 from bot.files.validation import Text
 from bot.report.escaping import visible
 from bot.taxonomy.model import Taxonomy
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 from bot.text.digests import digest
 from bot.text.masking import masked, masked_number, masked_together
 
@@ -133,7 +133,7 @@ def find_name(given: str, known: Collection[str], what: str, fix: str) -> str:
     alike = [name for name in known if given in (name, shown(name))]
     if len(alike) == 1:
         return alike[0]
-    said = "several look like this one" if alike else f"there is none of this name{perhaps(given, known)}"
+    said = "several look like this one" if alike else f"there is none of this name{did_you_mean(given, known)}"
     raise InputError([Problem(given, None, f"{what}: {said}", fix)])
 
 

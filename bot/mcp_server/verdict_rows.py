@@ -14,13 +14,13 @@ from bot.pipeline.consolidate import Consolidation
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
 from bot.rater.scores import KeptScores
-from bot.report.verdict_text import Judged, why
+from bot.report.verdict_text import VerdictContext, why
 
 Row = TypeVar("Row", bound=VerdictRow)
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _ScoredContext:
     """What the reasons of verdicts on scored queries are told from; nobody brought these."""
 
     platform: Platform
@@ -38,7 +38,7 @@ def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
 
 def verdict_rows(
     verdicts: Sequence[Verdict],
-    judged: Judged,
+    judged: VerdictContext,
     turns: Mapping[str, Sequence[str]],
     full: Collection[str] = (),
     *,
@@ -73,7 +73,7 @@ def kept_rows(
     """A row for each verdict that was ``found`` on ``kept`` scores."""
     turns = {item.id: item.turns for item in kept.queries}
     attempts = {item.id for item in kept.queries if item.attempt}
-    return verdict_rows(found.verdicts, _Judged(platform), turns, attempts=attempts, texts=texts, facts=facts)
+    return verdict_rows(found.verdicts, _ScoredContext(platform), turns, attempts=attempts, texts=texts, facts=facts)
 
 
 def review_rows(review: Review, *, texts: bool, facts: bool) -> list[ReviewRow]:

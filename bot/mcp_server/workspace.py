@@ -14,14 +14,14 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
-from bot.mcp_server.single_flight import MadeOnce
+from bot.mcp_server.single_flight import SingleFlight
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review, load_platform
 from bot.pipeline.submission import Package, submission_folders
 from bot.pipeline.workspace import open_backend, open_package, with_masks
 from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
@@ -36,7 +36,7 @@ def _open_fitted(platform: Platform) -> Backend:
     return backend
 
 
-class Desk:
+class Workspace:
     """The platform repository at ``root`` under the config ``config_path``.
 
     ``writes`` says whether tools may change it; ``environment`` holds tokens; ``make_backend`` builds the classifier
@@ -58,7 +58,7 @@ class Desk:
         self.environment = environment
         self.latest: Review | None = None
         self._make_backend = make_backend
-        self._fitted = MadeOnce[Backend](_MOST_BACKENDS)
+        self._fitted = SingleFlight[Backend](_MOST_BACKENDS)
 
     @property
     def files(self) -> WorkingTree:
@@ -133,7 +133,7 @@ class Desk:
         if not there and meant:
             return self.root / meant[0]
         if not there:
-            near = perhaps(named, folders)
+            near = did_you_mean(named, folders)
             there_are = f"; eval sets are in {listed(folders, _MOST_FOLDERS)}" if folders else ""
             message = f"there is no such folder in the platform repository{near}{there_are}"
             raise InputError([Problem(named, None, message, fix)])

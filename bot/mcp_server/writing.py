@@ -16,7 +16,7 @@ from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.github.commands import Verb
-from bot.mcp_server.answers import Ids, Unclassified, Unread, spent
+from bot.mcp_server.answers import Ids, Unclassified, UnreadInput, spent
 from bot.mcp_server.inputs import (
     WHOLE,
     Flag,
@@ -26,8 +26,8 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
-from bot.mcp_server.workspace import Desk
-from bot.pipeline.admit import Admission, Words, admit_package, admit_waiting
+from bot.mcp_server.workspace import Workspace
+from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, occasion
 from bot.report.output import Spent
@@ -40,7 +40,7 @@ Decision: TypeAlias = Annotated[
     Field(description="reject and pin need a reason; pin and unpin may speak of an entry"),
 ]
 
-_WORDS = Words(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
+_WORDS = CallerTerms(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
 
 _SHOWN: Final = 20
 """Entries and files of a staging that are named: a person looks at what is written, in `git diff` or on GitHub."""
@@ -53,7 +53,7 @@ class FileRow(BaseModel):
     change: Literal["write", "delete"]
 
 
-class Files(BaseModel):
+class FileSummary(BaseModel):
     """How many files, and the first of them."""
 
     count: int = Field(ge=0)
@@ -66,12 +66,12 @@ class StageAnswer(BaseModel):
     admitted: Ids = Field(description="entries, in order, the first 20; `classify_to_verdict` shows their queries")
     waiting: Ids = Field(description="entries that wait for a slot, the first 20")
     leaving: Ids = Field(description="entries that waited and no longer earn a slot, the first 20")
-    files: Files = Field(description="that were changed, or would be; the first 20")
+    files: FileSummary = Field(description="that were changed, or would be; the first 20")
     written: Literal["nothing", "working tree", "pull request"]
     pull_request: int | None = Field(description="its number; null: none was opened")
     to_do: str = Field(description="what is left for the person")
     unclassified: Unclassified = Field(description="queries without a verdict, which hold up no other")
-    unread: Unread
+    unread: UnreadInput
     usage: Spent
 
 
@@ -87,7 +87,7 @@ class DecisionAnswer(BaseModel):
 class Writing:
     """The tools over ``desk``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Desk, workers: Workers) -> None:
+    def __init__(self, desk: Workspace, workers: Workers) -> None:
         self._desk = desk
         self._workers = workers
 
@@ -244,7 +244,7 @@ class Writing:
             admitted=Ids.of([entry.id for entry in staging.admitted], _SHOWN),
             waiting=Ids.of([entry.id for entry in staging.waiting], _SHOWN),
             leaving=Ids.of([entry.id for entry in staging.leaving], _SHOWN),
-            files=Files(
+            files=FileSummary(
                 count=len(staging.file_changes),
                 first=[
                     FileRow(path=mark(change.path), change="delete" if change.content is None else "write")
@@ -255,7 +255,7 @@ class Writing:
             pull_request=number,
             to_do="; ".join([*said, to_do]),
             unclassified=Unclassified.of(admission.shortfalls),
-            unread=Unread.of(admission.problems),
+            unread=UnreadInput.of(admission.problems),
             usage=spent(admission.usage),
         )
 

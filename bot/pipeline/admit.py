@@ -12,8 +12,8 @@ from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
 from bot.curator.decisions import Answer
 from bot.curator.entry import Entry
-from bot.curator.staging import Occasion, Staging, stage_waiting
-from bot.errors import InputError, Problem, foreign_list
+from bot.curator.staging import AuditStamp, Staging, stage_waiting
+from bot.errors import InputError, Problem, untrusted_list
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag, refuse_uncorrected
 from bot.pipeline.review import Platform, Review, classify_package, judge, stage_admissions
 from bot.pipeline.submission import Package
@@ -36,7 +36,7 @@ class Admission:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class CallerTerms:
     """How faults name what a person gives and does: as options of the command, or as arguments of a tool.
 
     ``accept`` gives an acceptance and ``reason`` why; ``line`` lets in those that wait for a slot.
@@ -52,11 +52,11 @@ def admit_package(
     package: Package,
     backend: Backend,
     progress: Progress,
-    now: Occasion,
+    now: AuditStamp,
     accepted: Sequence[str],
     reason: str | None,
     text_of: Callable[[str], str],
-    words: Words,
+    words: CallerTerms,
 ) -> Admission:
     """The direct admissions of ``package``, and the queries that a person ``accepted``.
 
@@ -99,7 +99,7 @@ def entered_before(outcome: Review) -> dict[str, str]:
     return {name: record.id for name, record in outcome.settled.items() if isinstance(record, Entry)}
 
 
-def admit_waiting(platform: Platform, now: Occasion) -> Staging:
+def admit_waiting(platform: Platform, now: AuditStamp) -> Staging:
     """Those of the entries in line that find a slot, judged again.
 
     Raises :class:`InputError` where entries lag behind, or behind what curators corrected of their texts.
@@ -112,7 +112,7 @@ def admit_waiting(platform: Platform, now: Occasion) -> Staging:
     return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
 
-def _serve_the_line_first(platform: Platform, now: Occasion, words: Words) -> None:
+def _serve_the_line_first(platform: Platform, now: AuditStamp, words: CallerTerms) -> None:
     """Newcomers do not pass those that wait for a slot."""
     ready = admit_waiting(platform, now).admitted
     if ready:
@@ -129,7 +129,7 @@ def _serve_the_line_first(platform: Platform, now: Occasion, words: Words) -> No
         )
 
 
-def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Words) -> None:
+def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: CallerTerms) -> None:
     """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
     named = {answer.id for answer in answers}
     refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
@@ -141,7 +141,9 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Wo
     admitted = entered_before(outcome)
     problems = [
         refused(
-            id, "there is no such query that is not decided yet", f"use one of: {foreign_list(sorted(outcome.scored))}"
+            id,
+            "there is no such query that is not decided yet",
+            f"use one of: {untrusted_list(sorted(outcome.scored))}",
         )
         for id in dict.fromkeys(answer.id for answer in answers)
         if id not in outcome.scored and id not in admitted

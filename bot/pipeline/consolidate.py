@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
-from bot.curator.entry import Entry, Lag, Tombstone
+from bot.curator.entry import Entry, StaleEntry, Tombstone
 from bot.pipeline.matching import content_key, content_of
 from bot.pipeline.review import Platform
 from bot.rater.model import ScoredQuery
@@ -24,7 +24,7 @@ class Consolidation:
 
     verdicts: tuple[Verdict, ...]
     settled: Mapping[str, Entry | Tombstone]
-    lags: tuple[Lag, ...]
+    lags: tuple[StaleEntry, ...]
 
 
 def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()) -> Consolidation:

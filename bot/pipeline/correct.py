@@ -11,15 +11,15 @@ from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
 from bot.curator.corrections import CorrectedText, CorrectionByHand, written
 from bot.curator.file_changes import FileChange
-from bot.curator.staging import Occasion
+from bot.curator.staging import AuditStamp
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
-from bot.pipeline.review import Classified, Platform, judge
+from bot.pipeline.review import ClassifiedSubmission, Platform, judge
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
 from bot.text.compare import text_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 SIGNS = {"+": True, "-": False, "\u2212": False}
 
@@ -46,7 +46,7 @@ def query_called(submission: Submission, name: str) -> Query:
     """The query ``name`` of ``submission``; raises :class:`InputError` if there is none."""
     found = {query.id: query for query in submission.queries}
     if name not in found:
-        message = f"there is no such query{perhaps(name, found)}"
+        message = f"there is no such query{did_you_mean(name, found)}"
         raise InputError([Problem(name, None, message, "take an id that `incumbent review` shows")])
     return found[name]
 
@@ -86,7 +86,7 @@ def plan_correction(
     query: Query,
     values: Mapping[str, bool],
     existing: tuple[CorrectedText | None, str | None],
-    occasion: Occasion,
+    occasion: AuditStamp,
     reason: str | None,
 ) -> CorrectionPlan:
     """The plan that corrects ``query`` of ``submission``, of which the classifier found ``result``, to ``values``.
@@ -116,7 +116,7 @@ def plan_correction(
     corrected = CorrectedText(
         turns=query.turns, tags={name: item for name, item in sorted((tags | said).items()) if name in kept}
     )
-    classified = [Classified(submission=submission, result=result)]
+    classified = [ClassifiedSubmission(submission=submission, result=result)]
     now = merged(platform.taxonomy, [platform.corrections, {text_key(query.turns): corrected.corrections}])
     before = judge(platform, classified, identity)
     after = judge(replace(platform, corrections=now), classified, identity)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.classifier.model import Classification, Identity, Path
-from bot.consolidator.counterfactuals import Change, Outcome, Turn, WholeCycle
+from bot.consolidator.counterfactuals import Change, Turn, VerdictOutcome, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Verdict
@@ -16,7 +16,7 @@ from bot.errors import InputError, Problem
 from bot.pipeline.reclassify import query_of
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Explained:
         """What decided the value of ``capability``; ``None`` for an entry."""
         return None if self.classification is None else self.classification.judgements[capability].path
 
-    def in_cycle(self, change: Change) -> Outcome:
+    def in_cycle(self, change: Change) -> VerdictOutcome:
         """What becomes of it where the whole cycle is judged with ``change``, and not its own turn alone."""
         return self.cycle.outcome(self.verdict.id, change)
 
@@ -52,7 +52,7 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
     """
     if name not in review.queries:
         fix = "take an id that `incumbent review` shows"
-        raise InputError([Problem(name, None, f"there is no such query{perhaps(name, review.queries)}", fix)])
+        raise InputError([Problem(name, None, f"there is no such query{did_you_mean(name, review.queries)}", fix)])
     if name in review.settled:
         entry = review.settled[name].id
         message = f"it is judged no more: the entry or tombstone {entry} settles it"
@@ -86,7 +86,7 @@ def explain_entry(
     known = platform.regression_set
     everybody = {**known.waiting, **known.entries}
     if id not in everybody:
-        message = f"there is no such entry in the set or on the waitlist{perhaps(id, everybody)}"
+        message = f"there is no such entry in the set or on the waitlist{did_you_mean(id, everybody)}"
         raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
     entries, lags = known.residents(platform.taxonomy, identity)
     in_line, more_lags = known.in_line(platform.taxonomy, identity)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.classifier.corrections import unheeded
-from bot.curator.entry import Lag
+from bot.curator.entry import StaleEntry
 from bot.errors import IncompleteError, IncumbentError, InputError, Problem
 from bot.pipeline.review import Platform
 
@@ -37,7 +37,7 @@ def refuse_uncorrected(platform: Platform) -> None:
         raise InputError(Problem(id, None, message, "run `incumbent reclassify` and commit") for id in behind)
 
 
-def refuse_lag(lags: Sequence[Lag]) -> None:
+def refuse_lag(lags: Sequence[StaleEntry]) -> None:
     """Raise :class:`InputError` while entries lag behind: old and new scores cannot be compared."""
     if lags:
         raise InputError(

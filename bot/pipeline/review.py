@@ -20,9 +20,9 @@ from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
 from bot.curator.corrections import by_hand, load_corrections
 from bot.curator.decisions import Answer, Derivation, accept, derive, resident
-from bot.curator.entry import Entry, Lag, Source, Tombstone
+from bot.curator.entry import Entry, Source, StaleEntry, Tombstone
 from bot.curator.losses import Coverage
-from bot.curator.staging import Candidate, Occasion, Staging, Standing, stage
+from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
@@ -32,7 +32,7 @@ from bot.pipeline.matching import in_line, settle
 from bot.pipeline.submission import Package, Submission, collect
 from bot.rater.adapter import rate
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
@@ -63,7 +63,7 @@ class Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classified:
+class ClassifiedSubmission:
     """A submission and what the classifier says of those of its queries that are not settled."""
 
     submission: Submission
@@ -85,14 +85,14 @@ class Review:
     identity: Identity
     results: tuple[ClassifierResult, ...]
     scored: Mapping[str, ScoredQuery]
-    residents: tuple[Resident, ...]
+    residents: tuple[RatedEntry, ...]
     derivation: Derivation
     plan: AdmissionPlan
     swaps: tuple[Swap, ...]
     settled: Mapping[str, Entry | Tombstone]
     edited: Mapping[str, Entry]
     targets: Mapping[str, str]
-    lags: tuple[Lag, ...]
+    lags: tuple[StaleEntry, ...]
     coverage: tuple[Coverage, ...]
 
     @property
@@ -193,7 +193,7 @@ class Review:
         return tuple(verdict.id for verdict, _ in found)
 
     @cached_property
-    def _standing(self) -> tuple[Resident, ...]:
+    def _standing(self) -> tuple[RatedEntry, ...]:
         """What is in the set, or waits for a slot, once the direct admissions are in."""
         entered = [verdict for verdict in self.verdicts if verdict.admitted]
         new = (resident(self.scored[verdict.id], verdict, place) for place, verdict in enumerate(entered))
@@ -261,7 +261,7 @@ def classify_package(
     known: Mapping[str, Classification] = MappingProxyType({}),
     *,
     line: bool = False,
-) -> Classified:
+) -> ClassifiedSubmission:
     """The facts about each unsettled query of ``package`` alone: what it exercises, and how surely.
 
     ``known`` holds those that were found before, by query; ``line`` adds what may leave the line, as `unsettled` does.
@@ -271,7 +271,7 @@ def classify_package(
     result = classify(missing, package.specification, platform.taxonomy, backend, progress)
     found = {**known, **{item.query_id: item for item in result.classifications}}
     classifications = tuple(found[query.id] for query in queries if query.id in found)
-    return Classified(
+    return ClassifiedSubmission(
         submission=package.submission,
         result=replace(result, classifications=classifications),
     )
@@ -301,7 +301,7 @@ def unsettled(platform: Platform, submission: Submission, *, line: bool = False)
 
 def judge(
     platform: Platform,
-    classified: Sequence[Classified],
+    classified: Sequence[ClassifiedSubmission],
     identity: Identity,
     answers: Sequence[Answer] = (),
     trust: Trust = doubt_text,
@@ -357,14 +357,14 @@ def judge(
 
 
 def stage_admissions(
-    outcome: Review, texts: Mapping[str, str], occasion: Occasion, pull_request: int | None = None
+    outcome: Review, texts: Mapping[str, str], occasion: AuditStamp, pull_request: int | None = None
 ) -> Staging:
     """What ``outcome`` does to the regression set, as entries and file changes; pure.
 
     ``texts`` are the files of the entries that it edits, as people left them; ``pull_request`` brought the eval sets.
     """
     candidates = {
-        name: Candidate(
+        name: AdmissionCandidate(
             query=outcome.queries[name],
             scored=scored,
             source=Source(
@@ -380,7 +380,7 @@ def stage_admissions(
         )
         for name, scored in outcome.scored.items()
     }
-    standing = Standing(
+    standing = SetState(
         ids={resident.id for resident in outcome.residents},
         edited=outcome.edited,
         texts=texts,
@@ -401,8 +401,8 @@ def stage_admissions(
 def _swaps(
     plan: AdmissionPlan,
     scored: Mapping[str, ScoredQuery],
-    entries: Sequence[Resident],
-    lags: Sequence[Lag],
+    entries: Sequence[RatedEntry],
+    lags: Sequence[StaleEntry],
     config: Curation,
 ) -> tuple[Swap, ...]:
     """Swaps against R as it is after the admissions, which come last in the order of admission."""
@@ -412,7 +412,7 @@ def _swaps(
 
 
 def _coverage(
-    residents: Sequence[Resident], admitted: Sequence[ScoredQuery], platform: Platform
+    residents: Sequence[RatedEntry], admitted: Sequence[ScoredQuery], platform: Platform
 ) -> tuple[Coverage, ...]:
     live = LiveSet(residents, admitted, platform.config)
     before = dict(zip(live.capabilities.names, live.coverers, strict=True))

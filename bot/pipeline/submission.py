@@ -10,7 +10,7 @@ from bot.config import Limits
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
-from bot.files.snapshot import Rationed, Snapshot
+from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
 from bot.intake.agents import read_specification
 from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
@@ -77,7 +77,7 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
     problems = faults_of_names(customer, agent, folder)
-    snapshot = Rationed(snapshot, limits.package_bytes)
+    snapshot = ByteBudgetSnapshot(snapshot, limits.package_bytes)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
     read = {eval_set.file for eval_set in eval_sets or ()}
     specification = collect(lambda: read_specification(snapshot, limits, read), problems)

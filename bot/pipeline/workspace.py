@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
-from bot.curator.staging import Occasion
+from bot.curator.staging import AuditStamp
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
@@ -53,14 +53,14 @@ def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = F
     return make_backend(config.classifier, platform.taxonomy, stages=stages, names=names, batch=batch)
 
 
-def occasion(repo: Path, at: str | None, by: str | None) -> Occasion:
+def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
     """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
     if at is not None:
-        return Occasion(at=at, commit=None, by=by)
+        return AuditStamp(at=at, commit=None, by=by)
     from bot.git.working_copy import read_head
 
     head = read_head(repo)
-    return Occasion(at=head.at, commit=head.commit, by=by or head.user)
+    return AuditStamp(at=head.at, commit=head.commit, by=by or head.user)
 
 
 def entry_text(repo: Path, id: str) -> str:

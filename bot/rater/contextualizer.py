@@ -12,8 +12,8 @@ from itertools import compress
 from typing import Any, Final
 
 from bot.config import Curation
-from bot.rater.model import Doubt, RelationalFacts, Resident, ScoredQuery
-from bot.rater.profile import Capabilities, Carried, Profile, bits, bits_of, counted, spelled_out
+from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
+from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out
 from bot.text.compare import rounded
 
 _DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
@@ -74,7 +74,7 @@ class Similarity:
     resident: str | None
 
 
-def by_admission(residents: Iterable[Resident]) -> list[Resident]:
+def by_admission(residents: Iterable[RatedEntry]) -> list[RatedEntry]:
     """Residents in the order of their admission, ties by id."""
     return sorted(residents, key=lambda resident: (resident.admitted_at, resident.id))
 
@@ -86,19 +86,19 @@ class LiveSet:
     waits for a person, and offers what it has to later ones: semantics, section 6).
     """
 
-    def __init__(self, residents: Sequence[Resident], queries: Sequence[ScoredQuery], config: Curation) -> None:
+    def __init__(self, residents: Sequence[RatedEntry], queries: Sequence[ScoredQuery], config: Curation) -> None:
         names = set[str]().union(*(resident.scores for resident in residents), *(query.scores for query in queries))
         names |= {doubt.capability for query in queries for doubt in query.doubts}
         self._fill(residents, names, config)
 
     @classmethod
-    def knowing(cls, names: Iterable[str], residents: Sequence[Resident], config: Curation) -> LiveSet:
+    def knowing(cls, names: Iterable[str], residents: Sequence[RatedEntry], config: Curation) -> LiveSet:
         """That of ``residents``, for queries that are not at hand yet and exercise some of ``names`` alone."""
         live = cls.__new__(cls)
         live._fill(residents, {*names}.union(*(resident.scores for resident in residents)), config)
         return live
 
-    def _fill(self, residents: Sequence[Resident], names: Iterable[str], config: Curation) -> None:
+    def _fill(self, residents: Sequence[RatedEntry], names: Iterable[str], config: Curation) -> None:
         """Only ``residents`` are in it, in the order of their admission."""
         self._begin(Capabilities(names, config))
         for rank, resident in enumerate(by_admission(residents)):
@@ -126,7 +126,7 @@ class LiveSet:
         # Capabilities of which a score at the competence bar would be a win, or the first.
         self._won_at_bar = (1 << count) - 1
         # What members carry, and with it what those who wait offer: the same until somebody waits.
-        self._carried = self._known = Carried(capabilities.novelty)
+        self._carried = self._known = CarriedCombinations(capabilities.novelty)
         self.waiting: list[Profile] = []
         # Combinations, and capabilities, of those who wait.
         self._offered = Offers()

@@ -41,7 +41,7 @@ class ScoredQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resident:
+class RatedEntry:
     """An entry of R as the rater sees it; ``scores`` holds the comparable ones only (semantics, section 2).
 
     ``customer`` brought it (``None``: not known); ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's

@@ -14,7 +14,7 @@ from bot.text.compare import all_rounded, normalise, rounded
 Novelty = Literal["signature"] | int
 
 
-class Carried:
+class CarriedCombinations:
     """The combinations that some of those added carry (semantics, section 4).
 
     All masks are of what may be combined: the whole signature, or the competent capabilities that are no base choices.
@@ -25,9 +25,9 @@ class Carried:
         # Rest → the ends with which somebody carries it.
         self._ends: dict[int, int] = {}
 
-    def copy(self) -> Carried:
+    def copy(self) -> CarriedCombinations:
         """Another one, which grows by itself."""
-        other = Carried(self._novelty)
+        other = CarriedCombinations(self._novelty)
         other._ends = dict(self._ends)
         return other
 

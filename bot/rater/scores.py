@@ -15,8 +15,8 @@ from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validat
 from bot.rater.adapter import doubts_of
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.model import Taxonomy
-from bot.text.did_you_mean import perhaps
-from bot.text.personal_data.model import Kind
+from bot.text.did_you_mean import did_you_mean
+from bot.text.personal_data.model import PersonalDataKind
 
 
 class ScoredQueryFile(FileModel):
@@ -33,7 +33,7 @@ class ScoredQueryFile(FileModel):
         "the competence bar they make close calls",
     )
     attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
-    personal_data: dict[Annotated[Kind, Strict(False)], Annotated[int, Field(ge=1)]] = Field(
+    personal_data: dict[Annotated[PersonalDataKind, Strict(False)], Annotated[int, Field(ge=1)]] = Field(
         default_factory=dict, description="kind of personal data that it holds: how many values; a person has to see it"
     )
     familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
@@ -128,7 +128,7 @@ def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list
     return [
         document.problem(
             ("queries", place, key, name),
-            f"the taxonomy has no capability {name!r}{perhaps(name, taxonomy.by_id)}",
+            f"the taxonomy has no capability {name!r}{did_you_mean(name, taxonomy.by_id)}",
             "use a capability id of taxonomy/taxonomy.yaml",
         )
         for place, query in enumerate(parsed.queries)
@@ -142,7 +142,7 @@ def _astray(document: Document, parsed: ScoresFile) -> list[Problem]:
     problems: list[Problem] = []
     for place, query in enumerate(parsed.queries):
         for name in sorted(set(query.arbitrated) - set(query.scores)):
-            message = f"{name!r} is arbitrated and has no score{perhaps(name, query.scores)}"
+            message = f"{name!r} is arbitrated and has no score{did_you_mean(name, query.scores)}"
             fix = "name capabilities of `scores` alone"
             problems.append(document.problem(("queries", place, "arbitrated"), message, fix))
         for name in sorted(set(query.doubts) & set(query.scores)):

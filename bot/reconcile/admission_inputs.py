@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bot.github.corrections import NOTHING_RECORDED, Recorded
+from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
@@ -53,5 +53,5 @@ class AdmissionInputs:
     over: tuple[PullRequest, ...] = ()
     unmerged: tuple[PullRequest, ...] = ()
     merges: frozenset[int] = frozenset()
-    corrections: Recorded = NOTHING_RECORDED
+    corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
-from bot.curator.staging import Occasion, Staging, out_of_line, restoration, stage_waiting
+from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
 from bot.github.command_processing import hear, read_by_now
 from bot.github.corrections import noted
-from bot.github.decision_validity import Court, Former
+from bot.github.decision_validity import DecisionContext, PriorRejections
 from bot.github.event_log import heard_events, left_events, merge_events
-from bot.github.judgement import NOBODY, Judgement, author_of, judge_facts
+from bot.github.judgement import NOBODY, ReviewJudgement, author_of, judge_facts
 from bot.github.models import Operation, PushCommits, WriteLedger
 from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
 from bot.github.reclassified_entries import renewed
@@ -35,21 +35,21 @@ from bot.ledger.model import (
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform, stage_admissions
 from bot.reconcile.admission_inputs import AdmissionInputs
-from bot.reconcile.admission_pull_request import Offer, Refused, content
+from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.entry_updates import follow_renames, pinned
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merge_comment import Heard, farewell, tell
-from bot.reconcile.merged_submissions import Case, without
+from bot.reconcile.merge_comment import HeardCase, farewell, tell
+from bot.reconcile.merged_submissions import MergedSubmission, without
 from bot.reconcile.planned_set import Draft
 from bot.reconcile.reconciled_state import remember, remember_folders, waiting
 from bot.reconcile.unchanged import new_index
-from bot.report.admission_pull_request import Change
+from bot.report.admission_pull_request import EntryChange
 from bot.report.verdict_text import admitting_route, counted
 from bot.text.digests import digest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class AdmissionWrites:
     """What is to be written: commits first, then words, then what the ledger remembers; or an ``offer`` of the commits.
 
     Before all of it come the answers to what people said, and the ``note`` in the ledger of that, of what was merged,
@@ -61,7 +61,7 @@ class Plan:
     commits: tuple[Operation, ...]
     spoken: tuple[tuple[int, tuple[Operation, ...]], ...]
     ledger: tuple[Operation, ...]
-    offer: Offer | None = None
+    offer: AdmissionOffer | None = None
 
     @property
     def next(self) -> tuple[tuple[int | None, Operation], ...]:
@@ -78,20 +78,24 @@ class Plan:
         )
 
 
-def plan_admissions(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: AdmissionInputs) -> Plan:
+def plan_admissions(
+    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, scene: AdmissionInputs
+) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
     plan = _plan(inventory, cases, platform, scene)
     refused = scene.refused if plan.offer is None else scene.refused.met_by(plan.offer)
     return plan if refused == scene.refused else _plan(inventory, cases, platform, replace(scene, refused=refused))
 
 
-def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene: AdmissionInputs) -> Plan:
+def _plan(
+    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, scene: AdmissionInputs
+) -> AdmissionWrites:
     recorded = [_merged(case, scene) for case in cases]
     draft = Draft(platform, scene.texts, scene.refused)
     _follow_the_taxonomy(draft, inventory)
     _restore(draft, scene)
     _move_the_line(draft, inventory)
-    draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", Change.MOVES)
+    draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", EntryChange.MOVES)
     heard = []
     for case in recorded:
         item, staging = _settle(case, draft, scene)
@@ -99,7 +103,7 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         of = "" if pull is None else f" of #{pull}"
         draft.stage(_admits(staging) + of, staging, pull)
         kept = draft.not_refused(pinned(item.hearing.judgement, draft.platform))
-        draft.edit(kept, "Pin or unpin " + counted(len(kept), "entry", "entries") + of, Change.PINNED, pull)
+        draft.edit(kept, "Pin or unpin " + counted(len(kept), "entry", "entries") + of, EntryChange.PINNED, pull)
         heard.append(item)
     steps = tuple(draft.steps)
     present = platform if scene.offering else draft.platform
@@ -136,12 +140,12 @@ def _plan(inventory: Inventory, cases: Sequence[Case], platform: Platform, scene
         # What is left outside is judged on the set as it will be first: by the next plan.
         index = new_index(inventory, cases, reconciled, scene.corrections.record, scene.index, platform)
         files[INDEX] = None if index is None else record_text(index)
-    return Plan(
+    return AdmissionWrites(
         note=tuple(_note(cases, heard, inventory.at, scene)),
         commits=pushed,
         spoken=tuple(spoken),
         ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, scene)),
-        offer=Offer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
+        offer=AdmissionOffer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
     )
 
 
@@ -162,7 +166,7 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
     found = draft.not_refused(found, under)
     count = counted(len(found), "entry", "entries")
     message = f"Classify {count} again under taxonomy {taxonomy.version}"
-    draft.edit(found, message, Change.RESCORED, None, under)
+    draft.edit(found, message, EntryChange.RESCORED, None, under)
 
 
 def _restore(draft: Draft, scene: AdmissionInputs) -> None:
@@ -171,7 +175,7 @@ def _restore(draft: Draft, scene: AdmissionInputs) -> None:
         known, config = draft.platform.regression_set, draft.platform.config
         if not scene.refused.holds(known.tombstones[id].restored, request.comment):
             staging = restoration(known.tombstones[id], len(known.entries) >= config.ceiling)
-            draft.stage(f"Restore {id}, as {request.by} asked", staging, None, Change.RETURNS, request.comment)
+            draft.stage(f"Restore {id}, as {request.by} asked", staging, None, EntryChange.RETURNS, request.comment)
 
 
 def _move_the_line(draft: Draft, inventory: Inventory) -> None:
@@ -184,12 +188,12 @@ def _move_the_line(draft: Draft, inventory: Inventory) -> None:
     if left:
         platform = draft.platform
         residents, _ = platform.regression_set.residents(platform.taxonomy)
-        occasion = Occasion(at=inventory.at, commit=inventory.base, by=None)
+        occasion = AuditStamp(at=inventory.at, commit=inventory.base, by=None)
         staging = stage_waiting(left, residents, platform.config, platform.taxonomy, occasion)
         draft.stage("Let in what waited for a slot", staging)
 
 
-def _merged(case: Case, scene: AdmissionInputs) -> Case:
+def _merged(case: MergedSubmission, scene: AdmissionInputs) -> MergedSubmission:
     """``case`` with a record that says how it was merged, and what people had seen by then."""
     pull, record = case.pull_request, case.record
     if pull is None or (record is not None and record.merged is not None):
@@ -208,7 +212,7 @@ def _merged(case: Case, scene: AdmissionInputs) -> Case:
 
 
 def _note(
-    cases: Sequence[Case], heard: Sequence[Heard], at: str, scene: AdmissionInputs
+    cases: Sequence[MergedSubmission], heard: Sequence[HeardCase], at: str, scene: AdmissionInputs
 ) -> list[tuple[int | None, Operation]]:
     """The answers to what people said since ``cases`` were recorded, and the records as they are from then on."""
     operations: list[tuple[int | None, Operation]] = []
@@ -236,7 +240,7 @@ def _note(
     return operations
 
 
-def _settle(case: Case, draft: Draft, scene: AdmissionInputs) -> tuple[Heard, Staging]:
+def _settle(case: MergedSubmission, draft: Draft, scene: AdmissionInputs) -> tuple[HeardCase, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
     pull, platform = case.pull_request, draft.platform
     number = None if pull is None else pull.number
@@ -250,7 +254,7 @@ def _settle(case: Case, draft: Draft, scene: AdmissionInputs) -> tuple[Heard, St
     case = without(case, turned_down)
     seen = frozenset(() if record.merged is None else record.merged.seen)
     unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
-    court = Court(
+    court = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             case.analysis, replace(platform, corrections=corrections), author, decisions, contested, unseen
         ),
@@ -262,14 +266,14 @@ def _settle(case: Case, draft: Draft, scene: AdmissionInputs) -> tuple[Heard, St
         merged=True,
     )
     contents = set(case.analysis.contents.values())
-    former = Former.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
+    former = PriorRejections.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
     hearing = hear([item for item in comments if item.author != scene.login], record, court, former)
     review = hearing.judgement.review
     assert review is not None
     staging = stage_admissions(
-        review, draft.texts(review.edited), Occasion(at=case.at, commit=case.merge, by=None), number
+        review, draft.texts(review.edited), AuditStamp(at=case.at, commit=case.merge, by=None), number
     )
-    heard = Heard(
+    heard = HeardCase(
         case=case,
         author=author,
         record=record,
@@ -283,7 +287,7 @@ def _settle(case: Case, draft: Draft, scene: AdmissionInputs) -> tuple[Heard, St
     return heard, staging
 
 
-def _turned_down(judgement: Judgement, refused: Refused) -> tuple[str, ...]:
+def _turned_down(judgement: ReviewJudgement, refused: Refused) -> tuple[str, ...]:
     """The queries whose admission people were offered, and turned down."""
     review = judgement.review
     assert review is not None

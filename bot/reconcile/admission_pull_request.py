@@ -16,14 +16,14 @@ from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.suggestion_pull_requests import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
-from bot.report.admission_pull_request import Change, Offered, render_offer
+from bot.report.admission_pull_request import EntryChange, Offered, render_offer
 from bot.text.digests import digest
 
 _DIGITS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class OfferStep:
     """One change of the set: the ``message`` and files of a commit, and what they do to which entries."""
 
     message: str
@@ -37,10 +37,10 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class AdmissionOffer:
     """Steps that people are asked to merge as one, and the set that they lead to."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[OfferStep, ...]
     leads_to: RegressionSet
 
     @property
@@ -66,7 +66,7 @@ class Offer:
     @property
     def proposal(self) -> Proposal:
         """The pull request."""
-        admitted = sum(1 for item in self.offered if item.change is Change.ENTERS)
+        admitted = sum(1 for item in self.offered if item.change is EntryChange.ENTERS)
         changed = len(self.offered) - admitted
         parts = [f"admit {admitted}"] if admitted else []
         parts += [f"change {changed}"] if changed else []
@@ -80,7 +80,7 @@ class Offer:
             files=_files(change for step in self.steps for change in step.file_changes),
         )
 
-    def joined_by(self, step: Step) -> Offer:
+    def joined_by(self, step: OfferStep) -> AdmissionOffer:
         """The same with ``step``, which offers nothing that could be turned down, where it touches no file anew."""
         touched = {change.path for each in self.steps for change in each.file_changes}
         changes = tuple(change for change in step.file_changes if change.path not in touched)
@@ -118,7 +118,7 @@ class Refused:
         """Whether ``entry`` was turned down as it is."""
         return content_of(entry, asked, under) in self.contents
 
-    def met_by(self, offer: Offer) -> Refused:
+    def met_by(self, offer: AdmissionOffer) -> Refused:
         """The same with what ``offer`` holds, if its branch was refused: the ledger may have forgotten it."""
         if offer.branch not in self.branches:
             return self

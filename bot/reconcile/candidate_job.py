@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
-from bot.extension.model import Candidate, Core, Observed
+from bot.extension.model import Core, ExtensionCandidate, Observed
 from bot.extension.naming_model import named
 from bot.extension.signals import observe_all, observe_entry
 from bot.github.facts import SubmissionFacts, classified_of
@@ -17,7 +17,7 @@ from bot.pipeline.review import Platform
 
 def candidates_of(
     submissions: Sequence[SubmissionFacts], entries: Sequence[Entry], platform: Platform, raised: Collection[Core]
-) -> tuple[tuple[Candidate, ...], Usage | None]:
+) -> tuple[tuple[ExtensionCandidate, ...], Usage | None]:
     """The candidates among the queries of ``submissions`` and of ``entries``, without those that were ``raised``.
 
     Beside them stands what a language model has cost that named them.

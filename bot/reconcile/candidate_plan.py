@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.errors import InputError
 from bot.extension.draft import drafted
-from bot.extension.model import Candidate, holds_core
+from bot.extension.model import ExtensionCandidate, holds_core
 from bot.git import blob_id
 from bot.github.check import post_check
 from bot.github.models import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
@@ -53,7 +53,7 @@ class CandidateInputs:
 
 
 def plan_candidates(
-    found: Sequence[Candidate], most: int, overlap: float, scene: CandidateInputs
+    found: Sequence[ExtensionCandidate], most: int, overlap: float, scene: CandidateInputs
 ) -> tuple[tuple[int | None, Operation], ...]:
     """The writes that raise the candidates ``found``, so that at most ``most`` are open at a time.
 
@@ -116,12 +116,12 @@ def is_candidate(branch: str | None) -> bool:
     return branch is not None and branch.startswith(PREFIX)
 
 
-def branch_of(candidate: Candidate) -> str:
+def branch_of(candidate: ExtensionCandidate) -> str:
     """The branch of ``candidate``: its core alone names it, since a model may name it otherwise each time."""
     return f"{PREFIX}{digest(candidate.core)[:_DIGITS]}"
 
 
-def _drafted(candidate: Candidate, scene: CandidateInputs) -> Mapping[str, str]:
+def _drafted(candidate: ExtensionCandidate, scene: CandidateInputs) -> Mapping[str, str]:
     """The files of the taxonomy that change with the capability; none where it takes none."""
     try:
         return drafted(scene.taxonomy, candidate)
@@ -129,7 +129,9 @@ def _drafted(candidate: Candidate, scene: CandidateInputs) -> Mapping[str, str]:
         return {}
 
 
-def _raise(candidate: Candidate, branch: str, files: Mapping[str, str], scene: CandidateInputs) -> list[Operation]:
+def _raise(
+    candidate: ExtensionCandidate, branch: str, files: Mapping[str, str], scene: CandidateInputs
+) -> list[Operation]:
     """The branch, unless it is there, and the pull request."""
     title = candidate_title(candidate)
     steps: list[Operation] = []

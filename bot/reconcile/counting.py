@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from bot.agreement.agreement import Answer, Question, Rested, Tally, Wording, tally_of
+from bot.agreement.agreement import Question, ResponseGroup, Rested, Tally, Wording, tally_of
 from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.counted import (
@@ -55,7 +55,7 @@ AT_ONCE: Final = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class EventCounts:
     """What was counted, and of which ``files`` of events, by name."""
 
     tally: Tally = field(default_factory=Tally)
@@ -74,7 +74,7 @@ def carried_to(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> 
     return lambda events: migrated_events(events, lineage(taxonomy, capabilities_in(events), known))
 
 
-def count(blobs: Mapping[str, str], before: Counts | None, read: Read, carry: Carry) -> Counts:
+def count(blobs: Mapping[str, str], before: EventCounts | None, read: Read, carry: Carry) -> EventCounts:
     """The counts of all events in the files ``blobs`` (name → git's id), of which some are in ``before``.
 
     It is the same whatever is known ``before``: where that does not fit, all of it is counted.
@@ -104,10 +104,10 @@ def count(blobs: Mapping[str, str], before: Counts | None, read: Read, carry: Ca
     if not tally.is_possible:
         return _all(blobs, read, carry)
     again = {name: _counted(blobs[name], files.content[name], files.events[name]) for name in sorted(changed)}
-    return Counts(tally=tally, files={**known, **again})
+    return EventCounts(tally=tally, files={**known, **again})
 
 
-def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> Counts:
+def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> EventCounts:
     """All counts.  First it is found out what rests on several files: what people did to entries, and some contents."""
     elsewhere: list[Event] = []
     once: set[int] = set()
@@ -137,7 +137,7 @@ def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> Counts:
             tally, lot = tally.replaced(Tally(), _tally(carry, [*elsewhere, *lot])), []
     for rest in (lot, shared):
         tally = tally.replaced(Tally(), _tally(carry, [*elsewhere, *rest]))
-    return Counts(tally=tally, files=dict(sorted(files.items())))
+    return EventCounts(tally=tally, files=dict(sorted(files.items())))
 
 
 def _tally(carry: Carry, events: Sequence[Event]) -> Tally:
@@ -226,7 +226,7 @@ def _only(events: Iterable[Event], contents: Collection[str]) -> list[Event]:
     return [event for event in events if (content := _content(event)) is None or content in contents]
 
 
-def recorded(counts: Counts, events: str, conditions: str) -> tuple[AgreementRecord, dict[str, CountedFiles]]:
+def recorded(counts: EventCounts, events: str, conditions: str) -> tuple[AgreementRecord, dict[str, CountedFiles]]:
     """``counts`` for the ledger, by path: those of the folder of ``events`` (git's id), under these ``conditions``."""
     tally = counts.tally
     record = AgreementRecord(
@@ -260,7 +260,9 @@ def tally_in(record: AgreementRecord) -> Tally:
         people=Counter(record.people),
         answers=Counter(
             {
-                Answer(item.decision, item.route, item.reasons, item.month, item.explicit, item.agrees): item.count
+                ResponseGroup(
+                    item.decision, item.route, item.reasons, item.month, item.explicit, item.agrees
+                ): item.count
                 for item in record.answers
             }
         ),
@@ -275,10 +277,10 @@ def tally_in(record: AgreementRecord) -> Tally:
     )
 
 
-def counts_in(record: AgreementRecord, parts: Iterable[CountedFiles]) -> Counts | None:
+def counts_in(record: AgreementRecord, parts: Iterable[CountedFiles]) -> EventCounts | None:
     """What was counted, with the files; ``None`` where ``parts`` are not those that were counted."""
     files = {name: item for part in parts for name, item in part.files.items()}
-    return Counts(tally=tally_in(record), files=files) if _digest(files) == record.files else None
+    return EventCounts(tally=tally_in(record), files=files) if _digest(files) == record.files else None
 
 
 def _digest(files: Mapping[str, CountedFile]) -> str:

@@ -23,17 +23,17 @@ from bot.github.models import (
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
-from bot.reconcile.desired_suggestions import Wish
+from bot.reconcile.desired_suggestions import DesiredSuggestions
 from bot.reconcile.suggestion_pull_requests import Proposal
 from bot.report.dashboard import (
     MARKER,
     TITLE,
-    Candidate,
     Dashboard,
     Kind,
     LastRun,
     OpenSuggestion,
     PendingReview,
+    UnopenedSuggestion,
     render_dashboard,
 )
 from bot.report.verdict_text import asks
@@ -58,7 +58,7 @@ class DashboardInputs:
     default_branch: str
     page: str | None
     open: tuple[PullRequest, ...]
-    wanted: Wish
+    wanted: DesiredSuggestions
     beyond: tuple[Proposal, ...]
     barred: frozenset[str]
     left: tuple[int, ...]
@@ -117,7 +117,7 @@ def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> D
         ),
         limit=platform.config.limits.open_evictions,
         candidates=tuple(
-            Candidate(
+            UnopenedSuggestion(
                 entry=proposal.entries[0],
                 kind=cast(Kind, proposal.kind),
                 why="",

@@ -18,7 +18,7 @@ from bot.ledger.event_files import parsed_of
 from bot.ledger.events import Event
 from bot.ledger.model import Refusal, SuggestionRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import Offer
+from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.suggestion_outcomes import closed_by_bots
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
@@ -89,7 +89,7 @@ class SuggestionInputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class DesiredSuggestions:
     """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
 
     ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave; ``offers`` says what branches
@@ -115,9 +115,9 @@ def wish(
     platform: Platform,
     departed: Mapping[str, EvictionKind],
     scene: SuggestionInputs,
-    offer: Offer | None = None,
+    offer: AdmissionOffer | None = None,
     undone: Mapping[str, int] = MappingProxyType({}),
-) -> Wish:
+) -> DesiredSuggestions:
     """What could go now, without what people refused on the same grounds, and first of all the ``offer``.
 
     ``departed`` and ``undone`` are as :func:`bot.curator.suggestions.suggest` takes them.
@@ -158,7 +158,7 @@ def wish(
     if forged:
         known = [item for item in known if item not in forged]
         found = suggested(known)
-    return Wish(
+    return DesiredSuggestions(
         suggestions=found,
         proposals=(*(() if offer is None else (offer.proposal,)), *proposals_of(found, platform)),
         offers=_offers(offer, known, scene.record),
@@ -167,7 +167,9 @@ def wish(
     )
 
 
-def _offers(offer: Offer | None, refusals: Sequence[Refusal], record: SuggestionRecord) -> dict[str, tuple[str, ...]]:
+def _offers(
+    offer: AdmissionOffer | None, refusals: Sequence[Refusal], record: SuggestionRecord
+) -> dict[str, tuple[str, ...]]:
     """What is offered now, and what was in those that people turned down."""
     turned_down = {item.branch for item in refusals}
     kept = {branch: contents for branch, contents in record.offers.items() if branch in turned_down}

@@ -8,15 +8,15 @@ from dataclasses import replace
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.facts import classified_of
-from bot.github.judgement import Judgement
+from bot.github.judgement import ReviewJudgement
 from bot.intake.query import Query, Setup
-from bot.ledger.model import Decision
+from bot.ledger.model import DecisionRecord
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 
 
-def pinned(judgement: Judgement, platform: Platform) -> dict[str, Entry]:
+def pinned(judgement: ReviewJudgement, platform: Platform) -> dict[str, Entry]:
     """The entries in R or in line whose pin is to be another, as they are then."""
     found = {}
     for item in judgement.decisions:
@@ -26,17 +26,17 @@ def pinned(judgement: Judgement, platform: Platform) -> dict[str, Entry]:
     return found
 
 
-def is_done(item: Decision, judgement: Judgement, platform: Platform) -> bool:
+def is_done(item: DecisionRecord, judgement: ReviewJudgement, platform: Platform) -> bool:
     """Whether ``item`` is about a pin and has taken effect: later changes of that pin are other people's."""
     entry = _entry_of(item, judgement, platform)
     return entry is not None and entry.pin == _wanted(item)
 
 
-def _wanted(item: Decision) -> str | None:
+def _wanted(item: DecisionRecord) -> str | None:
     return item.reason if item.action == "pin" else None
 
 
-def _entry_of(item: Decision, judgement: Judgement, platform: Platform) -> Entry | None:
+def _entry_of(item: DecisionRecord, judgement: ReviewJudgement, platform: Platform) -> Entry | None:
     """The entry that a decision on a pin is about, where there is one."""
     review = judgement.review
     if item.action not in ("pin", "unpin") or review is None:

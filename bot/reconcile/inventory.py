@@ -13,7 +13,7 @@ from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Timestamp
 from bot.curator.store import RegressionSet
-from bot.extension.model import Candidate
+from bot.extension.model import ExtensionCandidate
 from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.github.facts import (
     Fault,
@@ -68,7 +68,7 @@ class Inventory(FileModel):
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
-    candidates: Tuple[Checked[Candidate]] = Field(
+    candidates: Tuple[Checked[ExtensionCandidate]] = Field(
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )
     renewals: Tuple[RenewalFacts] = Field(

@@ -13,7 +13,7 @@ from bot.curator.entry import Source
 from bot.errors import InputError, Problem
 from bot.extension.model import Core
 from bot.files.user_cache import digest_of_product
-from bot.git import Change, CommitSnapshot, ObjectStore, is_id
+from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
 from bot.github.classification_cache import under
 from bot.github.facts import StoppedFacts, without_secrets
@@ -186,7 +186,7 @@ def _packages(
     snapshot: CommitSnapshot,
     read: Sequence[str],
     folders: Collection[str],
-    changes: Sequence[Change],
+    changes: Sequence[ChangedFile],
     moves: Mapping[str, Sequence[str]],
     problems: list[Problem],
     unread: list[str],
@@ -207,7 +207,7 @@ def _packages(
     return packages
 
 
-def _brought(platform: Platform, store: ObjectStore, merge: str, changes: Sequence[Change]) -> dict[str, str]:
+def _brought(platform: Platform, store: ObjectStore, merge: str, changes: Sequence[ChangedFile]) -> dict[str, str]:
     """Entry id → digest of the text, of all queries in the folders that a merge touched; faults are told elsewhere."""
     touched = {_folder(change.path) for change in changes}
     found: dict[str, str] = {}

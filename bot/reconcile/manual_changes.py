@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.curator.store import entry_in
-from bot.git import Change
+from bot.git import ChangedFile
 from bot.github.models import PullRequest
 from bot.ledger.events import ChangedByHand, Event, is_bot
 from bot.reconcile.suggestion_pull_requests import is_suggestion
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetChange:
+class SetCommit:
     """A commit on the line of first parents that changed entries of the regression set, whoever made it."""
 
     commit: str
@@ -24,7 +24,7 @@ class SetChange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Witnesses:
+class CommitLookup:
     """What GitHub knows of a commit: the account ``login`` is ours.
 
     ``introduced_by`` tells which pull requests brought a commit, ``merged_by`` who merged one, and when, ``author_of``
@@ -37,7 +37,7 @@ class Witnesses:
     author_of: Callable[[str], str]
 
 
-def set_change(commit: str, at: str, changes: Sequence[Change]) -> SetChange | None:
+def set_change(commit: str, at: str, changes: Sequence[ChangedFile]) -> SetCommit | None:
     """What ``commit`` did to entries of the regression set, if it did anything."""
     ids: dict[str, set[str]] = {"added": set(), "modified": set(), "deleted": set()}
     for change in changes:
@@ -52,11 +52,11 @@ def set_change(commit: str, at: str, changes: Sequence[Change]) -> SetChange | N
     if not any(ids.values()):
         return None
     added, changed, removed = (tuple(sorted(found)) for found in ids.values())
-    return SetChange(commit=commit, at=at, added=added, changed=changed, removed=removed)
+    return SetCommit(commit=commit, at=at, added=added, changed=changed, removed=removed)
 
 
 def changed_by_hand(
-    changes: Sequence[SetChange], known: Sequence[Event], witnesses: Witnesses
+    changes: Sequence[SetCommit], known: Sequence[Event], witnesses: CommitLookup
 ) -> tuple[ChangedByHand, ...]:
     """The ``changes`` that people made and that are not among the ``known`` events."""
     told = {item.commit for item in known if isinstance(item, ChangedByHand)}

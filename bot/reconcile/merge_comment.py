@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.github.check import result_of
-from bot.github.command_processing import Hearing
+from bot.github.command_processing import CommandOutcome
 from bot.github.decision_validity import NOTHING
 from bot.github.event_log import applied_events, heard_events, shown_events
-from bot.github.judgement import Author, Judgement, judge_facts
+from bot.github.judgement import Author, ReviewJudgement, judge_facts
 from bot.github.models import IssueComment, Operation, PullRequest
 from bot.github.notices import notices_of
 from bot.github.publish_plan import comment_operations, find_sticky, label_operations
@@ -21,7 +21,7 @@ from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection,
 from bot.pipeline.review import Platform, Review
 from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.entry_updates import is_done
-from bot.reconcile.merged_submissions import Case
+from bot.reconcile.merged_submissions import MergedSubmission
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, marker, render_comment
 from bot.report.verdict_text import agreeing, listed, quoted
@@ -33,22 +33,22 @@ _OVER = f"{marker(NOTHING)}\nMerged. What of it needed a person was changed or t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
+class HeardCase:
     """A case after its comments were heard against R as it was ``before`` it, without what people ``turned_down``."""
 
-    case: Case
+    case: MergedSubmission
     author: Author | None
     record: PullRequestRecord
     displayed: dict[str, Displayed]
     seen: frozenset[str]
     unseen: tuple[str, ...]
     turned_down: tuple[str, ...]
-    hearing: Hearing
+    hearing: CommandOutcome
     before: Platform
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class CaseMessages:
     """What is said, the record that is kept while somebody is needed, the queries that are ``left`` outside, and the
     ``rejections`` that outlast the record; ``events`` are what is shown anew.
     """
@@ -60,7 +60,7 @@ class Told:
     events: tuple[Event, ...] = ()
 
 
-def tell(heard: Heard, platform: Platform, present: Platform, scene: AdmissionInputs) -> Told:
+def tell(heard: HeardCase, platform: Platform, present: Platform, scene: AdmissionInputs) -> CaseMessages:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
 
     ``present`` is the same without what is only offered.
@@ -90,7 +90,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: AdmissionIn
     pull = case.pull_request
     left = _left(heard, judgement, review)
     if pull is None:
-        return Told(operations=(), record=None, left=left)
+        return CaseMessages(operations=(), record=None, left=left)
     comments = scene.comments.get(pull.number, ())
     operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments, heard.record))
     operations += label_operations(result_of(judgement).labels, pull)
@@ -105,7 +105,7 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: AdmissionIn
         rejections = tuple(
             Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
         )
-        return Told(operations=tuple(operations), record=None, left=left, rejections=rejections, events=events)
+        return CaseMessages(operations=tuple(operations), record=None, left=left, rejections=rejections, events=events)
     record = heard.record.model_copy(
         update={
             "texts": {**heard.record.texts, **judgement.texts},
@@ -119,10 +119,10 @@ def tell(heard: Heard, platform: Platform, present: Platform, scene: AdmissionIn
     # What is displayed by now is found out again from the comment: no reason to write.
     same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
     events += applied_events(hearing.own, record, case.at)
-    return Told(operations=tuple(operations), record=heard.record if same else record, left={}, events=events)
+    return CaseMessages(operations=tuple(operations), record=heard.record if same else record, left={}, events=events)
 
 
-def _left(heard: Heard, judgement: Judgement, review: Review) -> dict[str, LeftQuery]:
+def _left(heard: HeardCase, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
     """What did not enter without anybody having rejected it; what was only pushed nobody was asked about either."""
     case, pull = heard.case, heard.case.pull_request
     names = [verdict.id for verdict in review.plan.excluded]
@@ -145,7 +145,7 @@ def _offered(review: Review) -> list[str]:
     return [verdict.id for verdict in (*review.plan.admitted, *review.plan.waiting_for_slot)]
 
 
-def _outcome(heard: Heard, judgement: Judgement, review: Review, present: RegressionSet) -> str:
+def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, present: RegressionSet) -> str:
     """What became of the merged queries, in a few sentences."""
     offered = _offered(review)
     found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}

@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet
 from bot.github.facts import Analysis, QueryFacts, SubmissionFacts, classified_of
 from bot.github.judgement import judge_facts
 from bot.github.models import PullRequest
-from bot.ledger.model import Decision, LeftQuery, PullRequestRecord
+from bot.ledger.model import DecisionRecord, LeftQuery, PullRequestRecord
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
@@ -48,7 +48,7 @@ def origins(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Case:
+class MergedSubmission:
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
 
     ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
@@ -67,7 +67,7 @@ class Case:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Brought:
+class _MergedTexts:
     """What one merge brought: entry → digest of its text."""
 
     merge: str
@@ -83,7 +83,7 @@ def cases_of(
     pull_requests: Mapping[str, PullRequest],
     records: Mapping[int, PullRequestRecord],
     settled: Collection[str] = (),
-) -> tuple[Case, ...]:
+) -> tuple[MergedSubmission, ...]:
     """The cases of ``inventory``: those that were left open before, then the ``fresh`` merges, in the order of merging.
 
     ``pull_requests`` maps commits of merges to what was merged by them.  A query belongs to the first that brought its
@@ -102,8 +102,11 @@ def cases_of(
 
 
 def judged_again(
-    inventory: Inventory, left: Mapping[str, LeftQuery], cases: Sequence[Case], settled: Collection[str] = ()
-) -> tuple[tuple[int, Case], ...]:
+    inventory: Inventory,
+    left: Mapping[str, LeftQuery],
+    cases: Sequence[MergedSubmission],
+    settled: Collection[str] = (),
+) -> tuple[tuple[int, MergedSubmission], ...]:
     """What was merged before and did not enter, by the pull request that brought it, as cases of their own.
 
     What has become of it is for a person to see who looks at it again: no pull request is asked for until then.
@@ -120,23 +123,25 @@ def judged_again(
         submissions = _filtered(inventory.submissions, texts, taken, ())
         if submissions:
             last = max(items.values(), key=lambda item: (item.at, item.commit))
-            each = _Brought(merge=last.commit, at=last.at, pull_request=None, record=None, texts=texts)
+            each = _MergedTexts(merge=last.commit, at=last.at, pull_request=None, record=None, texts=texts)
             case = _case(each, inventory, submissions)
             outside = {entry_of(facts, query) for facts in submissions for query in facts.queries}.difference(settled)
             found.append((number, replace(case, again=True, lost=any(items[entry].waits for entry in outside))))
     return tuple(found)
 
 
-def has_merit(case: Case, platform: Platform, rejected: Sequence[Decision]) -> bool:
+def has_merit(case: MergedSubmission, platform: Platform, rejected: Sequence[DecisionRecord]) -> bool:
     """Whether a query of ``case`` would enter if a person let it; nobody saw any of them admitted."""
     bare = judge_facts(case.analysis, platform, None, ())
     review = judge_facts(case.analysis, platform, None, rejected, (), tuple(bare.entries)).review
     return review is not None and bool(review.plan.waiting_for_review)
 
 
-def _left_open(records: Mapping[int, PullRequestRecord], pull_requests: Mapping[str, PullRequest]) -> list[_Brought]:
+def _left_open(
+    records: Mapping[int, PullRequestRecord], pull_requests: Mapping[str, PullRequest]
+) -> list[_MergedTexts]:
     found = [
-        _Brought(
+        _MergedTexts(
             merge=record.merged.commit,
             at=record.merged.at,
             pull_request=pull_requests.get(record.merged.commit),
@@ -151,10 +156,10 @@ def _left_open(records: Mapping[int, PullRequestRecord], pull_requests: Mapping[
 
 def _merged(
     fresh: Sequence[MergeFacts], pull_requests: Mapping[str, PullRequest], records: Mapping[int, PullRequestRecord]
-) -> list[_Brought]:
+) -> list[_MergedTexts]:
     """One for each pull request, however many commits of the line it became, and for each commit that was pushed."""
     noted = {record.merged.commit for record in records.values() if record.merged is not None}
-    found: dict[int | str, _Brought] = {}
+    found: dict[int | str, _MergedTexts] = {}
     for merge in fresh:
         pull = pull_requests.get(merge.commit)
         if merge.commit in noted or (pull is not None and pull.merge in noted):
@@ -163,7 +168,7 @@ def _merged(
         record = None if pull is None else records.get(pull.number)
         # A pull request that was merged by a rebase brought more than its last commit.
         known = found[key].texts if key in found else {} if record is None else record.texts
-        found[key] = _Brought(
+        found[key] = _MergedTexts(
             merge=merge.commit,
             at=merge.at,
             pull_request=pull,
@@ -173,8 +178,8 @@ def _merged(
     return list(found.values())
 
 
-def _case(each: _Brought, inventory: Inventory, submissions: tuple[SubmissionFacts, ...]) -> Case:
-    return Case(
+def _case(each: _MergedTexts, inventory: Inventory, submissions: tuple[SubmissionFacts, ...]) -> MergedSubmission:
+    return MergedSubmission(
         merge=each.merge,
         at=each.at,
         pull_request=each.pull_request,
@@ -198,7 +203,7 @@ def _case(each: _Brought, inventory: Inventory, submissions: tuple[SubmissionFac
     )
 
 
-def without(case: Case, names: Collection[str]) -> Case:
+def without(case: MergedSubmission, names: Collection[str]) -> MergedSubmission:
     """``case`` without the queries ``names``."""
     if not names:
         return case

@@ -11,9 +11,9 @@ from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
 from bot.curator.store import RegressionSet, entry_path, waiting_path
 from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import Refused, Step
+from bot.reconcile.admission_pull_request import OfferStep, Refused
 from bot.reconcile.entry_updates import with_entries
-from bot.report.admission_pull_request import Change, Offered
+from bot.report.admission_pull_request import EntryChange, Offered
 
 
 class Draft:
@@ -24,7 +24,7 @@ class Draft:
 
     def __init__(self, platform: Platform, read: Callable[[str], str], refused: Refused) -> None:
         self.platform = platform
-        self.steps: list[Step] = []
+        self.steps: list[OfferStep] = []
         self._read = read
         self._refused = refused
         self._planned: dict[str, str | None] = {}
@@ -43,33 +43,37 @@ class Draft:
         message: str,
         staging: Staging,
         pull_request: int | None = None,
-        change: Change = Change.ENTERS,
+        change: EntryChange = EntryChange.ENTERS,
         asked: int | None = None,
     ) -> None:
         """Let ``staging`` take effect; what it admits is told to undergo ``change``."""
-        changed = ((change, staging.admitted), (Change.WAITS, staging.waiting), (Change.LEAVES, staging.leaving))
+        changed = (
+            (change, staging.admitted),
+            (EntryChange.WAITS, staging.waiting),
+            (EntryChange.LEAVES, staging.leaving),
+        )
         touched = {item.path for item in staging.file_changes}
         offered = tuple(
             Offered(entry=entry, change=becomes, pull_request=pull_request, asked=asked)
             for becomes, entries in changed
             for entry in entries
-            if becomes is not Change.WAITS or waiting_path(entry.id) in touched
+            if becomes is not EntryChange.WAITS or waiting_path(entry.id) in touched
         )
-        self._add(Step(message=message, file_changes=staging.file_changes, offered=offered))
+        self._add(OfferStep(message=message, file_changes=staging.file_changes, offered=offered))
         self.platform = _after(staging, self.platform)
 
     def edit(
         self,
         changed: Mapping[str, Entry],
         message: str,
-        change: Change,
+        change: EntryChange,
         pull_request: int | None = None,
         under: str | None = None,
     ) -> None:
         """Write the entries ``changed``, in R or in line, as edits of their files, but for what people refused."""
         kept = sorted(self.not_refused(changed, under).items())
         self._add(
-            Step(
+            OfferStep(
                 message=message,
                 file_changes=tuple(self._edited(entry) for _, entry in kept),
                 offered=tuple(
@@ -84,7 +88,7 @@ class Draft:
             return changes.admit(entry, self.texts({entry.id: entry})[entry.id])
         return changes.let_wait(entry)
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: OfferStep) -> None:
         self._planned |= {change.path: change.content for change in step.file_changes}
         if step.file_changes:
             self.steps.append(step)

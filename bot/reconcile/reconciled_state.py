@@ -11,7 +11,7 @@ from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, fol
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, unsettled
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merged_submissions import Case, entry_of
+from bot.reconcile.merged_submissions import MergedSubmission, entry_of
 from bot.text.digests import digest
 
 
@@ -46,7 +46,7 @@ def waiting(inventory: Inventory, regression_set: RegressionSet) -> dict[str, Le
 
 def remember(
     inventory: Inventory,
-    cases: Sequence[Case],
+    cases: Sequence[MergedSubmission],
     found: Mapping[str, LeftQuery],
     rejected: Sequence[Rejection],
     platform: Platform,

@@ -10,7 +10,7 @@ from bot.github.authority import Person, refusal
 from bot.github.command_processing import EDITED, TOO_EARLY, Reply
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, command_lines, cut, first_word, things, verbs
 from bot.github.decision_validity import is_as_read
-from bot.github.models import IssueComment, Operation, Remark, WriteLedger
+from bot.github.models import IssueComment, Operation, ThreadComment, WriteLedger
 from bot.github.publish_plan import answers_to, replies_to
 from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
@@ -19,7 +19,7 @@ from bot.ledger.store import record_text
 from bot.report.escaping import code
 from bot.report.verdict_text import counted, listed, quoted
 from bot.taxonomy.model import Taxonomy
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 from bot.text.digests import digest
 
 _MANY = 100
@@ -45,7 +45,7 @@ class RequestInputs:
     taxonomy: Taxonomy
     at: str
     record: RequestRecord | None
-    remarks: tuple[Remark, ...]
+    remarks: tuple[ThreadComment, ...]
     reviewed: Callable[[], frozenset[int]]
     comment: Callable[[int], IssueComment | None]
     thread: Callable[[int], tuple[IssueComment, ...]]
@@ -58,14 +58,14 @@ class RequestInputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RequestPlan:
     """Writes in order, each with the thread that it is on, if any, and the requests that ``stand``."""
 
     operations: tuple[tuple[int | None, Operation], ...]
     stand: tuple[Request, ...]
 
 
-def plan_requests(scene: RequestInputs) -> Plan:
+def plan_requests(scene: RequestInputs) -> RequestPlan:
     """Hear the comments that were not read yet, and note what they ask; where there is nothing new it is empty."""
     record = scene.record or RequestRecord(since=scene.at)
     stand = [item for item in record.requests if _refusal(item, scene) is None and _still_stands(item, scene)]
@@ -99,7 +99,7 @@ def plan_requests(scene: RequestInputs) -> Plan:
         times = {item.comment.id: item.comment.created_at for item in scene.remarks}
         events = [*_requested(asked_for, times), *settled(record.requests, new.requests, scene.known, scene.at)]
         operations.append((None, noted(new, scene.ledger, scene.events, events)))
-    return Plan(operations=tuple(operations), stand=tuple(stand))
+    return RequestPlan(operations=tuple(operations), stand=tuple(stand))
 
 
 def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComment]) -> bool:
@@ -138,7 +138,7 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
     )
 
 
-def _hear(remark: Remark, scene: RequestInputs) -> tuple[Reply, list[Request]]:
+def _hear(remark: ThreadComment, scene: RequestInputs) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
     edited = comment.is_edited
@@ -189,7 +189,7 @@ def _request(
     """What is asked of the entry called ``name``, or why it cannot be."""
     id = names.get(name.casefold())
     if id is None:
-        near = perhaps(name, list(names)[:_NAMES_COMPARED]) if helpful and len(name) <= _LONGEST_COMPARED else ""
+        near = did_you_mean(name, list(names)[:_NAMES_COMPARED]) if helpful and len(name) <= _LONGEST_COMPARED else ""
         return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
     request = Request.model_validate(
         {"entry": id, "action": verb, "by": comment.author, "comment": comment.id, "said": digest(comment.body)}

@@ -18,7 +18,7 @@ from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
-from bot.github.corrections import Recorded, Witnesses, differing, look_up, unverified
+from bot.github.corrections import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
 from bot.github.facts import StoppedFacts
 from bot.github.fallback_posts import apply_all
@@ -39,7 +39,7 @@ from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.inventory_job import Past, survey
-from bot.reconcile.run_state import Carried, Stage, Tip
+from bot.reconcile.run_state import RunState, Stage, StageResult
 from bot.reconcile.stages import (
     admit_merged,
     confirm_evictions,
@@ -172,9 +172,9 @@ class _Run:
         self._spoken: set[int] = set()
         self._barred: set[str] = set()
         self._refused = False
-        self._carried = Carried()
+        self._carried = StageResult()
         self._platforms: dict[str, Platform] = {}
-        self._witnesses: Witnesses | None = None
+        self._witnesses: CommentLookup | None = None
 
     def until_nothing_is_left(self, stage: Stage) -> None:
         """Plan ``stage`` and write, as often as there is something to write."""
@@ -200,7 +200,7 @@ class _Run:
                 continue
         raise OutsideError("what is written does not stay; run `incumbent doctor`, and report this if it finds nothing")
 
-    def _still(self, tip: Tip) -> None:
+    def _still(self, tip: RunState) -> None:
         """Raise :class:`LostRaceError` where the branches moved while the plan was made.
 
         What was read of GitHub may be newer then than what was read of them, and no reply can be taken back.
@@ -209,7 +209,7 @@ class _Run:
         if (commits.base, commits.ledger) != (tip.commit, tip.ledger_commit):
             raise LostRaceError("another run wrote meanwhile")
 
-    def _apply(self, number: int | None, operation: Operation, tip: Tip) -> None:
+    def _apply(self, number: int | None, operation: Operation, tip: RunState) -> None:
         try:
             _apply(number, operation, tip)
         except RefusedError:
@@ -227,7 +227,7 @@ class _Run:
             self._spoken.add(number)
         self.written.append(operation)
 
-    def _tip(self) -> Tip:
+    def _tip(self) -> RunState:
         """The default branch and the ledger as they are now, on which the facts still hold."""
         event, inventory, world = self._event, self._inventory, self._world
         commits = world.fetch(event, head=False)
@@ -247,7 +247,7 @@ class _Run:
         ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
         corrections = self._corrections(inventory, platform, ledger, commits.base)
         corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
-        return Tip(
+        return RunState(
             event=event,
             inventory=inventory,
             commit=commits.base,
@@ -268,11 +268,11 @@ class _Run:
 
     def _corrections(
         self, inventory: Inventory, platform: Platform, ledger: CommitSnapshot | None, commit: str
-    ) -> Recorded:
+    ) -> RecordedCorrections:
         """What curators corrected of the texts that are not settled, and of entries that do not say so yet."""
         record = corrections_of(ledger)
         if not record.texts:
-            return Recorded(record=record)
+            return RecordedCorrections(record=record)
         if self._witnesses is None:
             self._witnesses = witnesses_of(self._github, platform.config.curators)
         known = platform.regression_set
@@ -284,7 +284,7 @@ class _Run:
         return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._witnesses)
 
 
-def _read_back(files: Mapping[str, str | None], tip: Tip) -> None:
+def _read_back(files: Mapping[str, str | None], tip: RunState) -> None:
     """Read the regression set as ``files`` would make it: nobody could work with one that is not whole.
 
     Raises :class:`OutsideError`, so that nothing is written.
@@ -295,7 +295,7 @@ def _read_back(files: Mapping[str, str | None], tip: Tip) -> None:
         raise OutsideError(f"what would be written could not be read again, so nothing is: {error}") from None
 
 
-def _apply(number: int | None, operation: Operation, tip: Tip) -> None:
+def _apply(number: int | None, operation: Operation, tip: RunState) -> None:
     """Carry ``operation`` out, with the tree that its commits start from."""
     match operation:
         case PushCommits(branch=branch, parent=parent, commits=commits):

@@ -11,14 +11,14 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
-from bot.github.corrections import NOTHING_RECORDED, Recorded
+from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections
 from bot.github.events import Event
 from bot.github.git_state import World, folders_of, reconciled_of, rejections_of
 from bot.github.models import Operation, PullRequest
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
 from bot.ledger.store import load_suggestions
 from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import Offer
+from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
 
 Kind = TypeVar("Kind")
@@ -26,14 +26,14 @@ Instead = TypeVar("Instead")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Carried:
+class StageResult:
     """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge.
 
     ``noted`` is the commit up to which changes of the set by hand were noted.
     """
 
     requests: tuple[Request, ...] = ()
-    offer: Offer | None = None
+    offer: AdmissionOffer | None = None
     noted: str | None = None
 
 
@@ -45,11 +45,11 @@ class Staged:
     """
 
     writes: tuple[tuple[int | None, Operation], ...] = ()
-    carried: Carried
+    carried: StageResult
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tip:
+class RunState:
     """The default branch and the ledger as they are now, with the edges to the world.
 
     ``commit`` is the branch's; the inventory's facts hold for it.  In a ``dry_run`` nothing is written.
@@ -73,8 +73,8 @@ class Tip:
     spoken: frozenset[int]
     barred: frozenset[str]
     refused: bool
-    carried: Carried
-    corrections: Recorded = NOTHING_RECORDED
+    carried: StageResult
+    corrections: RecordedCorrections = NOTHING_RECORDED
 
     def read(self, path: str) -> str:
         """The text of a file of the branch."""
@@ -127,4 +127,4 @@ class Tip:
             return instead
 
 
-Stage: TypeAlias = Callable[[Tip], Staged]
+Stage: TypeAlias = Callable[[RunState], Staged]

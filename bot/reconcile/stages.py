@@ -39,9 +39,9 @@ from bot.reconcile.candidate_plan import CandidateInputs, branch_of, is_candidat
 from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, own, wish
 from bot.reconcile.inventory import MergeFacts
-from bot.reconcile.manual_changes import SetChange, Witnesses, changed_by_hand, set_change
-from bot.reconcile.merged_submissions import Case, cases_of, has_merit, judged_again, origins, settled_in
-from bot.reconcile.run_state import Carried, Staged, Tip
+from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
+from bot.reconcile.merged_submissions import MergedSubmission, cases_of, has_merit, judged_again, origins, settled_in
+from bot.reconcile.run_state import RunState, Staged, StageResult
 from bot.reconcile.suggestion_outcomes import closed_by_bots
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.suggestion_pull_requests import is_offer
@@ -51,7 +51,7 @@ from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
 
 
-def raise_candidates(tip: Tip) -> Staged:
+def raise_candidates(tip: RunState) -> Staged:
     """What customers ask for and the taxonomy may lack becomes a draft that people edit and merge, or close."""
     github, base = tip.github, tip.event.default_branch
     found = tip.inventory.candidates
@@ -80,7 +80,7 @@ def raise_candidates(tip: Tip) -> Staged:
     return Staged(writes=operations, carried=tip.carried)
 
 
-def suggest_changes(tip: Tip) -> Staged:
+def suggest_changes(tip: RunState) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     scene = _suggestion_scene(tip)
     departed = tip.inventory.departed_from(tip.platform.regression_set)
@@ -123,7 +123,7 @@ def suggest_changes(tip: Tip) -> Staged:
     return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
 
 
-def _agreement(tip: Tip) -> tuple[Agreement, dict[str, str | None]]:
+def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
     """How far people agree, and the files of the ledger that keep what was counted, where they change."""
     ledger, store = tip.ledger, tip.world.store
     tree = None if ledger is None else store.trees(tip.ledger_commit or "", EVENTS).get(EVENTS)
@@ -169,7 +169,7 @@ def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[
             yield name, content
 
 
-def _suggestion_scene(tip: Tip) -> SuggestionInputs:
+def _suggestion_scene(tip: RunState) -> SuggestionInputs:
     github, base = tip.github, tip.event.default_branch
     found, closed = tip.open_pull_requests(), github.closed_pull_requests(base)
     # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
@@ -207,7 +207,7 @@ def _suggestion_scene(tip: Tip) -> SuggestionInputs:
     )
 
 
-def branches_of(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
+def branches_of(tip: RunState, names: Collection[str]) -> dict[str, Branch]:
     """Those of the branches ``names`` that are there."""
     found = tip.world.fetch_branches(names)
     return {
@@ -221,7 +221,7 @@ def branches_of(tip: Tip, names: Collection[str]) -> dict[str, Branch]:
     }
 
 
-def _blobs(tip: Tip, commit: str) -> dict[str, str | None]:
+def _blobs(tip: RunState, commit: str) -> dict[str, str | None]:
     """Path → id of the content of what ``commit`` changes since it left the default branch."""
     found: dict[str, str | None] = {}
     for change in tip.world.store.changes(tip.commit, commit):
@@ -231,7 +231,7 @@ def _blobs(tip: Tip, commit: str) -> dict[str, str | None]:
     return found
 
 
-def hear_requests(tip: Tip) -> Staged:
+def hear_requests(tip: RunState) -> Staged:
     """What curators ask of entries is noted, wherever they say it."""
     record = tip.known(load_requests, None)
     found = cache(tip.github.find_pull_request)
@@ -259,10 +259,10 @@ def hear_requests(tip: Tip) -> Staged:
             events=text_of(tip.ledger, SET_EVENTS),
         )
     )
-    return Staged(writes=plan.operations, carried=Carried(requests=plan.stand))
+    return Staged(writes=plan.operations, carried=StageResult(requests=plan.stand))
 
 
-def admit_merged(tip: Tip) -> Staged:
+def admit_merged(tip: RunState) -> Staged:
     """What was merged enters R, or is offered to, and the pull requests are told what became of it."""
     if tip.platform.config.admissions == "by-hand":
         return Staged(carried=tip.carried)
@@ -335,7 +335,7 @@ def admit_merged(tip: Tip) -> Staged:
 
 
 def _reviewed_and_merged(
-    tip: Tip, pulls: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
+    tip: RunState, pulls: Sequence[PullRequest], records: Mapping[int, PullRequestRecord]
 ) -> list[MergeFacts]:
     """Merges of what was reviewed and not noted since, where the ledger forgot from when on merges count."""
     store, known = tip.world.store, {merge.commit for merge in tip.inventory.merges}
@@ -359,15 +359,15 @@ def _over(
     return tuple(found[commit] for number, commit in noted if number not in spoken and commit in found)
 
 
-def _is_known(commit: str, reconciled: Reconciled | None, tip: Tip) -> bool:
+def _is_known(commit: str, reconciled: Reconciled | None, tip: RunState) -> bool:
     """Whether a run has reconciled the default branch up to ``commit`` already."""
     store = tip.world.store
     return reconciled is not None and store.exists(reconciled.commit) and store.is_ancestor(commit, reconciled.commit)
 
 
 def _with_merit(
-    tip: Tip, cases: Sequence[Case], pulls: Sequence[PullRequest], settled: Collection[str]
-) -> tuple[Case, ...]:
+    tip: RunState, cases: Sequence[MergedSubmission], pulls: Sequence[PullRequest], settled: Collection[str]
+) -> tuple[MergedSubmission, ...]:
     """What did not enter, and would by now if a person agreed: the set, the taxonomy or the knobs have changed.
 
     So is what waited for a slot and earns none any more, since people were told that it waits.
@@ -383,13 +383,13 @@ def _with_merit(
     return tuple(found)
 
 
-def note_changes_by_hand(tip: Tip) -> Staged:
+def note_changes_by_hand(tip: RunState) -> Staged:
     """Who changed the regression set by hand is recorded."""
     changes, carried = _set_changes(tip), replace(tip.carried, noted=tip.commit)
     if not changes:
         return Staged(carried=carried)
     before = text_of(tip.ledger, SET_EVENTS)
-    witnesses = Witnesses(
+    witnesses = CommitLookup(
         login=tip.github.login,
         introduced_by=tip.github.introduced_by,
         merged_by=tip.github.merged_by,
@@ -402,7 +402,7 @@ def note_changes_by_hand(tip: Tip) -> Staged:
     return Staged(writes=((None, write),), carried=carried)
 
 
-def _set_changes(tip: Tip) -> list[SetChange]:
+def _set_changes(tip: RunState) -> list[SetCommit]:
     """What was done to the set since changes of it were noted last, or since the last merge that was reconciled."""
     store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
     if since is None or not store.exists(since):
@@ -413,7 +413,7 @@ def _set_changes(tip: Tip) -> list[SetChange]:
     return [item for item in found if item is not None]
 
 
-def forget_requests(tip: Tip) -> Staged:
+def forget_requests(tip: RunState) -> Staged:
     """What was asked and has happened is not asked again when the like of it comes."""
     left = requests.undone(tip.carried.requests, tip.platform.regression_set)
     record = tip.known(load_requests, None)
@@ -427,19 +427,19 @@ def forget_requests(tip: Tip) -> Staged:
     return Staged(writes=((None, write),), carried=replace(tip.carried, requests=left))
 
 
-def _is_offering(tip: Tip) -> bool:
+def _is_offering(tip: RunState) -> bool:
     """Whether a pull request is open that offers admissions."""
     offers = tip.suggestions.offers
     return any(is_offer(pull.branch) and pull.branch in offers for pull in own(tip.open_pull_requests()))
 
 
-def _single(tip: Tip) -> tuple[tuple[int, Operation], ...]:
+def _single(tip: RunState) -> tuple[tuple[int, Operation], ...]:
     """What this run said while another one said the same, before one of them lost the race, is said once."""
     pairs = [(number, doubled_replies(tip.github.login, tip.github.comments(number))) for number in sorted(tip.spoken)]
     return tuple((number, item) for number, items in pairs for item in items)
 
 
-def confirm_evictions(tip: Tip) -> Staged:
+def confirm_evictions(tip: RunState) -> Staged:
     """Tombstones of merged evictions say who confirmed them, and when; one whose grounds had gone is reported."""
     branch, offer = tip.event.default_branch, tip.carried.offer
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]

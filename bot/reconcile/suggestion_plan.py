@@ -29,7 +29,7 @@ from bot.ledger.events import ADMISSION, SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
-from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, Wish, own
+from bot.reconcile.desired_suggestions import Branch, DesiredSuggestions, SuggestionInputs, own
 from bot.reconcile.suggestion_outcomes import answered, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_about, is_offer, is_suggestion
 from bot.report.escaping import code
@@ -43,7 +43,7 @@ _GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SuggestionPlan:
     """Writes in order, each with the number of the pull request that it is on, if any.
 
     ``beyond`` are proposals that the limit holds back; ``left`` numbers of pull requests that hold people's commits.
@@ -54,13 +54,13 @@ class Plan:
     left: tuple[int, ...]
 
 
-def plan_suggestions(wanted: Wish, platform: Platform, scene: SuggestionInputs) -> Plan:
+def plan_suggestions(wanted: DesiredSuggestions, platform: Platform, scene: SuggestionInputs) -> SuggestionPlan:
     """The writes that make our pull requests match ``wanted``; where they match it there are none."""
     again = reopened(own(scene.open), scene.known, scene.at)
     if again:
         # Before anything is closed: a run that is killed must not leave a refusal that somebody took back.
         write = WriteLedger.of(scene.ledger, {SET_EVENTS: appended(scene.events, again)}, "Suggestions opened again")
-        return Plan(operations=((None, write),), beyond=(), left=())
+        return SuggestionPlan(operations=((None, write),), beyond=(), left=())
     by_branch = {proposal.branch: proposal for proposal in wanted.proposals}
     operations: list[tuple[int | None, Operation]] = []
     heads: dict[str, str] = {}
@@ -118,7 +118,7 @@ def plan_suggestions(wanted: Wish, platform: Platform, scene: SuggestionInputs) 
     if record != scene.record or events:
         files = {SUGGESTIONS: record_text(record), **events}
         operations.append((None, WriteLedger.of(scene.ledger, files, f"Suggestions on {scene.base[:12]}")))
-    return Plan(
+    return SuggestionPlan(
         operations=tuple(operations),
         beyond=(*(item for item in new[:free] if item.branch in scene.barred), *new[free:], *held),
         left=tuple(left),

@@ -17,7 +17,7 @@ from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
 from bot.github.models import PullRequest
 from bot.pipeline.review import Platform
-from bot.report.eviction_pull_request import Moment, render_eviction, render_swap, was_closed_by_us
+from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_swap, was_closed_by_us
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"
@@ -55,7 +55,7 @@ class Proposal:
 
 def proposals_of(suggestions: Suggestions, platform: Platform) -> tuple[Proposal, ...]:
     """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first."""
-    moment = Moment(suggestions, platform)
+    moment = SuggestionContext(suggestions, platform)
     return (
         *(_swap(item, moment) for item in suggestions.swaps),
         *(_eviction(item, moment) for item in suggestions.evictions),
@@ -97,7 +97,7 @@ def was_refused(pull: PullRequest) -> bool:
     return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)
 
 
-def _eviction(item: Suggestion, moment: Moment) -> Proposal:
+def _eviction(item: Suggestion, moment: SuggestionContext) -> Proposal:
     entry = moment.platform.regression_set.entries[item.id]
     return Proposal(
         branch=branch_of(EVICT, item.id, item.grounds.digest),
@@ -111,7 +111,7 @@ def _eviction(item: Suggestion, moment: Moment) -> Proposal:
     )
 
 
-def _swap(item: SwapSuggestion, moment: Moment) -> Proposal:
+def _swap(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
     known = moment.platform.regression_set
     waiting = known.waiting[item.admit]
     removed = tuple(eviction.id for eviction in item.evictions)

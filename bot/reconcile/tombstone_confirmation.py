@@ -11,7 +11,7 @@ from bot.curator.store import tombstone_path
 from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import Step
+from bot.reconcile.admission_pull_request import OfferStep
 from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, grounds_in, is_about
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
 
@@ -21,7 +21,7 @@ def confirmed(
     merged: Sequence[PullRequest],
     merged_by: Callable[[int], tuple[str, str]],
     texts: Callable[[str], str],
-) -> Step | None:
+) -> OfferStep | None:
     """The step that completes the tombstones of evictions that were merged since, or ``None``.
 
     ``merged`` are pull requests of ours; ``merged_by`` says who merged one, and when; ``texts`` reads a tombstone.
@@ -38,7 +38,7 @@ def confirmed(
         files.append(changes.FileChange(path, text))
     if not files:
         return None
-    return Step(message="Say who confirmed evictions", file_changes=tuple(files))
+    return OfferStep(message="Say who confirmed evictions", file_changes=tuple(files))
 
 
 def no_longer_true(

@@ -19,7 +19,7 @@ from bot.pipeline.review import Platform, unsettled
 from bot.pipeline.submission import EVAL_SETS
 from bot.reconcile.entry_updates import follow_renames
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merged_submissions import Case, entry_of
+from bot.reconcile.merged_submissions import MergedSubmission, entry_of
 from bot.text.compare import text_key
 from bot.text.digests import digest
 
@@ -101,7 +101,7 @@ def _carried(known: RegressionSet, ids: Collection[str]) -> set[str]:
 
 def new_index(
     inventory: Inventory,
-    cases: Sequence[Case],
+    cases: Sequence[MergedSubmission],
     reconciled: Reconciled,
     corrections: CorrectionRecord,
     before: FolderIndex | None,
@@ -128,7 +128,7 @@ def new_index(
 
 def _at_rest(
     inventory: Inventory,
-    cases: Sequence[Case],
+    cases: Sequence[MergedSubmission],
     reconciled: Reconciled,
     corrections: CorrectionRecord,
     platform: Platform,

@@ -12,7 +12,7 @@ from bot.report.eviction_pull_request import SHOWN, marked
 from bot.report.verdict_text import quoted
 
 
-class Change(StrEnum):
+class EntryChange(StrEnum):
     """What becomes of an entry, in words."""
 
     ENTERS = "enters"
@@ -32,7 +32,7 @@ class Offered:
     """
 
     entry: Entry
-    change: Change
+    change: EntryChange
     pull_request: int | None = None
     asked: int | None = None
     under: str | None = None

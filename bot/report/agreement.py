@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.table import Table
 
-from bot.agreement.agreement import Agreement, Overridden, Row, Said, Share, agreement_of
+from bot.agreement.agreement import Agreement, AgreementRow, Overridden, ReasonCount, Share, agreement_of
 from bot.agreement.responses import responses_of
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import Checked
-from bot.ledger.event_files import Recorded, load_events
+from bot.ledger.event_files import RecordedEvents, load_events
 from bot.ledger.events import Event
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.ledger.store import LocalLedger, open_ledger
@@ -60,7 +60,7 @@ class RowOutput(BaseModel):
     alpha: float | None = Field(le=1, description="Krippendorff's alpha of these people; null where it is undefined")
 
     @staticmethod
-    def of(item: Row) -> RowOutput:
+    def of(item: AgreementRow) -> RowOutput:
         """``item`` for output."""
         return RowOutput(
             explicit=ShareOutput.of(item.explicit),
@@ -120,7 +120,7 @@ class AgreementOutput(BaseModel):
     routes: dict[str, RowOutput]
     reasons: dict[str, RowOutput] = Field(description="reason codes of verdicts, and kinds of suggestions")
     months: dict[str, MonthOutput] = Field(description="calendar month in UTC, such as 2026-03")
-    said: list[Checked[Said]] = Field(description="the most frequent first")
+    said: list[Checked[ReasonCount]] = Field(description="the most frequent first")
     overridden: list[OverriddenOutput] = Field(description="by the lower bound, the highest first")
     reversed: ReversedOutput
     unread: int = Field(ge=0, description="faults of lines of the ledger that cannot be read and count for nothing")
@@ -271,7 +271,7 @@ def agreement_overview(
 ) -> AgreementOverview:
     """Agreement over the responses from ``since`` on and before ``until`` (UTC, to the second), of ``by`` alone."""
     recorded = _recorded(repo)
-    found = Recorded((), ()) if isinstance(recorded, str) else recorded
+    found = RecordedEvents((), ()) if isinstance(recorded, str) else recorded
     # Of all events, so that what was reversed after that time is known as such.
     responses = [
         item
@@ -291,14 +291,14 @@ def agreement_overview(
     return AgreementOverview(output, found.problems, recorded if isinstance(recorded, str) else None)
 
 
-def _recorded(repo: Path) -> Recorded | str:
+def _recorded(repo: Path) -> RecordedEvents | str:
     """The events of the local clone's ledger, or why there are none."""
     with ExitStack() as stack:
         found = open_ledger(repo, stack)
         if isinstance(found, str):
             return found
         recorded = load_events(found.snapshot)
-        return Recorded(_carried(recorded.events, repo, found), recorded.problems)
+        return RecordedEvents(_carried(recorded.events, repo, found), recorded.problems)
 
 
 def _carried(events: tuple[Event, ...], repo: Path, ledger: LocalLedger) -> tuple[Event, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.agreement.agreement import Agreement, Row, Share
-from bot.agreement.statistics import Interval
-from bot.report.tables import Section
+from bot.agreement.agreement import Agreement, AgreementRow, Share
+from bot.agreement.statistics import ShareInterval
+from bot.report.tables import TableSection
 from bot.report.verdict_text import MarkdownVoice, counted
 
 SHOWN: Final = 10
@@ -15,18 +15,18 @@ SHOWN: Final = 10
 _MORE: Final = "`incumbent agreement`"
 
 
-def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Section, ...]:
+def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[TableSection, ...]:
     """What ``agreement`` says as sections; those that have nothing to say have no rows."""
     answers = counted(agreement.answers, "answer", "answers")
     return (
-        Section(
+        TableSection(
             title=f"People and verdicts ({answers})",
             about=(_about(agreement),),
             header=("Decision", "Agree explicitly", "Share", "95 %", "Let pass by a merge", "Alpha"),
             rows=tuple(_row(item, voice) for item in agreement.decisions),
             more=_MORE,
         ),
-        Section(
+        TableSection(
             title=f"Capabilities whose verdicts are overridden ({len(agreement.overridden)})",
             about=_cut(len(agreement.overridden)),
             header=("Capability", "Overridden", "95 %"),
@@ -41,7 +41,7 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Sect
             more=_MORE,
             fold=counted(len(agreement.overridden[:SHOWN]), "capability", "capabilities"),
         ),
-        Section(
+        TableSection(
             title=f"Reasons that people give ({len(agreement.said)})",
             about=_cut(len(agreement.said)),
             header=("Reason", "Times", "To override"),
@@ -74,7 +74,7 @@ def _cut(count: int) -> tuple[str, ...]:
     return (f"The first {SHOWN}; all of them: `incumbent agreement --json`.",) if count > SHOWN else ()
 
 
-def _row(item: Row, voice: MarkdownVoice) -> tuple[str, ...]:
+def _row(item: AgreementRow, voice: MarkdownVoice) -> tuple[str, ...]:
     explicit = item.explicit
     return (
         voice.quote(item.name),
@@ -90,7 +90,7 @@ def _percent(item: Share) -> str:
     return "–" if item.share is None else f"{item.share:.0%}"
 
 
-def _bounds(interval: Interval | None) -> str:
+def _bounds(interval: ShareInterval | None) -> str:
     return "–" if interval is None else f"{interval.low:.0%} to {interval.high:.0%}"
 
 

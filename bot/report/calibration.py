@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from bot.calibration.calibrate import Finding, SelfCheck
-from bot.calibration.cross_validation import Agreement, HeldOut
-from bot.calibration.evidence import Evidence
+from bot.calibration.calibrate import CalibrationFinding, SelfCheck
+from bot.calibration.cross_validation import HeldOutAnswers, PredictionAgreement
+from bot.calibration.evidence import KnobEvidence
 from bot.calibration.fit import Estimate
 from bot.calibration.override_filter import Drops
 from bot.files.validation import Checked
@@ -52,7 +52,7 @@ class EvidenceOutput(BaseModel):
     weight: float = Field(gt=0, le=1)
 
     @staticmethod
-    def of(item: Evidence) -> EvidenceOutput:
+    def of(item: KnobEvidence) -> EvidenceOutput:
         """``item`` for output."""
         return EvidenceOutput(
             pull_request=item.response.pull_request,
@@ -117,12 +117,12 @@ class CalibrateOutput(BaseModel):
     estimates: list[EstimateOutput]
     replay: Checked[SelfCheck]
     changed: list[ChangedOutput]
-    held_out: Checked[HeldOut] = Field(description="agreement on answers that the fit has not seen")
+    held_out: Checked[HeldOutAnswers] = Field(description="agreement on answers that the fit has not seen")
     config: str | None = Field(description="the config's text with all proposals; null where nothing is proposed")
     unread: int = Field(ge=0, description="faults of lines of the ledger that cannot be read and count for nothing")
 
     @staticmethod
-    def of(finding: Finding, *, ledger: bool, config: str | None, unread: int) -> CalibrateOutput:
+    def of(finding: CalibrationFinding, *, ledger: bool, config: str | None, unread: int) -> CalibrateOutput:
         """``finding`` for output, with the ``config`` that is proposed and how much of the ledger is unreadable."""
         validated = finding.validated
         return CalibrateOutput(
@@ -250,7 +250,7 @@ def _pulling(words: str, evidence: list[EvidenceOutput], item: EstimateOutput, n
     return [*lines, f"    and {len(evidence) - SHOWN} more"] if len(evidence) > SHOWN else lines
 
 
-def _agreement(item: Agreement) -> str:
+def _agreement(item: PredictionAgreement) -> str:
     if not item.count:
         return "none"
     shares = [f"{number} of {item.count} ({number / item.count:.0%})" for number in (item.before, item.after)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.extension.model import Candidate, Exemplar, Signal
+from bot.extension.model import DraftExemplar, ExtensionCandidate, Signal
 from bot.report.escaping import code
 from bot.report.eviction_pull_request import SHOWN
 from bot.report.verdict_text import counted, listed, quoted
@@ -27,12 +27,12 @@ and merge. The exemplars are customers' words: leave out what should not stand i
 - **To refuse it**, close this pull request: what has the same core is not raised again."""
 
 
-def candidate_title(candidate: Candidate) -> str:
+def candidate_title(candidate: ExtensionCandidate) -> str:
     """The title of the pull request: only ids of ours stand in it."""
     return f"Taxonomy: a capability {candidate.id}? ({candidate.kind.replace('-', ' ')})"[:250]
 
 
-def render_candidate(candidate: Candidate) -> str:
+def render_candidate(candidate: ExtensionCandidate) -> str:
     """The description of the pull request."""
     customers = counted(len(candidate.customers), "customer", "customers")
     named = listed([quoted(name) for name in candidate.customers], SHOWN)
@@ -56,7 +56,7 @@ def render_candidate(candidate: Candidate) -> str:
         f"#### Exemplars drawn ({len(candidate.positive)})",
         _rows(candidate.positive, "exemplar", "from"),
         f"#### Queries ({len(candidate.members)})",
-        _rows([Exemplar(turns=item.turns, source=item.id) for item in candidate.members], "query", "from"),
+        _rows([DraftExemplar(turns=item.turns, source=item.id) for item in candidate.members], "query", "from"),
         f"#### Hard negatives ({len(candidate.negative)})",
         _rows(candidate.negative, "exemplar", "of"),
         _HOW,
@@ -64,7 +64,7 @@ def render_candidate(candidate: Candidate) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _rows(items: Sequence[Exemplar], what: str, whence: str) -> str:
+def _rows(items: Sequence[DraftExemplar], what: str, whence: str) -> str:
     if not items:
         return ""
     rows = [f"| {what} | {whence} |", "| --- | --- |"]

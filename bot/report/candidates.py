@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
-from bot.extension.model import Candidate, Exemplar, Kind, Member, Telling
+from bot.extension.model import DistinctiveTrait, DraftExemplar, ExtensionCandidate, Kind, Member
 from bot.files.validation import Checked
 from bot.report.output import UsageOutput
 
@@ -39,7 +39,7 @@ class TellingOutput(BaseModel):
     surprise: float = Field(description="minus the decimal logarithm of the probability of as many")
 
     @staticmethod
-    def of(told: Telling) -> TellingOutput:
+    def of(told: DistinctiveTrait) -> TellingOutput:
         """``told`` for output."""
         return TellingOutput(
             trait=told.trait.words,
@@ -68,11 +68,11 @@ class CandidateOutput(BaseModel):
     cohesion: float = Field(description="mean cosine similarity of its queries in what is telling")
     telling: list[TellingOutput]
     queries: list[MemberOutput] = Field(description="the most central first")
-    positive: tuple[Checked[Exemplar], ...]
-    negative: tuple[Checked[Exemplar], ...]
+    positive: tuple[Checked[DraftExemplar], ...]
+    negative: tuple[Checked[DraftExemplar], ...]
 
     @staticmethod
-    def of(candidate: Candidate) -> CandidateOutput:
+    def of(candidate: ExtensionCandidate) -> CandidateOutput:
         """``candidate`` for output."""
         return CandidateOutput(
             id=candidate.id,
@@ -103,7 +103,7 @@ class CandidatesOutput(BaseModel):
     usage: UsageOutput | None = Field(description="what asking a language model has cost; null: none was asked")
 
     @staticmethod
-    def of(observed: int, candidates: Sequence[Candidate], usage: Usage | None) -> CandidatesOutput:
+    def of(observed: int, candidates: Sequence[ExtensionCandidate], usage: Usage | None) -> CandidatesOutput:
         """``candidates`` among so many queries for output."""
         return CandidatesOutput(
             observed=observed,

@@ -12,13 +12,13 @@ from bot.curator.admission import Loss
 from bot.curator.entry import Entry, utc
 from bot.curator.store import RegressionSet
 from bot.pipeline.review import Platform
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.output import StatusOutput
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
-from bot.report.tables import Section
+from bot.report.tables import TableSection
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownVoice, counted, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
@@ -100,7 +100,7 @@ def summary(status: StatusOutput, refused: int) -> str:
     return " ".join(sentences)
 
 
-def coverage(status: StatusOutput, voice: MarkdownVoice) -> Section:
+def coverage(status: StatusOutput, voice: MarkdownVoice) -> TableSection:
     """Every capability, those in short supply first; otherwise in the taxonomy's order."""
     rows = [
         (
@@ -114,7 +114,7 @@ def coverage(status: StatusOutput, voice: MarkdownVoice) -> Section:
     ]
     short = sum(not item.floor_met for item in status.capabilities)
     are = "every floor is met" if not short else f"{short} of {len(rows)} short of their floor"
-    return Section(
+    return TableSection(
         title=f"Coverage: {are}",
         header=("Capability", "Coverers", "Floor", "Champion", "Score"),
         rows=tuple(rows),
@@ -123,12 +123,12 @@ def coverage(status: StatusOutput, voice: MarkdownVoice) -> Section:
     )
 
 
-def waiting(platform: Platform, voice: MarkdownVoice) -> Section:
+def waiting(platform: Platform, voice: MarkdownVoice) -> TableSection:
     """The entries that wait for a slot, and what each would cover."""
     config = platform.config
     scored = {item.id: item for item in platform.regression_set.in_line(platform.taxonomy)[0]}
 
-    def competent(resident: Resident) -> str:
+    def competent(resident: RatedEntry) -> str:
         names = [name for name, score in sorted(resident.scores.items()) if score >= config.competence_bar(name)]
         return listed([voice.capability(name) for name in names]) if names else "–"
 
@@ -138,7 +138,7 @@ def waiting(platform: Platform, voice: MarkdownVoice) -> Section:
     ]
     free = config.ceiling - len(platform.regression_set.entries)
     about = "`incumbent admit --waiting` lets in those that still earn a free slot." if free > 0 else "The set is full."
-    return Section(
+    return TableSection(
         title=f"Waiting for a slot ({len(rows)})",
         about=(about,),
         header=("Entry", "Customer", "Since", "Covers"),
@@ -148,7 +148,7 @@ def waiting(platform: Platform, voice: MarkdownVoice) -> Section:
     )
 
 
-def least_loss(losses: list[Loss], voice: MarkdownVoice) -> Section:
+def least_loss(losses: list[Loss], voice: MarkdownVoice) -> TableSection:
     """With which entries least would be lost, where none can go safely."""
     rows = []
     for loss in losses:
@@ -159,7 +159,7 @@ def least_loss(losses: list[Loss], voice: MarkdownVoice) -> Section:
             names = [" + ".join(voice.capability(name) for name in combination) for combination in loss.combinations]
             parts.append(f"the only test of {listed(names)}")
         rows.append((voice.name(loss.id), "; ".join(parts) or "nothing"))
-    return Section(
+    return TableSection(
         title=f"Least loss ({len(rows)})",
         about=("Entries wait, and no eviction can be suggested. Least would be lost with these; a person decides.",),
         header=("Entry", "What would be lost"),
@@ -169,11 +169,11 @@ def least_loss(losses: list[Loss], voice: MarkdownVoice) -> Section:
     )
 
 
-def lagging(platform: Platform, voice: MarkdownVoice) -> Section:
+def lagging(platform: Platform, voice: MarkdownVoice) -> TableSection:
     """The entries, in R and in line, whose scores are not all comparable, and why."""
     known = platform.regression_set
     lags = (*known.residents(platform.taxonomy)[1], *known.in_line(platform.taxonomy)[1])
-    return Section(
+    return TableSection(
         title=f"Stale ({len(lags)})",
         about=("Classified by another taxonomy or classifier: run `incumbent reclassify` and commit what it writes.",),
         header=("Entry", "Why", "Capabilities without a score"),
@@ -183,14 +183,14 @@ def lagging(platform: Platform, voice: MarkdownVoice) -> Section:
     )
 
 
-def not_ready(platform: Platform, voice: MarkdownVoice) -> Section:
+def not_ready(platform: Platform, voice: MarkdownVoice) -> TableSection:
     """The entries of R that nobody could run: they name no tenant, no connector and no fixture."""
     entries = [
         entry
         for entry in platform.regression_set.entries.values()
         if entry.setup.tenant is None and not entry.setup.connectors and not entry.setup.fixtures
     ]
-    return Section(
+    return TableSection(
         title=f"Not ready to run ({len(entries)})",
         about=("Their `setup` names no tenant, no connectors and no fixtures.",),
         header=("Entry", "Customer"),
@@ -200,7 +200,7 @@ def not_ready(platform: Platform, voice: MarkdownVoice) -> Section:
     )
 
 
-def customers(platform: Platform, voice: MarkdownVoice) -> Section:
+def customers(platform: Platform, voice: MarkdownVoice) -> TableSection:
     """The slots that each customer holds, most first, and whether the next one would need a person."""
     held, config = platform.regression_set.held, platform.config
     most = rounded(config.limits.customer_share * config.ceiling)
@@ -212,7 +212,7 @@ def customers(platform: Platform, voice: MarkdownVoice) -> Section:
     if nobody:
         rows.append(("*no source*", str(nobody), f"{nobody / config.ceiling:.0%}", "–"))
     share = f"{config.limits.customer_share:.0%}"
-    return Section(
+    return TableSection(
         title=f"Customers ({len(held)})",
         about=(f"Above {share} of all slots (`limits.customer_share`), a customer's next query needs a person.",),
         header=("Customer", "Entries", "Of all slots", "The next enters by"),
@@ -222,10 +222,10 @@ def customers(platform: Platform, voice: MarkdownVoice) -> Section:
     )
 
 
-def pinned(platform: Platform, voice: MarkdownVoice) -> Section:
+def pinned(platform: Platform, voice: MarkdownVoice) -> TableSection:
     """The entries that people keep, and why."""
     pins = {id: entry.pin for id, entry in platform.regression_set.entries.items() if entry.pin is not None}
-    return Section(
+    return TableSection(
         title=f"Pinned by people ({len(pins)})",
         header=("Entry", "Reason"),
         rows=tuple((voice.name(id), voice.quote(reason)) for id, reason in pins.items()),
@@ -278,7 +278,7 @@ class OpenSuggestion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class UnopenedSuggestion:
     """An eviction that could be suggested and is not open.
 
     ``why`` is plain text; ``compare`` leads to the page where a person opens the pull request, as a path or an
@@ -324,7 +324,7 @@ class Dashboard:
     at: str
     open_suggestions: tuple[OpenSuggestion, ...] = ()
     limit: int
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[UnopenedSuggestion, ...] = ()
     refused: int = 0
     pending: tuple[PendingReview, ...] = ()
     runs: tuple[LastRun, ...] = ()
@@ -354,7 +354,7 @@ class _Body:
 
     opening: tuple[str, ...]
     notices: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[TableSection, ...]
     closing: str
 
     @classmethod
@@ -402,7 +402,7 @@ class _Body:
         return "\n".join([MARKER, "\n\n".join(blocks), ""])
 
 
-def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> Section:
+def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> TableSection:
     rows = tuple(
         (
             f"#{item.pull_request}",
@@ -413,7 +413,7 @@ def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> Section:
         for item in pending
     )
     queries = sum(len(item.queries) for item in pending)
-    return Section(
+    return TableSection(
         title=f"Need a person ({queries})",
         about=("Curators answer on the pull request: `/incumbent help`.",),
         header=("Pull request", "State", "Number", "Queries"),
@@ -423,11 +423,11 @@ def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> Section:
     )
 
 
-def _open(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
+def _open(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
     rows = tuple(
         (f"#{item.pull_request}", _names(item.entries, voice), _KINDS[item.kind]) for item in dashboard.open_suggestions
     )
-    return Section(
+    return TableSection(
         title=f"Suggested, for you to merge or close ({len(rows)})",
         header=("Pull request", "Entries", "Why"),
         rows=rows,
@@ -436,7 +436,7 @@ def _open(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
     )
 
 
-def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
+def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
     by_hand = any(item.compare is not None for item in dashboard.candidates)
     rows = []
     for item in dashboard.candidates:
@@ -445,7 +445,7 @@ def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> Section:
         rows.append((voice.name(item.entry), why, compare)[: 3 if by_hand else 2])
     leaving = sum(1 for item in dashboard.open_suggestions if item.kind != "admission")
     most = counted(dashboard.limit, "suggestion is", "suggestions are")
-    return Section(
+    return TableSection(
         title=f"Could go or enter, not suggested yet ({len(rows)})",
         about=(f"At most {most} open at once (`limits.open_evictions`); {leaving} now.",),
         header=("Entry", "Why", "By hand")[: 3 if by_hand else 2],
@@ -459,8 +459,8 @@ def _names(ids: Sequence[str], voice: MarkdownVoice) -> str:
     return listed([voice.name(id) for id in ids[:SHOWN_NAMES]], total=len(ids)) if ids else "–"
 
 
-def _runs(runs: Sequence[LastRun], voice: MarkdownVoice) -> Section:
-    return Section(
+def _runs(runs: Sequence[LastRun], voice: MarkdownVoice) -> TableSection:
+    return TableSection(
         title="Last runs",
         header=("When", "Commit", "What it did", "Run"),
         rows=tuple(

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.curator.entry import Admitted, Entry, Evicted, Lag
+from bot.curator.entry import Admitted, Entry, Evicted, StaleEntry
 from bot.curator.roles import Roles, derive_roles
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
@@ -62,7 +62,7 @@ class ListOutput(BaseModel):
     entries: list[ListedOutput]
 
 
-class CoverageOutput(BaseModel):
+class EntryCapabilityOutput(BaseModel):
     """A capability that an entry exercises."""
 
     score: float = Field(ge=0, le=1, description="cs, as the entry has it")
@@ -77,7 +77,7 @@ class ShowOutput(BaseModel):
     state: State
     entry: Entry
     roles: RolesOutput
-    capabilities: dict[str, CoverageOutput] = Field(description="by id, the surest first")
+    capabilities: dict[str, EntryCapabilityOutput] = Field(description="by id, the surest first")
     lag: str | None = Field(description="why its scores cannot all be compared; null: they can")
     eviction: Evicted | None = Field(description="null: it was not evicted")
     restore: str | None = Field(description="the command that brings it back; null: it was not evicted")
@@ -141,7 +141,7 @@ def show_entry(platform: Platform, id: str) -> ShowOutput:
         entry=entry,
         roles=RolesOutput.of(entry, roles),
         capabilities={
-            name: CoverageOutput(
+            name: EntryCapabilityOutput(
                 score=score,
                 champion=roles.champions.get(name),
                 others=[other for other in roles.coverers.get(name, ()) if other != id],
@@ -155,7 +155,7 @@ def show_entry(platform: Platform, id: str) -> ShowOutput:
     )
 
 
-def _lag(id: str, lags: tuple[Lag, ...]) -> str | None:
+def _lag(id: str, lags: tuple[StaleEntry, ...]) -> str | None:
     return next((lag.reason for lag in lags if lag.id == id), None)
 
 
@@ -225,7 +225,7 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
     out.table(f"Exercises ({len(rows)})", header, rows, right=("score", "others", "floor"), whole=True)
 
 
-def _others(item: CoverageOutput, short: bool) -> str:
+def _others(item: EntryCapabilityOutput, short: bool) -> str:
     names = sorted(item.others, key=lambda id: id != item.champion)
     return listed(names, most=1 if short else SHOWN_NAMES) if names else "–"
 

@@ -17,7 +17,7 @@ from bot.evaluation.measures import (
     Comparison,
     Difference,
     Evaluation,
-    Interval,
+    PercentileInterval,
     Sampling,
 )
 from bot.files.validation import Checked
@@ -210,7 +210,7 @@ def against(
     )
 
 
-def _bounds(interval: Interval | None) -> dict[str, float | None]:
+def _bounds(interval: PercentileInterval | None) -> dict[str, float | None]:
     if interval is None:
         return {"low": None, "high": None}
     return {"low": rounded(interval.low), "high": rounded(interval.high)}

@@ -24,7 +24,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Moment:
+class SuggestionContext:
     """All ``suggestions`` of one moment, and R as it is then: what each description speaks of."""
 
     suggestions: Suggestions
@@ -43,7 +43,7 @@ class Moment:
         return LiveSet(residents, (), self.platform.config)
 
 
-def render_eviction(item: Suggestion, moment: Moment) -> str:
+def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
     """The description of the pull request that evicts ``item``, as things stand now."""
     entry = moment.platform.regression_set.entries[item.id]
     blocks = [
@@ -58,7 +58,7 @@ def render_eviction(item: Suggestion, moment: Moment) -> str:
     return marked(blocks)
 
 
-def render_swap(item: SwapSuggestion, moment: Moment) -> str:
+def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
     """The description of the pull request that admits a waiting entry in the place of what it displaces."""
     known = moment.platform.regression_set
     waiting = known.waiting[item.admit]
@@ -112,7 +112,7 @@ def _why(item: Suggestion) -> str:
     }[grounds.kind]
 
 
-def _about(item: Suggestion, entry: Entry, moment: Moment) -> list[str]:
+def _about(item: Suggestion, entry: Entry, moment: SuggestionContext) -> list[str]:
     blocks = [_quote(entry), _coverage(item, entry, moment)]
     combinations = _combinations(item.id, moment)
     if combinations:
@@ -130,7 +130,7 @@ def _quote(entry: Entry) -> str:
     return "\n".join(f"> {quoted(turn)}" for turn in masked_together(entry.turns[:SHOWN]))
 
 
-def _coverage(item: Suggestion, entry: Entry, moment: Moment) -> str:
+def _coverage(item: Suggestion, entry: Entry, moment: SuggestionContext) -> str:
     if not item.remaining:
         return "It covers no capability competently."
     platform = moment.platform
@@ -145,7 +145,7 @@ def _coverage(item: Suggestion, entry: Entry, moment: Moment) -> str:
     return "\n".join(rows) + "\n\nCounted as if every open suggestion were merged."
 
 
-def _combinations(id: str, moment: Moment) -> str:
+def _combinations(id: str, moment: SuggestionContext) -> str:
     live = moment.live
     own = next(member for member in live.members if member.id == id)
     voice = MarkdownVoice(moment.platform.taxonomy)

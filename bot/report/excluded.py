@@ -13,7 +13,7 @@ from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ExcludedGroup:
     """Excluded queries that share a ``reason``, in words; ``verdicts`` in the cycle's order."""
 
     reason: str
@@ -34,12 +34,12 @@ class Excluded:
         return tuple(sorted(found, key=lambda verdict: (-rounded(verdict.close_calls[0].probability), verdict.id)))
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ExcludedGroup, ...]:
         """All of them by reason, the largest group first, then by the reason's words."""
         found: dict[str, list[Verdict]] = {}
         for verdict in self.review.plan.excluded:
             found.setdefault(self._reason(verdict), []).append(verdict)
-        groups = (Group(reason, tuple(verdicts)) for reason, verdicts in found.items())
+        groups = (ExcludedGroup(reason, tuple(verdicts)) for reason, verdicts in found.items())
         return tuple(sorted(groups, key=lambda group: (-len(group.verdicts), group.reason)))
 
     def in_the_way(self, verdict: Verdict) -> str:

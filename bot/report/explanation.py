@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from bot.classifier.model import Contradiction, Path, Unfamiliar
 from bot.classifier.usage import Usage
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, VerdictOutcome
 from bot.consolidator.verdict import Ruling
 from bot.files.validation import Checked
 from bot.pipeline.explain import Explained
@@ -34,7 +34,7 @@ class RulingOutput(BaseModel):
     def of(ruling: Ruling) -> RulingOutput:
         """``ruling`` for output."""
         return RulingOutput(
-            outcome=Outcome.of(ruling).value,
+            outcome=VerdictOutcome.of(ruling).value,
             decision=ruling.decision.value,
             route=ruling.route.value,
             reasons=[reason.value for reason in ruling.reasons],
@@ -248,8 +248,8 @@ def _told(change: Change, voice: PlainVoice) -> str:
 def _then(explained: Explained, item: Change) -> str:
     ruling, whole = item.ruling, explained.in_cycle(item)
     codes = " ".join((ruling.decision, ruling.route, *ruling.reasons))
-    but = "" if whole is Outcome.of(ruling) else f"; with the whole cycle judged so, it {whole}"
-    return f"{Outcome.of(ruling)} [{codes}]{but}"
+    but = "" if whole is VerdictOutcome.of(ruling) else f"; with the whole cycle judged so, it {whole}"
+    return f"{VerdictOutcome.of(ruling)} [{codes}]{but}"
 
 
 def _number(value: float) -> str:

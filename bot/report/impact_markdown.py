@@ -10,17 +10,17 @@ from typing import Final, Literal
 
 from bot.classifier.exemplars import LeftOut
 from bot.pipeline.impact.model import (
-    Appraisal,
+    CapabilityImpact,
     CapabilitySides,
     Effect,
     Impact,
     Remark,
     RemarkSides,
-    Shown,
+    ShownText,
     VerdictSides,
 )
 from bot.report.escaping import code, shortened, visible
-from bot.report.tables import Detail, Table, folded
+from bot.report.tables import Detail, TableWriter, folded
 from bot.report.verdict_text import counted, listed, quoted
 from bot.text.masking import masked
 
@@ -55,11 +55,11 @@ def impact_headline(impact: Impact) -> str:
 
 def render_impact(impact: Impact, detail: Detail, more: str) -> str:
     """The section of a pull request's comment; ``more`` says where the rows are that ``detail`` leaves out."""
-    table = Table(detail, more)
+    table = TableWriter(detail, more)
     return "\n\n".join([f"### {impact_headline(impact)}", *_blocks(impact, table, detail)])
 
 
-def _blocks(impact: Impact, table: Table, detail: Detail) -> Iterator[str]:
+def _blocks(impact: Impact, table: TableWriter, detail: Detail) -> Iterator[str]:
     if impact.changes:
         yield _version(impact)
         yield table(("change", "step"), [(_sentence(item.sentence), item.step) for item in impact.changes])
@@ -90,7 +90,7 @@ def _sentence(text: str) -> str:
     return code(shortened(visible(masked(text)), SENTENCE_CHARACTERS))
 
 
-def _appraisals(appraisals: Sequence[Appraisal], table: Table, detail: Detail) -> Iterator[str]:
+def _appraisals(appraisals: Sequence[CapabilityImpact], table: TableWriter, detail: Detail) -> Iterator[str]:
     yield f"#### What to expect of new and changed capabilities ({len(appraisals)})"
     header = ("capability", "exemplars", "precision", "recall", "tags", "outcome")
     yield table(header, [_appraisal(item) for item in appraisals])
@@ -112,7 +112,7 @@ def _appraisals(appraisals: Sequence[Appraisal], table: Table, detail: Detail) -
                 yield folded(f"What {item.capability} tags", body)
 
 
-def _appraisal(item: Appraisal) -> tuple[str, ...]:
+def _appraisal(item: CapabilityImpact) -> tuple[str, ...]:
     tags = f"{item.texts.tagged} of {counted(item.texts.judged, 'text', 'texts')}" if item.texts.judged else "–"
     trial = item.standing == "unfit"
     return (
@@ -125,12 +125,12 @@ def _appraisal(item: Appraisal) -> tuple[str, ...]:
     )
 
 
-def exemplar_words(item: Appraisal) -> str:
+def exemplar_words(item: CapabilityImpact) -> str:
     """How many exemplars a capability has."""
     return f"{item.positive} and {counted(item.negative, 'lookalike', 'lookalikes')}"
 
 
-def share_words(item: Appraisal, which: Literal["precision", "recall"]) -> str:
+def share_words(item: CapabilityImpact, which: Literal["precision", "recall"]) -> str:
     """An expected share with its interval."""
     if item.expected is None:
         return "not measured"
@@ -138,7 +138,7 @@ def share_words(item: Appraisal, which: Literal["precision", "recall"]) -> str:
     return "–" if found is None else f"{found.share:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
-def outcome_words(item: Appraisal) -> str:
+def outcome_words(item: CapabilityImpact) -> str:
     """Whether verdicts may rest on a capability, and what it lacks."""
     lacks = listed([lack.words for lack in item.lacks]) if item.lacks else ""
     match item.standing:
@@ -154,7 +154,7 @@ def outcome_words(item: Appraisal) -> str:
             return f"must go on trial, since it has {lacks}"
 
 
-def shown_texts(item: Appraisal) -> Iterator[tuple[str, Shown]]:
+def shown_texts(item: CapabilityImpact) -> Iterator[tuple[str, ShownText]]:
     """What shows how the capability is judged: each text, and what it is."""
     for what, texts in (
         ("surest", item.texts.surest),
@@ -189,7 +189,7 @@ def _cost(impact: Impact) -> str:
     return f"{asked} That takes at most {counted(cost.requests, 'request', 'requests')} to the model."
 
 
-def _effect(effect: Effect, table: Table) -> Iterator[str]:
+def _effect(effect: Effect, table: TableWriter) -> Iterator[str]:
     earning = [item for item in effect.verdicts if item.earns]
     others = [item for item in effect.verdicts if not item.earns]
     if earning:
@@ -231,7 +231,7 @@ _REMARKS: Final[Mapping[tuple[Remark, bool], str]] = {
 }
 
 
-def _verdicts(items: Sequence[VerdictSides], table: Table) -> str:
+def _verdicts(items: Sequence[VerdictSides], table: TableWriter) -> str:
     rows = [
         (quoted(f"{item.customer}/{item.agent}/{item.query}"), _value(item.before), _value(item.after))
         for item in items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.pipeline.impact.model import Appraisal, CapabilitySides, Effect, Impact
+from bot.pipeline.impact.model import CapabilityImpact, CapabilitySides, Effect, Impact
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import (
     exemplar_words,
@@ -23,7 +23,7 @@ def impact_text(impact: Impact) -> str:
     return _harmless(_lines(impact))
 
 
-def appraisals_text(appraisals: Sequence[Appraisal]) -> str:
+def appraisals_text(appraisals: Sequence[CapabilityImpact]) -> str:
     """What to expect of each capability, and texts that show it."""
     return _harmless(_appraisals(appraisals))
 
@@ -60,7 +60,7 @@ def _lines(impact: Impact) -> Iterator[str]:
         yield from _effect(impact.effect)
 
 
-def _appraisals(appraisals: Sequence[Appraisal]) -> Iterator[str]:
+def _appraisals(appraisals: Sequence[CapabilityImpact]) -> Iterator[str]:
     yield f"What to expect of new and changed capabilities ({len(appraisals)})"
     for item in appraisals:
         yield f"- {item.capability}{' (new)' if item.is_new else ''}: {outcome_words(item)}"

@@ -13,7 +13,7 @@ from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.errors import Problem
 from bot.files.validation import Checked
-from bot.pipeline.importing.plan import Appraisal, Item, Plan, Standing
+from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
@@ -85,10 +85,10 @@ class ImportOutput(RemarksOutput):
 
 def import_overview(
     bundles: Sequence[Bundle],
-    items: Sequence[Item],
+    items: Sequence[ImportItem],
     gone: Sequence[str],
-    plan: Plan,
-    appraisal: Appraisal,
+    plan: ImportPlan,
+    appraisal: ImportVerdicts,
     classified: Sequence[Classification],
     notes: Sequence[Problem],
     dry_run: bool,
@@ -102,7 +102,7 @@ def import_overview(
     return ImportOutput(
         **dict(remarks_on(classified)),
         agents=[_agent(bundle) for bundle in bundles],
-        **{standing.value: [item.id for item in items if item.standing is standing] for standing in Standing},
+        **{standing.value: [item.id for item in items if item.standing is standing] for standing in ImportStatus},
         gone=list(gone),
         size=status.size,
         ceiling=status.ceiling,
@@ -135,9 +135,9 @@ def _agent(bundle: Bundle) -> ImportedAgentOutput:
     )
 
 
-def _verdicts(items: Sequence[Item], appraisal: Appraisal) -> list[AppraisedOutput]:
+def _verdicts(items: Sequence[ImportItem], appraisal: ImportVerdicts) -> list[AppraisedOutput]:
     voice = PlainVoice(appraisal.platform.taxonomy)
-    queries: Mapping[str, Item] = {item.id: item for item in items}
+    queries: Mapping[str, ImportItem] = {item.id: item for item in items}
     return [
         AppraisedOutput(
             **VerdictOutput.of(verdict).model_dump(),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from bot.curator.losses import Departure, Losses
 from bot.curator.prune import EvictionKind
 from bot.report.escaping import code
-from bot.report.tables import Detail, Table
+from bot.report.tables import Detail, TableWriter
 from bot.report.verdict_text import MarkdownVoice, counted, listed
 from bot.taxonomy.model import Taxonomy
 
@@ -44,11 +44,11 @@ def render_departure(departure: Departure, taxonomy: Taxonomy, detail: Detail, m
             f"Pinned by a person, and so not suggested: {listed([code(id) for id in departure.pinned], SHOWN)}."
         )
     if departure.entries:
-        blocks += _lost(departure.losses, taxonomy, Table(detail, more))
+        blocks += _lost(departure.losses, taxonomy, TableWriter(detail, more))
     return "\n\n".join(blocks)
 
 
-def _lost(found: Losses, taxonomy: Taxonomy, table: Table) -> list[str]:
+def _lost(found: Losses, taxonomy: Taxonomy, table: TableWriter) -> list[str]:
     voice = MarkdownVoice(taxonomy)
     if not found.shortages:
         blocks = ["Without them every capability that they cover keeps its floor."]

@@ -11,20 +11,20 @@ from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import Loss, Swap
-from bot.curator.entry import Lag
+from bot.curator.entry import StaleEntry
 from bot.curator.prune import Pruning
 from bot.curator.staging import Staging
 from bot.errors import Problem
-from bot.export.item import Remark
+from bot.export.item import ExportRemark
 from bot.export.plan import Export
 from bot.files.validation import Checked
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
-from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.impact.model import CapabilityImpact
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
-from bot.taxonomy.changes import Change
+from bot.taxonomy.changes import TaxonomyChange
 
 
 class UsageOutput(BaseModel):
@@ -198,7 +198,7 @@ class StatusOutput(BaseModel):
     pinned: dict[str, list[str]]
     waiting: list[str]
     evicted: list[str]
-    lagging: list[Checked[Lag]]
+    lagging: list[Checked[StaleEntry]]
 
 
 class ValidateOutput(BaseModel):
@@ -206,7 +206,9 @@ class ValidateOutput(BaseModel):
 
     problems: list[Checked[Problem]]
     notes: list[Checked[Problem]] = Field(description="remarks of the readers; they stop nothing")
-    appraisals: list[Appraisal] = Field(description="of new and changed capabilities, where --from names a commit")
+    appraisals: list[CapabilityImpact] = Field(
+        description="of new and changed capabilities, where --from names a commit"
+    )
 
 
 class CorrectOutput(BaseModel):
@@ -252,8 +254,8 @@ class ExportOutput(BaseModel):
 
     to: str = Field(description="the target")
     exported: list[str] = Field(description="entries, in the order of the files")
-    left_out: list[Checked[Remark]] = Field(description="entries that are not ready to run there, and why")
-    remarks: list[Checked[Remark]] = Field(description="exported entries that the runner does not use in full")
+    left_out: list[Checked[ExportRemark]] = Field(description="entries that are not ready to run there, and why")
+    remarks: list[Checked[ExportRemark]] = Field(description="exported entries that the runner does not use in full")
     files: list[str] = Field(description="the files written, or that would be")
     dry_run: bool
 
@@ -340,9 +342,9 @@ class MigrateOutput(BaseModel):
     commit: str = Field(description="whose taxonomy that of the working tree was compared with")
     from_version: str
     to_version: str
-    changes: list[Checked[Change]] = Field(description="the weightiest first")
+    changes: list[Checked[TaxonomyChange]] = Field(description="the weightiest first")
     renames: dict[str, str] = Field(description="old id: new id")
     splits: dict[str, list[str]] = Field(description="old id: its parts")
     files: list[str] = Field(description="the files written, or that would be")
-    lagging: list[Checked[Lag]] = Field(description="entries to classify again, those that wait for a slot too")
+    lagging: list[Checked[StaleEntry]] = Field(description="entries to classify again, those that wait for a slot too")
     dry_run: bool

@@ -18,7 +18,7 @@ from bot.pipeline.replace import Replacement
 from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
 from bot.report.escaping import code, code_block
-from bot.report.tables import Table, folded
+from bot.report.tables import TableWriter, folded
 from bot.report.verdict_text import MarkdownVoice, Voice, agreeing, contradicts, counted, is_unfamiliar, listed
 from bot.text.masking import masked, masked_together
 from bot.text.personal_data.counting import kinds_in_words
@@ -115,7 +115,7 @@ LONGEST_OFFER: Final = 2000
 """Characters of the replaced turns of a query that are shown; longer ones are left to the command."""
 
 
-def personal_blocks(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def personal_blocks(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
     """The queries that hold personal data, where they are, and what to write instead; no value of them is shown."""
     if not review.personal:
         return []

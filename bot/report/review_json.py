@@ -10,7 +10,7 @@ from bot.classifier.corrections import Correction
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.curator.admission import Swap
-from bot.curator.entry import Lag
+from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
 from bot.errors import Problem
 from bot.files.validation import Checked
@@ -76,7 +76,7 @@ class ReviewOutput(RemarksOutput):
     )
     off_taxonomy: dict[str, list[str]] = Field(description="query: exactly-one groups none of whose members fits")
     coverage: list[Checked[Coverage]] = Field(description="in the taxonomy's order")
-    lagging: list[Checked[Lag]]
+    lagging: list[Checked[StaleEntry]]
     problems: list[Checked[Problem]] = Field(description="rows that could not be read")
     notes: list[Checked[Problem]] = Field(description="remarks on the agent specification")
     usage: Spent

@@ -13,7 +13,7 @@ from bot.report import verdict_text as wording
 from bot.report.escaping import code, link, plain, shortened, visible
 from bot.report.excluded import Excluded
 from bot.report.query_context import evidence, personal_blocks, remarks_on
-from bot.report.tables import EVERYTHING, Detail, Table, folded
+from bot.report.tables import EVERYTHING, Detail, TableWriter, folded
 from bot.report.verdict_text import MarkdownVoice
 from bot.text.masking import masked, masked_together
 
@@ -36,7 +36,7 @@ def render_markdown(
     ``commands`` are followed where this is read.
     """
     voice = MarkdownVoice(review.platform.taxonomy)
-    table = Table(detail, more)
+    table = TableWriter(detail, more)
     blocks = [
         f"### {wording.headline(review)}",
         _summary(review, voice, table),
@@ -61,7 +61,7 @@ def render_markdown(
     return "\n\n".join(blocks)
 
 
-def _summary(review: Review, voice: MarkdownVoice, table: Table) -> str:
+def _summary(review: Review, voice: MarkdownVoice, table: TableWriter) -> str:
     config = review.platform.config
     size = len(review.platform.regression_set.entries)
     entering = len([verdict for verdict in review.plan.admitted if verdict.id not in review.edited])
@@ -95,7 +95,7 @@ def _lagging(review: Review) -> list[str]:
     return [warning]
 
 
-def _needs_you(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
+def _needs_you(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
     waiting = [verdict for verdict in review.plan.waiting_for_review if verdict.facts.familiar]
     if not waiting:
         return []
@@ -121,7 +121,7 @@ def _can_be_typed(id: str) -> bool:
     return _TYPED.fullmatch(id) is not None and masked(id) == id
 
 
-def _unfamiliar(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
+def _unfamiliar(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
     """One question about all queries that the classifier cannot judge, with the ways out."""
     waiting = [verdict for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
     ids = [verdict.id for verdict in waiting]
@@ -142,12 +142,12 @@ def _unfamiliar(review: Review, voice: MarkdownVoice, table: Table, commands: bo
     ]
 
 
-def _admitted(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _admitted(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
     rows = [_row(verdict, review, voice, _by_whom(verdict, review, voice)) for verdict in review.plan.admitted]
     return [f"#### Deserve a slot ({len(rows)})", table(("Query", "Verdict", "Why"), rows)] if rows else []
 
 
-def _waiting(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _waiting(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
     rows = [_row(verdict, review, voice) for verdict in review.plan.waiting_for_slot]
     if not rows:
         return []
@@ -161,7 +161,7 @@ def _waiting(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
     return blocks
 
 
-def _excluded(review: Review, voice: MarkdownVoice, table: Table, commands: bool) -> list[str]:
+def _excluded(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
     found = Excluded(review, voice)
     blocks = []
     if found.close_calls:
@@ -187,7 +187,7 @@ def _excluded(review: Review, voice: MarkdownVoice, table: Table, commands: bool
     return blocks
 
 
-def _problems(review: Review, table: Table) -> list[str]:
+def _problems(review: Review, table: TableWriter) -> list[str]:
     problems = review.problems
     if not problems:
         return []
@@ -208,7 +208,7 @@ def _problem(problem: Problem) -> str:
     return f"{code(place)}: {code(shortened(visible(problem.message)))}. Fix: {code(shortened(visible(problem.fix)))}"
 
 
-def _coverage(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _coverage(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
     gained = [item for item in review.coverage if item.after > item.before]
     if not gained:
         return []
@@ -284,7 +284,7 @@ def _by_whom(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
     return ""
 
 
-def _rejected(review: Review, voice: MarkdownVoice, table: Table) -> list[str]:
+def _rejected(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
     rows = [
         (f"**{voice.name(answer.id)}**", voice.name(answer.by), voice.quote(answer.reason or ""))
         for answer in review.derivation.rejected

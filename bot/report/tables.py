@@ -18,7 +18,7 @@ EVERYTHING = Detail()
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableWriter:
     """Writes tables in as much as ``detail`` says; ``more`` says where the rows are that it leaves out."""
 
     detail: Detail
@@ -36,7 +36,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class TableSection:
     """A heading, what is said under it, and a table: all of it Markdown of ours.
 
     ``fold`` is what a folded table is called (``None``: it is not folded); ``asks`` whether the section asks something
@@ -53,7 +53,7 @@ class Section:
 
     def render(self, rows: int | None) -> str:
         """The section with at most ``rows`` rows of its table (``None``: all); without any, their number."""
-        table = Table(Detail(rows=rows), self.more)(self.header, self.rows)
+        table = TableWriter(Detail(rows=rows), self.more)(self.header, self.rows)
         body = table if self.fold is None or rows == 0 else folded(self.fold, table)
         return "\n\n".join([f"#### {self.title}", *self.about, body])
 

@@ -93,7 +93,7 @@ class Voice(Protocol):
         ...
 
 
-class Judged(Protocol):
+class VerdictContext(Protocol):
     """What the reason of a verdict is told from."""
 
     @property
@@ -124,7 +124,7 @@ PERSONAL_WAYS_OUT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class HeadlineCounts:
     """The numbers of a headline."""
 
     queries: int
@@ -136,9 +136,9 @@ class Counts:
     unclassified: int
 
 
-def count(review: Review) -> Counts:
+def count(review: Review) -> HeadlineCounts:
     """How many queries had which outcome."""
-    return Counts(
+    return HeadlineCounts(
         queries=len(review.queries),
         deserve=len(review.plan.admitted) + len(review.plan.waiting_for_slot),
         need_you=questions(review.plan.waiting_for_review),
@@ -191,7 +191,7 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{words}?" if verdict.route is Route.REVIEW else words
 
 
-def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def why(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
     parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
     on_trial = [name for name in verdict.facts.scores if name in review.platform.taxonomy.trial]
@@ -201,7 +201,7 @@ def why(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return " ".join(parts)
 
 
-def why_with_advice(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def why_with_advice(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     """:func:`why` for ``incumbent explain``: with the ways out, where its text is the reason."""
     told = why(verdict, review, voice)
     return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told
@@ -274,17 +274,17 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _off_taxonomy(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _off_taxonomy(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "Exercises no capability of the taxonomy."
 
 
-def _clone(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _clone(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     other = verdict.facts.most_similar
     assert other is not None  # a clone resembles somebody
     return f"Nearly the same text as {voice.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
 
 
-def _redundant(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _redundant(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     if verdict.alternate_of:
         leaders = listed([voice.name(id) for id in verdict.alternate_of])
         return (
@@ -299,11 +299,11 @@ def _redundant(verdict: Verdict, review: Judged, voice: Voice) -> str:
     )
 
 
-def _new_coverage(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _new_coverage(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return f"First competent test of {listed(_scored(verdict.facts.new_capabilities, verdict, voice))}."
 
 
-def _fills(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _fills(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     floor = review.platform.config.redundancy_floor
     names = [
         f"{told} ({counted(count, 'test', 'tests')} of {floor(name)})"
@@ -314,7 +314,7 @@ def _fills(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return f"A test by another customer, where there are too few: {listed(names)}."
 
 
-def _novel(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _novel(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     found = [" + ".join(_scored(names, verdict, voice)) for names in strongest_first(verdict)]
     return f"First to combine {listed(found)}; otherwise covered."
 
@@ -345,13 +345,13 @@ def _beats(verdict: Verdict, voice: Voice) -> str:
     )
 
 
-def _dominates(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _dominates(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     beaten = listed([voice.name(id) for id in verdict.displaces])
     verb = agreeing(verdict.displaces, "becomes a candidate", "become candidates")
     return f"{_sentence(_beats(verdict, voice))} and covers all they cover: {beaten} {verb} for eviction."
 
 
-def _split_or_floor(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _split_or_floor(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     facts = verdict.facts
     stays = []
     if facts.undominated:
@@ -366,12 +366,12 @@ def _split_or_floor(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return f"{_sentence(_beats(verdict, voice))}; both stay, since {' and '.join(stays)}."
 
 
-def _concentration(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _concentration(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     names = listed([voice.capability(name) for name in verdict.facts.sole])
     return f"{_sentence(_beats(verdict, voice))}, but would be the only competent test of {names}."
 
 
-def _low_confidence(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _low_confidence(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     config = review.platform.config
     score, floor = honesty(verdict.facts, config.knobs, config.options)
     shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
@@ -381,7 +381,7 @@ def _low_confidence(verdict: Verdict, review: Judged, voice: Voice) -> str:
     return f"The evidence is weak: {shown} is below {which} ({floor:.2f})."
 
 
-def _unfamiliar(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _unfamiliar(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "The classifier cannot judge this kind of text."
 
 
@@ -390,28 +390,28 @@ def close_call(verdict: Verdict, voice: Voice) -> str:
     return listed([f"{voice.capability(call.capability)} {call.probability:.2f}" for call in verdict.close_calls])
 
 
-def _attempt(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _attempt(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "Its text argues with the classifier, or hides something from people."
 
 
-def _personal_data(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _personal_data(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return f"It holds {kinds_in_words(verdict.facts.personal)}."
 
 
-def _untrusted_author(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _untrusted_author(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "It would enter on inferred tags alone, and its author is not among the trusted ones."
 
 
-def _customer_share(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _customer_share(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     share = f"{review.platform.config.limits.customer_share:.0%}"
     return f"{voice.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
 
 
-def _unseen(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _unseen(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "It was not displayed as admitted when its eval set was merged."
 
 
-def _contested(verdict: Verdict, review: Judged, voice: Voice) -> str:
+def _contested(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return "A curator rejected it: in another text, or in a comment that was deleted or edited since."
 
 

@@ -13,7 +13,7 @@ from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 
-class Step(StrEnum):
+class VersionStep(StrEnum):
     """The step of a version, the least first."""
 
     PATCH = "patch"
@@ -23,10 +23,10 @@ class Step(StrEnum):
     @property
     def weight(self) -> int:
         """Its place among the steps: 0 for the least."""
-        return tuple(Step).index(self)
+        return tuple(VersionStep).index(self)
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a change is."""
 
     ADDED = "added"
@@ -51,19 +51,19 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class TaxonomyChange:
     """One difference: ``ids`` are those of the capabilities or groups concerned, ``step`` is the least that it asks.
 
     ``sentence`` is plain text in which ids and quoted texts stand as the files have them: whoever shows it escapes it.
     """
 
-    kind: Kind
+    kind: ChangeKind
     ids: tuple[Text, ...]
     sentence: Text
-    step: Step
+    step: VersionStep
 
 
-def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[Change, ...]:
+def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[TaxonomyChange, ...]:
     """All that ``new`` changes, the weightiest first, else in the order of the file; the version is no change.
 
     There is none exactly if both hold the same; the order of ``retired``, and the ids and authors of exemplars, aside.
@@ -89,7 +89,7 @@ def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda change: -change.step.weight))
 
 
-def heaviest(changes: Iterable[Change]) -> Change | None:
+def heaviest(changes: Iterable[TaxonomyChange]) -> TaxonomyChange | None:
     """The change that decides the version: the first of those with the weightiest step; ``None`` without changes."""
     return max(changes, key=lambda change: change.step.weight, default=None)
 
@@ -100,14 +100,14 @@ def required_version(old: Taxonomy, new: Taxonomy) -> str:
     return old.version if deciding is None else _next(old.version, deciding.step)
 
 
-def _next(version: str, step: Step) -> str:
+def _next(version: str, step: VersionStep) -> str:
     major, minor, patch = map(int, version.split("."))
-    if step is Step.MAJOR:
+    if step is VersionStep.MAJOR:
         return f"{major + 1}.0.0"
-    return f"{major}.{minor + 1}.0" if step is Step.MINOR else f"{major}.{minor}.{patch + 1}"
+    return f"{major}.{minor + 1}.0" if step is VersionStep.MINOR else f"{major}.{minor}.{patch + 1}"
 
 
-def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
     """Capabilities whose id ``new`` has given up."""
     for item in old.capabilities:
         if item.id in new.by_id:
@@ -115,17 +115,21 @@ def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Ch
         if item.id in migration.renames:
             name = migration.renames[item.id]
             sentence = f"{item.id} is called {name} from now on."
-            yield Change(kind=Kind.RENAMED, ids=(item.id, name), sentence=sentence, step=Step.MINOR)
+            yield TaxonomyChange(
+                kind=ChangeKind.RENAMED, ids=(item.id, name), sentence=sentence, step=VersionStep.MINOR
+            )
         elif item.id in migration.splits:
             parts = migration.splits[item.id]
             sentence = f"{item.id} is split into {', '.join(parts)}."
-            yield Change(kind=Kind.SPLIT, ids=(item.id, *parts), sentence=sentence, step=Step.MAJOR)
+            yield TaxonomyChange(
+                kind=ChangeKind.SPLIT, ids=(item.id, *parts), sentence=sentence, step=VersionStep.MAJOR
+            )
         else:
             sentence = f"{item.id} (“{item.name}”) is removed."
-            yield Change(kind=Kind.REMOVED, ids=(item.id,), sentence=sentence, step=Step.MAJOR)
+            yield TaxonomyChange(kind=ChangeKind.REMOVED, ids=(item.id,), sentence=sentence, step=VersionStep.MAJOR)
 
 
-def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
     """Capabilities that are new, and what changed of those that are not."""
     former = {name: id for id, name in migration.renames.items()}
     parts = {part for found in migration.splits.values() for part in found}
@@ -142,20 +146,20 @@ def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterato
             yield _added(item, old, new)
 
 
-def _added(item: Capability, old: Taxonomy, new: Taxonomy) -> Change:
+def _added(item: Capability, old: Taxonomy, new: Taxonomy) -> TaxonomyChange:
     others = old.exactly_one.get(item.group, ()) if item.group in new.exactly_one else ()
     if not others:
         sentence = f"{item.id} (“{item.name}”) is new."
-        return Change(kind=Kind.ADDED, ids=(item.id,), sentence=sentence, step=Step.MINOR)
+        return TaxonomyChange(kind=ChangeKind.ADDED, ids=(item.id,), sentence=sentence, step=VersionStep.MINOR)
     sentence = (
         f"{item.id} (“{item.name}”) is new in {item.group}, of whose members a query exercises exactly one: "
         "what the others mean changes with it."
     )
     ids = (item.id, *(other.id for other in others))
-    return Change(kind=Kind.ADDED, ids=ids, sentence=sentence, step=Step.MAJOR)
+    return TaxonomyChange(kind=ChangeKind.ADDED, ids=ids, sentence=sentence, step=VersionStep.MAJOR)
 
 
-def _wording(before: Capability, after: Capability) -> Iterator[Change]:
+def _wording(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
     """What people, and the classifier, read of a capability, and its meaning does not hang on."""
     for what, was, now in (
         ("name", before.name, after.name),
@@ -163,19 +167,19 @@ def _wording(before: Capability, after: Capability) -> Iterator[Change]:
     ):
         if was != now:
             sentence = f"{after.id}: the {what} “{was}” becomes “{now}”."
-            yield Change(kind=Kind.REWORDED, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+            yield TaxonomyChange(kind=ChangeKind.REWORDED, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
     told = _difference("positive exemplar", before.exemplars.positive, after.exemplars.positive)
     told += _difference("negative exemplar", before.exemplars.negative, after.exemplars.negative)
     if told:
         sentence = f"{after.id}: {', '.join(told)}."
-        yield Change(kind=Kind.EXEMPLARS, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.EXEMPLARS, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
     told = _difference("pattern", before.patterns, after.patterns)
     if told:
         sentence = f"{after.id}: {', '.join(told)}."
-        yield Change(kind=Kind.PATTERNS, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.PATTERNS, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
 
 
-def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Change]:
+def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
     """Rows of the tables that are exemplars of no capability, or of which something is unknown.
 
     Ids, authors, and the files that rows stand in are no content.
@@ -194,7 +198,7 @@ def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) ->
     told = _difference("exemplar", was, now)
     if told:
         sentence = f"Of those that exercise nothing, or where something is unknown: {', '.join(told)}."
-        yield Change(kind=Kind.EXEMPLARS, ids=(), sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.EXEMPLARS, ids=(), sentence=sentence, step=VersionStep.PATCH)
 
 
 def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]) -> list[str]:
@@ -207,18 +211,18 @@ def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]
     return told or [f"the {what}s stand in another order"]
 
 
-def _moved(before: Capability, after: Capability, old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+def _moved(before: Capability, after: Capability, old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
     if before.group == after.group:
         return
     divided = [group for taxonomy, group in ((old, before.group), (new, after.group)) if group in taxonomy.exactly_one]
     sentence = f"{after.id} moves from the group {before.group} to {after.group}"
     if divided:
         sentence += f"; of the members of {' and of '.join(divided)} a query exercises exactly one"
-    step = Step.MAJOR if divided else Step.PATCH
-    yield Change(kind=Kind.MOVED, ids=(after.id,), sentence=f"{sentence}.", step=step)
+    step = VersionStep.MAJOR if divided else VersionStep.PATCH
+    yield TaxonomyChange(kind=ChangeKind.MOVED, ids=(after.id,), sentence=f"{sentence}.", step=step)
 
 
-def _rules(before: Capability, after: Capability, migration: Migration) -> Iterator[Change]:
+def _rules(before: Capability, after: Capability, migration: Migration) -> Iterator[TaxonomyChange]:
     required = None if before.requires is None else migration.renamed(before.requires)
     for key, was, now in (
         ("source", before.source, after.source),
@@ -227,66 +231,68 @@ def _rules(before: Capability, after: Capability, migration: Migration) -> Itera
     ):
         if was != now:
             sentence = f"{after.id}: {key} was {_quoted(was)} and is {_quoted(now)}."
-            yield Change(kind=Kind.RULE, ids=(after.id,), sentence=sentence, step=Step.MAJOR)
+            yield TaxonomyChange(kind=ChangeKind.RULE, ids=(after.id,), sentence=sentence, step=VersionStep.MAJOR)
 
 
-def _base(before: Capability, after: Capability) -> Iterator[Change]:
+def _base(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
     """Whether it takes part in combinations: verdicts differ, and no score does."""
     if before.base != after.base:
         sentence = f"{after.id}: it is {'now' if after.base else 'no longer'} the ordinary case of its group (base)."
-        yield Change(kind=Kind.BASE, ids=(after.id,), sentence=sentence, step=Step.MINOR)
+        yield TaxonomyChange(kind=ChangeKind.BASE, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
 
 
 def _quoted(text: str | None) -> str:
     return "absent" if text is None else f"“{text}”"
 
 
-def _declarations(before: Capability, after: Capability) -> Iterator[Change]:
+def _declarations(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
     """What a capability says that it was: history, on which its meaning does not hang."""
     if before.id == after.id and (before.was, before.split) != (after.was, after.split):
         sentence = f"{after.id}: it declares another origin (was, split)."
-        yield Change(kind=Kind.DECLARATION, ids=(after.id,), sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.DECLARATION, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
 
 
-def _trial(before: Capability, after: Capability) -> Iterator[Change]:
+def _trial(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
     """Whether verdicts rest on it: its meaning stays."""
     if before.trial != after.trial:
         what = "is on trial from now on" if after.trial else "is on trial no longer"
-        yield Change(kind=Kind.TRIAL, ids=(after.id,), sentence=f"{after.id} {what}.", step=Step.MINOR)
+        yield TaxonomyChange(
+            kind=ChangeKind.TRIAL, ids=(after.id,), sentence=f"{after.id} {what}.", step=VersionStep.MINOR
+        )
 
 
-def _groups(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+def _groups(old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
     """Changes of groups as such; what they mean for a capability is said of the capability that moves."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     for id, group in before.items():
         if id not in after:
             sentence = f"The group {id} (“{group.name}”) is removed."
-            yield Change(kind=Kind.GROUP_REMOVED, ids=(id,), sentence=sentence, step=Step.PATCH)
+            yield TaxonomyChange(kind=ChangeKind.GROUP_REMOVED, ids=(id,), sentence=sentence, step=VersionStep.PATCH)
     for id, group in after.items():
         if id in before:
             yield from _group(before[id], group)
         else:
             sentence = f"The group {id} (“{group.name}”) is new."
-            yield Change(kind=Kind.GROUP_ADDED, ids=(id,), sentence=sentence, step=Step.PATCH)
+            yield TaxonomyChange(kind=ChangeKind.GROUP_ADDED, ids=(id,), sentence=sentence, step=VersionStep.PATCH)
 
 
-def _group(before: Group, after: Group) -> Iterator[Change]:
+def _group(before: Group, after: Group) -> Iterator[TaxonomyChange]:
     ids = (after.id,)
     if before.name != after.name:
         sentence = f"The group {after.id}: the name “{before.name}” becomes “{after.name}”."
-        yield Change(kind=Kind.GROUP_RENAMED, ids=ids, sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.GROUP_RENAMED, ids=ids, sentence=sentence, step=VersionStep.PATCH)
     if before.parent != after.parent:
         sentence = (
             f"The group {after.id} moves: its parent was {_quoted(before.parent)} and is {_quoted(after.parent)}."
         )
-        yield Change(kind=Kind.GROUP_MOVED, ids=ids, sentence=sentence, step=Step.PATCH)
+        yield TaxonomyChange(kind=ChangeKind.GROUP_MOVED, ids=ids, sentence=sentence, step=VersionStep.PATCH)
     if before.constraint != after.constraint:
         sentence = f"The group {after.id}: its constraint was {before.constraint} and is {after.constraint}."
-        yield Change(kind=Kind.CONSTRAINT, ids=ids, sentence=sentence, step=Step.MAJOR)
+        yield TaxonomyChange(kind=ChangeKind.CONSTRAINT, ids=ids, sentence=sentence, step=VersionStep.MAJOR)
 
 
-def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[Change]:
+def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[TaxonomyChange]:
     """Ids whose moving explains that what both have stands in another order."""
     was = [id for id in before if id in after]
     now = [id for id in after if id in before]
@@ -294,10 +300,12 @@ def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[C
     kept = {id for block in blocks for id in now[block.b : block.b + block.size]}
     moved = tuple(id for id in now if id not in kept)
     if moved:
-        yield Change(kind=Kind.REORDERED, ids=moved, sentence=f"{what}: {', '.join(moved)}.", step=Step.PATCH)
+        yield TaxonomyChange(
+            kind=ChangeKind.REORDERED, ids=moved, sentence=f"{what}: {', '.join(moved)}.", step=VersionStep.PATCH
+        )
 
 
-def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
+def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
     """Ids that were retired or are no longer, where that does not go with a capability of ``old``."""
     for ids, what in (
         (set(new.retired) - set(old.retired) - old.by_id.keys(), "listed as retired from now on"),
@@ -306,4 +314,4 @@ def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[Change]:
         if ids:
             listed = tuple(sorted(ids))
             sentence = f"Under retired: {', '.join(listed)} {what}."
-            yield Change(kind=Kind.RETIRED, ids=listed, sentence=sentence, step=Step.PATCH)
+            yield TaxonomyChange(kind=ChangeKind.RETIRED, ids=listed, sentence=sentence, step=VersionStep.PATCH)

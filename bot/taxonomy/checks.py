@@ -13,7 +13,7 @@ from bot.taxonomy.model import Capability, Source, Taxonomy
 from bot.taxonomy.patterns import PatternError, compile_pattern
 from bot.taxonomy.rules import SUBJECTS, RuleError, compile_rule, probe
 from bot.text.compare import normalise
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _parents(groups: list[RawPart]) -> Iterator[Problem]:
         if parent is None:
             continue
         if parent not in by_id:
-            message = f"no group has the id {parent!r}, the parent{perhaps(parent, by_id)}"
+            message = f"no group has the id {parent!r}, the parent{did_you_mean(parent, by_id)}"
             yield group.problem(("parent",), message, "name a group of this file, or leave `parent` out")
         elif by_id[parent].text("constraint") == _EXACTLY_ONE:
             message = f"the parent {parent!r} is an exactly-one group, and such a group holds capabilities only"
@@ -139,7 +139,7 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
         if group in counts:
             counts[group] += 1
         else:
-            message = f"no group has the id {group!r}{perhaps(group, by_id)}"
+            message = f"no group has the id {group!r}{did_you_mean(group, by_id)}"
             yield capability.problem(("group",), message, "name a group of this file, or add the group")
     if all(capability.text("group") is None for capability in capabilities):
         # The fault is in the capabilities, and not in every group.
@@ -166,7 +166,7 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
         elif required is None:
             continue
         elif required not in by_id:
-            message = f"it requires {required!r}, which no capability has as its id{perhaps(required, intents)}"
+            message = f"it requires {required!r}, which no capability has as its id{did_you_mean(required, intents)}"
             yield capability.problem(("requires",), message, "name an intent capability of this file")
         elif (decided := _DECIDED_BY.get(by_id[required].text("source") or "")) is not None:
             message = f"it requires {required!r}, which is itself decided by {decided}"
@@ -209,7 +209,7 @@ def _unfit_origin(
         message = f"`{key}` names {origin}, which is a capability of this file"
         yield capability.problem((key,), message, f"name a retired id, or remove `{key}`")
     elif origin not in retired:
-        message = f"`{key}` names {origin!r}, which is not under `retired`{perhaps(origin, retired)}"
+        message = f"`{key}` names {origin!r}, which is not under `retired`{did_you_mean(origin, retired)}"
         yield capability.problem((key,), message, "name the id as it was, and add it to `retired`")
 
 

@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from bot.errors import InputError, Problem
-from bot.files.label_tables import UNKNOWN, Table, read_labels, read_table
+from bot.files.label_tables import UNKNOWN, LabelTable, read_labels, read_table
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.taxonomy.model import Exemplar, Taxonomy
 from bot.text.compare import normalise
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 EXEMPLARS_FOLDER: Final = "taxonomy/exemplars"
 TRANSLATIONS_FOLDER: Final = f"{EXEMPLARS_FOLDER}/translations"
@@ -130,7 +130,7 @@ class _Reading:
         table = self._table(file, ORIGINAL_HEADERS, _WRITE_HEADER)
         if table is None:
             return
-        words = _Words(self._taxonomy, file, table)
+        words = _FileNames(self._taxonomy, file, table)
         self.problems += words.problems
         first, hand = len(table.header) - 1, file.stem
         for line, cells in self._cells(file, table, first):
@@ -183,7 +183,7 @@ class _Reading:
                 self._complain(file, line, message, "remove one of the two")
             self._check_translation(_Place(row, file.name, line), original)
 
-    def _table(self, file: ExemplarFile, headers: Collection[tuple[str, ...]], fix: str) -> Table | None:
+    def _table(self, file: ExemplarFile, headers: Collection[tuple[str, ...]], fix: str) -> LabelTable | None:
         try:
             table = read_table(file.text, file.name, headers, fix, self._limits)
         except InputError as error:
@@ -197,7 +197,7 @@ class _Reading:
             self._complain(file, word.line, message, "remove the line `# capabilities:`")
         return table
 
-    def _cells(self, file: ExemplarFile, table: Table, first: int) -> Iterator[tuple[int, list[str]]]:
+    def _cells(self, file: ExemplarFile, table: LabelTable, first: int) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row that is no comment and has turns, which begin at the cell ``first``."""
         before = len(self.problems)
         for line, text in table.rows:
@@ -217,7 +217,7 @@ class _Reading:
         """Remember what may be the id of ``row``, also where it has spaces in place of tabs."""
         self._unread.update((row.partition("\t")[0], *row.split(maxsplit=1)[:1]))
 
-    def _too_short(self, file: ExemplarFile, table: Table, line: int, cells: int) -> None:
+    def _too_short(self, file: ExemplarFile, table: LabelTable, line: int, cells: int) -> None:
         columns = ", ".join(f"`{name}`" for name in table.header)
         message = "the row has no query"
         if cells < len(table.header):
@@ -275,10 +275,10 @@ class _Meaning(NamedTuple):
     faults: tuple[tuple[str, str], ...]
 
 
-class _Words:
+class _FileNames:
     """The names that one file uses; ``problems`` are those of its directives."""
 
-    def __init__(self, taxonomy: Taxonomy, file: ExemplarFile, table: Table) -> None:
+    def __init__(self, taxonomy: Taxonomy, file: ExemplarFile, table: LabelTable) -> None:
         self._taxonomy, self._file = taxonomy, file
         self._meanings = table.meanings
         self._judges = bool(taxonomy.capabilities)
@@ -359,4 +359,4 @@ def _unknown(id: str, taxonomy: Taxonomy, more: Collection[str] = ()) -> tuple[s
         return f"{id} is called {now} now", _CARRY_IT
     if id in taxonomy.retired:
         return f"{id} is retired", _TAKE_OUT
-    return f"the taxonomy has no capability {id!r}{perhaps(id, (*taxonomy.by_id, *more))}", _NAME_IT
+    return f"the taxonomy has no capability {id!r}{did_you_mean(id, (*taxonomy.by_id, *more))}", _NAME_IT

@@ -19,7 +19,7 @@ from jmespath.functions import Functions
 
 from bot.errors import IncumbentError
 from bot.taxonomy.model import Source
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starters")
 """The fields of the normalised specification."""
@@ -327,7 +327,7 @@ def _unknown_field(name: str, source: Source | None) -> RuleError:
         if name in its.fields:
             message = f"{name!r} is a field of {its.name} (`source: {other}`), and not of {subject.name}"
             return RuleError(message, f"{fields}; or make it `source: {other}`")
-    message = f"{subject.name} has no field {_shown(name)}{perhaps(name, {*subject.fields, *subject.inner})}"
+    message = f"{subject.name} has no field {_shown(name)}{did_you_mean(name, {*subject.fields, *subject.inner})}"
     if name in ("true", "false", "null"):
         return RuleError(message, f"write `{name}` in backticks for the value")
     return RuleError(message, f"{fields}; put texts in single quotes")
@@ -482,7 +482,7 @@ class _Check:
             raise RuleError(
                 f"{at.name} is a {at.kind}, which has no field {_shown(name)}", _compared(at.kind, self._source)
             )
-        message = f"{at.name} has no field {_shown(name)}{perhaps(name, at.fields)}"
+        message = f"{at.name} has no field {_shown(name)}{did_you_mean(name, at.fields)}"
         if name in self._subject.fields:
             message = f"{name!r} is a field of {self._subject.name}, and not of {at.name}"
         if name in ("true", "false", "null"):
@@ -535,7 +535,7 @@ def _check_literal(shape: Shape | None, node: Mapping[str, Any], source: Source)
         return
     message = f"{shape.name} is never {_shown(value)}"
     if shape.values:
-        near = perhaps(value, shape.values) if isinstance(value, str) else ""
+        near = did_you_mean(value, shape.values) if isinstance(value, str) else ""
         raise RuleError(f"{message}{near}", f"use one of: {', '.join(map(repr, shape.values))}")
     raise RuleError(f"{message}: it is a {shape.kind}", _compared(shape.kind, source))
 
@@ -597,7 +597,9 @@ def _check_function(name: str, arguments: int) -> None:
     entry = _FUNCTIONS.get(name)
     if entry is None:
         known = ", ".join(sorted(_FUNCTIONS))
-        raise RuleError(f"JMESPath has no function {_shown(name)}{perhaps(name, _FUNCTIONS)}", f"use one of: {known}")
+        raise RuleError(
+            f"JMESPath has no function {_shown(name)}{did_you_mean(name, _FUNCTIONS)}", f"use one of: {known}"
+        )
     signature = entry["signature"]
     variadic = bool(signature) and signature[-1].get("variadic", False)
     if arguments < len(signature) or (arguments > len(signature) and not variadic):

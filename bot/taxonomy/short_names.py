@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from bot.taxonomy.model import Taxonomy
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _LONGEST_SHOWN: Final = 64
 
@@ -48,7 +48,7 @@ class ShortNames:
 
     def _near(self, text: str) -> str:
         said = _plain(text)
-        near = perhaps(text, self._taxonomy.by_id) or perhaps(said, self._meant)
+        near = did_you_mean(text, self._taxonomy.by_id) or did_you_mean(said, self._meant)
         within = [item.id for item in self._taxonomy.capabilities if said in _plain(item.name).split("-")]
         return near or (f"; perhaps you meant {within[0]!r}" if len(within) == 1 else "")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.config import REVIEWED_FILES
-from bot.files.label_tables import Table, listed, read_labels, read_table
+from bot.files.label_tables import LabelTable, listed, read_labels, read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANSLATION_HEADER, is_translation
 from bot.text.compare import normalise
 
@@ -38,7 +38,7 @@ def with_rows(
     A query that a row, or its translation, has already is not added: that row is given its labels.  The others go to
     the file at ``path`` under ids of ``prefix`` and a number; where there is no such file, it begins with ``head``.
     """
-    tables = {name: _Lines(text, is_translation(name)) for name, text in files.items()}
+    tables = {name: _TableLines(text, is_translation(name)) for name, text in files.items()}
     by_id = {id: (table, place) for table in tables.values() if not table.translates for id, place in table.ids.items()}
     by_text = {
         text: by_id[id]
@@ -57,7 +57,7 @@ def with_rows(
     if new:
         target = tables.get(path)
         if target is None:
-            target = tables[path] = _Lines(head, False)
+            target = tables[path] = _TableLines(head, False)
         for row, id in zip(new, _free_ids(prefix, len(new), by_id), strict=True):
             target.append(id, row)
     return {name: table.text for name, table in tables.items() if table.text != files.get(name)}
@@ -122,13 +122,13 @@ def _free_ids(prefix: str, count: int, taken: Mapping[str, object]) -> list[str]
 
 
 @dataclass(slots=True)
-class _Lines:
+class _TableLines:
     """The lines of one file: ``ids`` says in which line (from 0) the row of an id is."""
 
     text: str
     translates: bool
     ids: dict[str, int] = field(init=False)
-    _table: Table = field(init=False)
+    _table: LabelTable = field(init=False)
     _names: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:

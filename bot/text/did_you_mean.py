@@ -10,7 +10,7 @@ _LONGEST: Final = 100
 """Characters of a name that may be a slip of another: to compare long texts takes long, and nobody means them."""
 
 
-def perhaps(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ``"; perhaps you meant 'x'"`` for the nearest of ``known``, or an empty string."""
     if len(name) > _LONGEST:
         return ""

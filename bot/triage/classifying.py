@@ -15,7 +15,7 @@ from bot.pipeline.matching import content_of, settle
 from bot.pipeline.review import Platform, under_corrections
 from bot.pipeline.submission import Package
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import Doubt, Resident, ScoredQuery
+from bot.rater.model import Doubt, RatedEntry, ScoredQuery
 from bot.rater.profile import bits
 
 CLASSIFIED: Final = {
@@ -81,7 +81,7 @@ class Ground:
     edited: frozenset[str] = frozenset()
 
     @property
-    def residents(self) -> tuple[Resident, ...]:
+    def residents(self) -> tuple[RatedEntry, ...]:
         """R and those who wait for a slot, as representatives find them."""
         known = self.platform.regression_set
         entries, _ = known.residents(self.platform.taxonomy, self.identity)

@@ -29,7 +29,7 @@ Classified: TypeAlias = tuple[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster:
+class RayCluster:
     """A Ray cluster: HOST:PORT of its head, or ``auto`` for the one that this machine is part of.
 
     It counts as lost after so many ``seconds`` without an answer or without a processor.
@@ -45,7 +45,7 @@ class Cluster:
             raise UsageError(f"--ray: {self.address!r} is no address of a Ray cluster; {fix}")
 
 
-class Said(Enum):
+class MessageKind(Enum):
     """What a message from the process that speaks to the cluster is."""
 
     ALIVE = auto()
@@ -59,14 +59,14 @@ class Said(Enum):
 class Order:
     """What the process that speaks to the cluster is given; ``model`` is a fitted one that does not ship."""
 
-    cluster: Cluster
+    cluster: RayCluster
     ground: Ground
     model: Arrays | None
     log: Path
 
 
 def classified_on(
-    cluster: Cluster, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
+    cluster: RayCluster, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
 ) -> Generator[Classified, None, None]:
     """The ``shards``, each classified once, in the order in which they are done; Ray writes its ``log``.
 
@@ -82,7 +82,7 @@ def classified_on(
     process.start()
     theirs.close()
     left = iter(shards)
-    what = Said.ALIVE
+    what = MessageKind.ALIVE
     try:
         while True:
             if not ours.poll(cluster.seconds):
@@ -90,26 +90,26 @@ def classified_on(
                 raise OutsideError(f"{said}; see `ray status`, and {log}; {_FIX}")
             try:
                 what, value = ours.recv()
-                if what is Said.WANTED:
+                if what is MessageKind.WANTED:
                     ours.send(next(left, None))
             except (EOFError, ConnectionError):
                 said = f"the connection to the Ray cluster at {cluster.address} was lost"
                 raise OutsideError(f"{said}; see {log}; {_FIX}") from None
-            if what is Said.CLASSIFIED:
+            if what is MessageKind.CLASSIFIED:
                 yield value
-            elif what is Said.FAILED:
+            elif what is MessageKind.FAILED:
                 raise value
-            elif what is Said.ENDED:
+            elif what is MessageKind.ENDED:
                 return
     finally:
         ours.close()
-        process.join(_CLOSING if what in (Said.FAILED, Said.ENDED) else 0)
+        process.join(_CLOSING if what in (MessageKind.FAILED, MessageKind.ENDED) else 0)
         # Only Ray can end it; the cluster stops what a driver asked for that is gone.
         process.kill()
         process.join()
 
 
-def reach(cluster: Cluster) -> None:
+def reach(cluster: RayCluster) -> None:
     """Raise :class:`OutsideError` where nothing listens there: Ray itself takes long to say so."""
     if cluster.address == AUTO:
         return

@@ -25,7 +25,7 @@ from bot.text.personal_data.counting import personal_in
 from bot.text.personal_data.detector import Detector
 from bot.text.secrets import redacted
 from bot.triage.processes import REPRESENTATIVES, shards
-from bot.triage.reading import Row
+from bot.triage.reading import TrafficRow
 from bot.triage.tables import name, rows_of, write_query, write_rows
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _TASKS: Final = 16
 def write_keys(
     connection: DuckDBPyConnection,
     work: Path,
-    rows: Iterator[Row | Problem],
+    rows: Iterator[TrafficRow | Problem],
     listed: int,
     progress: Progress,
 ) -> tuple[tuple[int, int], list[Problem]]:
@@ -119,11 +119,11 @@ class Preparing:
     settings: TriageSettings
     bands: tuple[int, int]
 
-    def __call__(self, rows: Sequence[tuple[Row, int]]) -> list[dict[str, Any]]:
+    def __call__(self, rows: Sequence[tuple[TrafficRow, int]]) -> list[dict[str, Any]]:
         """Rows of the texts' table, with how often each occurs."""
         return [self._prepared(row, exact) for row, exact in rows]
 
-    def _prepared(self, row: Row, exact: int) -> dict[str, Any]:
+    def _prepared(self, row: TrafficRow, exact: int) -> dict[str, Any]:
         detector = self.detectors[row.agent]
         without_keys = [redacted(turn) for turn in row.turns]
         kinds = [KEY] if without_keys != [*row.turns] else []
@@ -204,7 +204,7 @@ def bands_of(settings: TriageSettings) -> tuple[int, int]:
 def write_texts(
     connection: DuckDBPyConnection,
     work: Path,
-    rows: Iterator[Row | Problem],
+    rows: Iterator[TrafficRow | Problem],
     preparing: Preparing,
     pool: Executor | None,
     progress: Callable[[int], None],
@@ -224,20 +224,22 @@ def write_texts(
         write_rows(connection, folder / "none.parquet", _TEXTS, [])
 
 
-def _firsts(connection: DuckDBPyConnection, work: Path, rows: Iterator[Row | Problem]) -> Iterator[tuple[Row, int]]:
+def _firsts(
+    connection: DuckDBPyConnection, work: Path, rows: Iterator[TrafficRow | Problem]
+) -> Iterator[tuple[TrafficRow, int]]:
     name(connection, "firsts", [work / "distinct.parquet"])
     wanted = rows_of(connection, "SELECT place, exact FROM firsts ORDER BY place")
     following = next(wanted, None)
     for row in rows:
         if following is None:
             return
-        if isinstance(row, Row) and row.place == following["place"]:
+        if isinstance(row, TrafficRow) and row.place == following["place"]:
             yield row, following["exact"]
             following = next(wanted, None)
 
 
-def _tasks(rows: Iterator[tuple[Row, int]]) -> Iterator[list[tuple[Row, int]]]:
-    task: list[tuple[Row, int]] = []
+def _tasks(rows: Iterator[tuple[TrafficRow, int]]) -> Iterator[list[tuple[TrafficRow, int]]]:
+    task: list[tuple[TrafficRow, int]] = []
     characters = 0
     for row, exact in rows:
         task.append((row, exact))

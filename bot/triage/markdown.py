@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.report.escaping import code, plain, shortened
 from bot.triage.shortlist import Chosen, Shortlist
-from bot.triage.summary import Capability, Summary
+from bot.triage.summary import CoverageCount, Summary
 
 _TURN: Final = 160
 
@@ -84,12 +84,12 @@ def _row(item: Chosen) -> tuple[str, ...]:
     return f"{code(item.query.id)}: {text}", what, reasons, f"{item.rows:,}"
 
 
-def _covered(items: Iterable[Capability], names: Mapping[str, str]) -> Iterator[str]:
+def _covered(items: Iterable[CoverageCount], names: Mapping[str, str]) -> Iterator[str]:
     rows = ((_named(item.names, names, " + "), *_numbers(item)) for item in items)
     return _table(("capability", "rows", "entries", "shortlist"), rows)
 
 
-def _numbers(item: Capability) -> tuple[str, str, str]:
+def _numbers(item: CoverageCount) -> tuple[str, str, str]:
     return f"{item.rows:,}", f"{item.entries:,}", f"{item.chosen:,}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.triage.run import Outcome
+from bot.triage.run import TriageOutcome
 
 
 class ChosenOutput(BaseModel):
@@ -38,7 +38,7 @@ class TriageOutput(BaseModel):
     shortlist: tuple[ChosenOutput, ...]
 
     @staticmethod
-    def of(outcome: Outcome, out: str) -> TriageOutput:
+    def of(outcome: TriageOutcome, out: str) -> TriageOutput:
         """The ``outcome`` that is written to ``out``."""
         counts = outcome.summary.counts
         return TriageOutput(

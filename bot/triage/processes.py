@@ -22,7 +22,7 @@ from bot.errors import OutsideError
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
-from bot.triage.cluster import Cluster, classified_on
+from bot.triage.cluster import RayCluster, classified_on
 from bot.triage.tables import connected, name, row_count, rows_of, write_rows
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def classify_shards(
     processes: int,
     megabytes: int,
     progress: Progress,
-    cluster: Cluster | None = None,
+    cluster: RayCluster | None = None,
 ) -> None:
     """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
 
@@ -117,7 +117,7 @@ def classify_shards(
                     progress(done, total)
             return
         if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
-            desk = Desk(ground, ground.live(), backend, connection)
+            desk = ProcessState(ground, ground.live(), backend, connection)
             for path in left:
                 desk.classify(path, folder / path.name)
                 done += sizes[path]
@@ -134,7 +134,7 @@ def classify_shards(
 
 
 @dataclass(frozen=True)
-class Desk:
+class ProcessState:
     """What a process classifies with."""
 
     ground: Ground
@@ -148,13 +148,13 @@ class Desk:
         write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
 
 
-_desks: list[Desk] = []
+_desks: list[ProcessState] = []
 
 
 def _open_desk(work: Path, ground: Ground, megabytes: int) -> None:
     """What each process loads once."""
     with_masks(ground.platform)
-    _desks.append(Desk(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
+    _desks.append(ProcessState(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
 
 
 def _work(path: Path, target: Path) -> None:

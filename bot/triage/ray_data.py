@@ -31,7 +31,7 @@ from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.text.digests import digest
 from bot.triage.classifying import Ground, Representative, classify_shard
-from bot.triage.cluster import Order, Said, Shard
+from bot.triage.cluster import MessageKind, Order, Shard
 
 if TYPE_CHECKING:
     from ray import ObjectRef
@@ -56,11 +56,11 @@ def drive(pipe: Connection, order: Order) -> None:
     try:
         with suppress(BrokenPipeError, EOFError):
             _classify(messages, order)
-            messages.send(Said.ENDED)
+            messages.send(MessageKind.ENDED)
     except IncumbentError as error:
-        messages.send(Said.FAILED, error)
+        messages.send(MessageKind.FAILED, error)
     except BaseException as error:
-        messages.send(Said.FAILED, RuntimeError(f"{type(error).__name__}: {error}"))
+        messages.send(MessageKind.FAILED, RuntimeError(f"{type(error).__name__}: {error}"))
         raise
 
 
@@ -71,7 +71,7 @@ class _Messages:
         self._pipe = pipe
         self._lock = threading.Lock()
 
-    def send(self, what: Said, value: Any = None) -> None:
+    def send(self, what: MessageKind, value: Any = None) -> None:
         """Say ``what``; raises :class:`BrokenPipeError` when the other side is gone."""
         with self._lock:
             self._pipe.send((what, value))
@@ -79,7 +79,7 @@ class _Messages:
     def shards(self) -> Iterator[Shard]:
         """The shards that are left, asked for one by one."""
         while True:
-            self.send(Said.WANTED)
+            self.send(MessageKind.WANTED)
             shard = self._pipe.recv()
             if shard is None:
                 return
@@ -109,7 +109,7 @@ def _classify(messages: _Messages, order: Order) -> None:
             for row in found.iter_rows():
                 if row["failure"] is not None:
                     raise row["failure"]
-                messages.send(Said.CLASSIFIED, (row["shard"], json.loads(row["rows"])))
+                messages.send(MessageKind.CLASSIFIED, (row["shard"], json.loads(row["rows"])))
         except ray.exceptions.UserCodeException:
             raise
         except ray.exceptions.RayError as error:
@@ -140,7 +140,7 @@ def _show_life(messages: _Messages) -> None:
     while True:
         try:
             if ray.cluster_resources().get("CPU"):
-                messages.send(Said.ALIVE)
+                messages.send(MessageKind.ALIVE)
         except BrokenPipeError:
             # The command is gone, and Ray would go on with what it holds.
             os._exit(1)

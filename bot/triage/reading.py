@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from bot.config import Limits
-from bot.errors import InputError, Problem, UsageError, foreign_list
+from bot.errors import InputError, Problem, UsageError, untrusted_list
 from bot.intake.eval_sets.query_ids import ID_CHARACTERS, fault_of_id
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 from bot.text.invisible import is_shown
 from bot.text.masking import masked
 from bot.triage.tables import connected, identifier, name, quoted, row_count, rows_of
@@ -41,7 +41,7 @@ _FIX: Final = "correct the row, or leave it: the others were read"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class TrafficColumns:
     """Which columns of the inputs hold what; ``query`` and ``id`` by their usual names if not named."""
 
     query: str | None = None
@@ -50,7 +50,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TrafficRow:
     """One query of the traffic; ``place`` counts from 0 over all rows of all inputs, ``row`` from 1 in its file.
 
     ``given`` is what the column of ids has for it.  Whether that is fit, and what else it is called, is found out when
@@ -96,12 +96,12 @@ class Position:
 
 def read_rows(
     inputs: Sequence[Path],
-    columns: Columns,
+    columns: TrafficColumns,
     agents: frozenset[str],
     limits: Limits,
     megabytes: int,
     position: Position | None = None,
-) -> Iterator[Row | Problem]:
+) -> Iterator[TrafficRow | Problem]:
     """Each row of ``inputs``, in their order, or what is wrong with it.
 
     ``agents`` are the names that an agent's column may hold; without that column the only one.  ``position`` follows
@@ -154,7 +154,7 @@ def _row(
     agent_column: str | None,
     agents: frozenset[str],
     limits: Limits,
-) -> Row | Problem:
+) -> TrafficRow | Problem:
     if found[0] not in record:
         return Problem(str(path), row, f"there is no column {found[0]}", _FIX)
     turns = turns_of(record[found[0]])
@@ -169,10 +169,10 @@ def _row(
             str(path),
             row,
             f"there is no agent {masked(repr(agent))[:_LONGEST_NAME]}",
-            f"name one of {foreign_list(sorted(agents))}",
+            f"name one of {untrusted_list(sorted(agents))}",
         )
     given = _given(None if found[1] is None else record.get(found[1]))
-    return Row(place=place, file=shown_path(path), row=row, given=given, agent=agent, turns=turns)
+    return TrafficRow(place=place, file=shown_path(path), row=row, given=given, agent=agent, turns=turns)
 
 
 def _given(value: object) -> str | None:
@@ -232,7 +232,9 @@ def _text(item: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _first_columns(path: Path, columns: Columns, limits: Limits, megabytes: int) -> tuple[str, str | None] | None:
+def _first_columns(
+    path: Path, columns: TrafficColumns, limits: Limits, megabytes: int
+) -> tuple[str, str | None] | None:
     """The columns of the first row that has them; raises :class:`InputError` where none of the first rows has."""
     missing: InputError | None = None
     with closing(_records(path, columns, limits, megabytes, Position())) as records:
@@ -248,7 +250,7 @@ def _first_columns(path: Path, columns: Columns, limits: Limits, megabytes: int)
     return None
 
 
-def _columns(path: Path, record: Mapping[str, Any], wanted: Columns) -> tuple[str, str | None]:
+def _columns(path: Path, record: Mapping[str, Any], wanted: TrafficColumns) -> tuple[str, str | None]:
     """The columns of query and id; raises :class:`InputError` where one is missing."""
     there = [str(name) for name in record]
     problems = []
@@ -257,18 +259,18 @@ def _columns(path: Path, record: Mapping[str, Any], wanted: Columns) -> tuple[st
         if column is None and option == "--query-column":
             problems.append(_missing(path, f"no column is called {' or '.join(QUERY_COLUMNS)}", option, there))
         elif column is not None and column not in record:
-            problems.append(_missing(path, f"there is no column {column}{perhaps(column, there)}", option, there))
+            problems.append(_missing(path, f"there is no column {column}{did_you_mean(column, there)}", option, there))
     if query is None or problems:
         raise InputError(problems)
     return query, wanted.id or next((name for name in ID_COLUMNS if name in record), None)
 
 
 def _missing(path: Path, message: str, option: str, there: Sequence[str]) -> Problem:
-    return Problem(str(path), None, message, f"name one with {option}; there are {foreign_list(there)}")
+    return Problem(str(path), None, message, f"name one with {option}; there are {untrusted_list(there)}")
 
 
 def _records(
-    path: Path, columns: Columns, limits: Limits, megabytes: int, position: Position
+    path: Path, columns: TrafficColumns, limits: Limits, megabytes: int, position: Position
 ) -> Generator[tuple[int, Mapping[str, Any] | str], None, None]:
     """Number and columns of each row, or what is wrong with it."""
     kind = _kind(path)
@@ -304,7 +306,7 @@ def _unpacked(path: Path, raw: IO[bytes]) -> IO[bytes]:
 
 
 def _parquet(
-    path: Path, columns: Columns, longest: int, megabytes: int, position: Position
+    path: Path, columns: TrafficColumns, longest: int, megabytes: int, position: Position
 ) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     import duckdb
 
@@ -405,7 +407,7 @@ def _json_lines(stream: IO[bytes], longest: int) -> Iterator[tuple[int, Mapping[
 
 
 def _csv(
-    path: Path, stream: IO[bytes], columns: Columns, longest: int
+    path: Path, stream: IO[bytes], columns: TrafficColumns, longest: int
 ) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     lines = _CsvLines(stream, longest)
     rows = csv.reader(lines)
@@ -494,7 +496,7 @@ def _next(rows: Iterator[list[str]], longest: int) -> list[str]:
         csv.field_size_limit(others)
 
 
-def _refuse_twice(path: Path, head: Sequence[str], columns: Columns) -> None:
+def _refuse_twice(path: Path, head: Sequence[str], columns: TrafficColumns) -> None:
     """Raise :class:`InputError` where a column that is read is there more than once."""
     there = dict.fromkeys(head)
     query, id = _columns(path, there, columns)

@@ -17,7 +17,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package
 from bot.text.masking import mask_by
 from bot.triage.classifying import Ground, Representative, settled_by
-from bot.triage.cluster import Cluster
+from bot.triage.cluster import RayCluster
 from bot.triage.eval_set import render_eval_set
 from bot.triage.gathering import (
     Preparing,
@@ -30,7 +30,7 @@ from bot.triage.gathering import (
 from bot.triage.markdown import render_triage
 from bot.triage.plan import Work, writing_to
 from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, pool_of, shards
-from bot.triage.reading import Columns, Position, read_rows, refuse_changed
+from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_changed
 from bot.triage.shortlist import Shortlist, choose
 from bot.triage.summary import Summary, summarise
 from bot.triage.tables import PART, connected
@@ -50,15 +50,15 @@ class Assignment:
     platform: Platform
     inputs: tuple[Path, ...]
     stamps: tuple[tuple[int, int], ...]
-    columns: Columns
+    columns: TrafficColumns
     packages: Mapping[str, Package]
     processes: int
     shows: bool
-    cluster: Cluster | None = None
+    cluster: RayCluster | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class TriageOutcome:
     """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
 
     ``unclassified`` are the first queries that a language model could not classify, by id, and why.
@@ -90,7 +90,7 @@ def triage(
     batches: Batches,
     *,
     replaces: bool = False,
-) -> Outcome:
+) -> TriageOutcome:
     """All steps; at the end ``out`` is there as a whole, in place of an older result where it ``replaces`` one.
 
     Raises :class:`UsageError` where ``out`` is there by then and may not be replaced.
@@ -122,7 +122,7 @@ def triage(
         )
         with writing_to(out, fix, spilling=False), _beside(out) as temporary:
             summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
-            outcome = Outcome(
+            outcome = TriageOutcome(
                 rows=gathered["rows"],
                 unreadable=gathered["unreadable"],
                 problems=tuple(Problem(*each) for each in gathered["problems"]),
@@ -228,7 +228,7 @@ def _with_settled(ground: Ground, connection: DuckDBPyConnection, work: Work) ->
     )
 
 
-def _write(outcome: Outcome, assignment: Assignment, folder: Path) -> None:
+def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:
     """The eval sets, one per agent, and the report."""
     platform = assignment.platform
     for agent, package in sorted(assignment.packages.items()):

@@ -49,7 +49,7 @@ _PAIRS: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class TrafficCounts:
     """What became of the representatives, and of how many rows.
 
     ``rows`` are those that they stand for; of the ``representatives`` so many are
@@ -67,7 +67,7 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Capability:
+class CoverageCount:
     """A capability, or a pair of them, and who covers it competently: rows of the traffic, entries, the shortlist."""
 
     names: tuple[str, ...]
@@ -81,10 +81,10 @@ class Capability:
 class Summary:
     """``signatures`` are the most frequent with their rows; ``capabilities`` and ``pairs`` all that are covered."""
 
-    counts: Counts
+    counts: TrafficCounts
     signatures: tuple[tuple[tuple[str, ...], int], ...]
-    capabilities: tuple[Capability, ...]
-    pairs: tuple[Capability, ...]
+    capabilities: tuple[CoverageCount, ...]
+    pairs: tuple[CoverageCount, ...]
 
 
 def summarise(
@@ -127,7 +127,7 @@ def summarise(
             count[0] += row["rows"]
             count[1] += row["representatives"]
     summary = Summary(
-        counts=Counts(
+        counts=TrafficCounts(
             rows=int(total["rows"]),
             representatives=total["representatives"],
             settled=total["representatives"] - found["classified"],
@@ -170,13 +170,13 @@ def _covered(
 
 def _counted(
     traffic: dict[tuple[str, ...], list[int]], covered: dict[tuple[str, ...], list[int]], size: int
-) -> tuple[Capability, ...]:
+) -> tuple[CoverageCount, ...]:
     groups = {group for group in traffic if len(group) == size} | covered.keys()
     found = []
     for group in groups:
         (rows, representatives), (entries, chosen) = traffic.get(group, (0, 0)), covered.get(group, (0, 0))
         found.append(
-            Capability(names=group, rows=rows, representatives=representatives, entries=entries, chosen=chosen)
+            CoverageCount(names=group, rows=rows, representatives=representatives, entries=entries, chosen=chosen)
         )
     return tuple(sorted(found, key=lambda item: (-item.rows, item.names)))
 

@@ -42,11 +42,11 @@ from bot.consolidator.counterfactuals import Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import Reason
-from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.rater.similarity import similarity_matrix
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
@@ -125,7 +125,7 @@ def waiting(config: Curation) -> float:
         replace(query, scores={name: min(score, 0.8) for name, score in query.scores.items()}) for query in large[::2]
     ]
     residents = [
-        Resident(id=name, turns=(name,), scores={name: 0.76}, admitted_at="2026-01-01T00:00:00Z")
+        RatedEntry(id=name, turns=(name,), scores={name: 0.76}, admitted_at="2026-01-01T00:00:00Z")
         for name in sorted({name for query in large for name in query.scores})
     ]
     small = large[:4_000]
@@ -254,7 +254,9 @@ def _write_platform(root: Path, size: int) -> None:
             id=f"entry-{number:04d}",
             turns=(_text(draw),),
             scores={name: round(draw.random(), 4) for name in sorted(draw.sample(names, 6))},
-            classified=Classified(taxonomy=taxonomy.version, backend="embedded", model="m", prompt="p", samples=5),
+            classified=EntryClassification(
+                taxonomy=taxonomy.version, backend="embedded", model="m", prompt="p", samples=5
+            ),
             admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
         )
         (root / entry_path(entry.id)).write_text(render(entry), encoding="utf-8")
@@ -320,10 +322,10 @@ def _scores(draw: random.Random) -> dict[str, float]:
     return {name: round(draw.betavariate(5, 2), 4) for name in draw.sample(names, draw.randint(3, 10))}
 
 
-def _set(size: int) -> list[Resident]:
+def _set(size: int) -> list[RatedEntry]:
     draw = random.Random(2)
     return [
-        Resident(id=f"r{number}", turns=(_text(draw),), scores=_scores(draw), admitted_at="2026-01-01T00:00:00Z")
+        RatedEntry(id=f"r{number}", turns=(_text(draw),), scores=_scores(draw), admitted_at="2026-01-01T00:00:00Z")
         for number in range(size)
     ]
 

@@ -25,7 +25,7 @@ from bot.agreement.responses import responses_of
 from bot.calibration.evidence import Knob, evidence_of
 from bot.calibration.fit import calibrate, present_value, with_proposals
 from bot.calibration.override_filter import validate_responses
-from bot.calibration.replay import Judged, Replayed, Standing, replay
+from bot.calibration.replay import Judged, PastSet, Replayed, replay
 from bot.config import Curation, load_config
 from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
@@ -34,7 +34,7 @@ from bot.github.event_log import merge_events
 from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.report.verdict_text import admitting_route
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -137,8 +137,8 @@ def fit(world: World, config: Curation) -> Curation:
     """``config`` with what calibration proposes."""
     validated = validate_responses(responses_of(world.events), (), config.calibration)
 
-    def read(commit: str) -> Standing:
-        return Standing(residents=residents(world.knob, names()[int(commit)]), config=config)
+    def read(commit: str) -> PastSet:
+        return PastSet(residents=residents(world.knob, names()[int(commit)]), config=config)
 
     world.situations |= replay(world.fresh, read, None)
     world.fresh.clear()
@@ -146,12 +146,12 @@ def fit(world: World, config: Curation) -> Curation:
     return with_proposals(config, calibrate(evidence, config))
 
 
-def residents(knob: Knob, name: str) -> tuple[Resident, ...]:
+def residents(knob: Knob, name: str) -> tuple[RatedEntry, ...]:
     """R: where margins are asked about, a champion of the capability and two more coverers; else nothing."""
     if knob is not Knob.WINNING_MARGIN:
         return ()
     return tuple(
-        Resident(id=f"{name}-{place}", turns=(), scores={name: score}, admitted_at=AT)
+        RatedEntry(id=f"{name}-{place}", turns=(), scores={name: score}, admitted_at=AT)
         for place, score in enumerate((0.55, 0.5, 0.5))
     )
 

@@ -31,7 +31,7 @@ from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedde
 from bot.classifier.embedded.operations import OPERATIONS
 from bot.classifier.embedded.step_features import LEADS, read_step, step_features
 from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
-from bot.classifier.embedded.tools import Reading, ToolIndex, text_odds
+from bot.classifier.embedded.tools import RequestPart, ToolIndex, text_odds
 from bot.classifier.visible_text import clean
 from bot.files.snapshot import WorkingTree
 from bot.intake.specification import Parameter, Tool
@@ -356,7 +356,9 @@ def _unfitted(size: int = 384) -> Weights:
     return Weights(np.zeros(size), zeros, zeros[:3], empty, empty, np.zeros(0))
 
 
-def _read(agents: dict[str, Agent], row: Row, embedder: Embedder | None, weights: Weights) -> tuple[ToolIndex, Reading]:
+def _read(
+    agents: dict[str, Agent], row: Row, embedder: Embedder | None, weights: Weights
+) -> tuple[ToolIndex, RequestPart]:
     index = _index(agents, row.agent, embedder)
     index.use(weights)
     return index, index.read([text_of(row)])[0]
@@ -427,7 +429,7 @@ def fit(data: Data, rows: Sequence[Row], kinds: Kinds, embedder: Embedder) -> We
 
 def crossed(
     data: Data, rows: Sequence[Row], part: set[str], embedder: Embedder | None, weights: Weights
-) -> Iterable[tuple[Row, ToolIndex, Reading]]:
+) -> Iterable[tuple[Row, ToolIndex, RequestPart]]:
     """Prompts that call tools of another agent, read by the agents of ``part``; the same ones every time."""
     agents = sorted(
         {
@@ -453,7 +455,7 @@ def replaced(weights: Weights, **parts: Any) -> Weights:
     return Weights(**({name: getattr(weights, name) for name in weights.__dataclass_fields__} | parts))
 
 
-def fit_choice(data: Data, rows: Sequence[Row], read: dict[int, Reading], start: Array | None) -> Array:
+def fit_choice(data: Data, rows: Sequence[Row], read: dict[int, RequestPart], start: Array | None) -> Array:
     """Conditional logit: the weights that make the acceptable tools' share of the softmax likely; Newton's method."""
     tables = [read[id(row)].rows for row in rows]
     centred = [table - table.mean(axis=0) for table in tables]

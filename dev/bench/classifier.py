@@ -25,10 +25,10 @@ from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.embedded.model import FittedModel
 from bot.classifier.embedded.regression import Regression
-from bot.classifier.exemplars import Label, training_data
+from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.config import Curation, load_config
 from bot.errors import InputError
-from bot.evaluation.labels import LabelledQuery, Vocabulary, read_tsv, resolve
+from bot.evaluation.labels import LabelledQuery, LabelVocabulary, read_tsv, resolve
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED
@@ -91,11 +91,11 @@ def held_out(taxonomy: Taxonomy, model: FittedModel, ridge: float) -> None:
     """By author, language and wording."""
     data = training_data(taxonomy)
     labels = np.array(data.labels, np.int8)
-    known = labels != Label.UNKNOWN
-    truth = np.where(known, np.where(labels == Label.POSITIVE, 1.0, 0.0), np.nan)
+    known = labels != ExemplarLabel.UNKNOWN
+    truth = np.where(known, np.where(labels == ExemplarLabel.POSITIVE, 1.0, 0.0), np.nan)
     thresholds = model.calibration[:, 0]
     languages, hands, ids = (np.array([str(item) for item in part]) for part in (data.languages, data.hands, data.ids))
-    regression = Regression.of(model.rows, np.where(labels == Label.POSITIVE, 1.0, -1.0), known, ridge)
+    regression = Regression.of(model.rows, np.where(labels == ExemplarLabel.POSITIVE, 1.0, -1.0), known, ridge)
     scores = regression.left_out([np.flatnonzero(hands == hand) for hand in sorted(set(data.hands))])
     original = languages == "None"
     print("by author, macro phi")
@@ -139,7 +139,7 @@ def _judged(scores: Floats, truth: Floats, thresholds: Floats, places: NDArray[n
 
 def labelled(taxonomy: Taxonomy, backend: EmbeddedBackend, config: Curation) -> None:
     """The label files of authors who saw the definitions alone, and requests in several wordings."""
-    vocabulary = Vocabulary(taxonomy=taxonomy, meanings={}, with_agent=False)
+    vocabulary = LabelVocabulary(taxonomy=taxonomy, meanings={}, with_agent=False)
 
     def judged(files: Sequence[Path]) -> Judged:
         queries = [query for file in files for query in _read(file, vocabulary, config)]
@@ -174,7 +174,7 @@ def labelled(taxonomy: Taxonomy, backend: EmbeddedBackend, config: Curation) -> 
             _flips(f"{name} {wording}", pairs, vocabulary.capabilities)
 
 
-def _read(file: Path, vocabulary: Vocabulary, config: Curation) -> tuple[LabelledQuery, ...]:
+def _read(file: Path, vocabulary: LabelVocabulary, config: Curation) -> tuple[LabelledQuery, ...]:
     queries, problems = resolve(read_tsv(file.read_text(encoding="utf-8"), str(file), config.limits), vocabulary)
     if problems:
         raise InputError(problems)
@@ -182,7 +182,7 @@ def _read(file: Path, vocabulary: Vocabulary, config: Curation) -> tuple[Labelle
 
 
 def _said(
-    several: Sequence[tuple[str, ...]], taxonomy: Taxonomy, backend: EmbeddedBackend, vocabulary: Vocabulary
+    several: Sequence[tuple[str, ...]], taxonomy: Taxonomy, backend: EmbeddedBackend, vocabulary: LabelVocabulary
 ) -> Booleans:
     """What the product says of queries without an agent."""
     queries = [Query(id=str(number), turns=turns, file="", line=None) for number, turns in enumerate(several)]

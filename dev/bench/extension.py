@@ -36,7 +36,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.config import Curation, ExtensionSettings, load_config
 from bot.extension.candidates import find_candidates
-from bot.extension.model import Belief, Candidate, Observed
+from bot.extension.model import ExpectedCapability, ExtensionCandidate, Observed
 from bot.extension.signals import observe_all
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
@@ -83,7 +83,7 @@ class Outcome:
     """
 
     after: int | None
-    found: Candidate | None
+    found: ExtensionCandidate | None
     purity: float
     others: int
 
@@ -187,9 +187,9 @@ class Bench:
         ]
         return Stream(taxonomy, self.observe(queries, taxonomy), {}, 0)
 
-    def raised_for_nothing(self, stream: Stream) -> list[Candidate]:
+    def raised_for_nothing(self, stream: Stream) -> list[ExtensionCandidate]:
         """Every candidate that ``stream`` raises on the way, each core once."""
-        raised: list[Candidate] = []
+        raised: list[ExtensionCandidate] = []
         for size in [*range(LOOK, len(stream.observed), LOOK), len(stream.observed)]:
             cores = [item.core for item in raised]
             raised += find_candidates(stream.observed[:size], stream.taxonomy, self.settings, cores, Detector())
@@ -233,7 +233,7 @@ class Bench:
         }
 
 
-def told(candidate: Candidate) -> str:
+def told(candidate: ExtensionCandidate) -> str:
     """A candidate in a line."""
     terms = ", ".join(f"{item.trait.words} {item.members}" for item in candidate.telling[:4])
     kind = f"{candidate.kind} {' + '.join(candidate.belongs_to)}".strip()
@@ -264,7 +264,7 @@ def measured_size(size: int) -> int:
         own = frozenset() if sings else known.capabilities
         customer = f"customer{draw.randrange(1_000)}"
         beliefs = {
-            item.id: Belief(value=item.id in own, confidence=0.9 if item.id in own else 0.02)
+            item.id: ExpectedCapability(value=item.id in own, confidence=0.9 if item.id in own else 0.02)
             for item in taxonomy.capabilities
             if item.is_judged_from_text
         }

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from bot.agreement.statistics import wilson
 from bot.classifier.embedded import familiarity
 from bot.classifier.embedded import familiarity as language_table
-from bot.classifier.embedded.familiarity import Familiarity, Judged, Settings, script_of, settings
+from bot.classifier.embedded.familiarity import Familiarity, Settings, TextFamiliarity, script_of, settings
 from bot.classifier.model import Unfamiliar
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -212,9 +212,9 @@ def code_of_repository() -> list[Text]:
     return found
 
 
-def report(judged: Sequence[tuple[Text, Judged]], show: bool) -> None:
+def report(judged: Sequence[tuple[Text, TextFamiliarity]], show: bool) -> None:
     """How many of each kind and origin are unfamiliar, with Wilson intervals, and why."""
-    groups: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[TextFamiliarity]] = defaultdict(list)
     for text, answer in judged:
         groups[text.kind, "all" if text.kind == "familiar" else "all listed"].append(answer)
         groups[text.kind, text.origin].append(answer)

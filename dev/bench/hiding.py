@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.classifier.exemplars import Label, training_data
+from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy, Turns
 from bot.text.compare import normalise
 
@@ -35,7 +35,9 @@ def exemplars_of(taxonomy: Taxonomy) -> list[Known]:
         Known(
             turns,
             normalise(turns),
-            frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is Label.POSITIVE),
+            frozenset(
+                name for name, label in zip(data.capabilities, row, strict=True) if label is ExemplarLabel.POSITIVE
+            ),
         )
         for turns, row in zip(data.exemplars, data.labels, strict=True)
     ]

@@ -29,7 +29,7 @@ import yaml
 
 from bot.classifier.consistency import agree
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
-from bot.curator.entry import Admitted, Classified, Entry
+from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
@@ -37,7 +37,7 @@ from bot.git import ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
 from bot.github.git_state import World
-from bot.github.models import Issue, IssueComment, Operation, PullRequest, PushCommits, Remark, WriteLedger
+from bot.github.models import Issue, IssueComment, Operation, PullRequest, PushCommits, ThreadComment, WriteLedger
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
@@ -166,7 +166,7 @@ class Quiet(GitHubClient):
     def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
         return ()
 
-    def comments_since(self, moment: str) -> tuple[Remark, ...]:
+    def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
         return ()
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
@@ -212,7 +212,7 @@ def entries() -> dict[str, str]:
             id=f"entry-{number:04d}",
             turns=(f"{draw.choice(exemplars())} [{number}]",),
             scores=dict.fromkeys(sorted(own), 0.95),
-            classified=Classified(taxonomy=taxonomy.version, **dataclasses.asdict(_IDENTITY)),
+            classified=EntryClassification(taxonomy=taxonomy.version, **dataclasses.asdict(_IDENTITY)),
             admitted=Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
             pin="its eviction is not to be suggested",
         )

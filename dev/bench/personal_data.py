@@ -17,7 +17,7 @@ from typing import Final
 
 from bot.agreement.statistics import wilson
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Found, Kind
+from bot.text.personal_data.model import Found, PersonalDataKind
 
 FOLDER: Final = Path(__file__).parents[2] / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8
@@ -36,18 +36,18 @@ class LabelledText:
 class Counts:
     """Spans by kind; texts without labels but names, and how many of these raise a false alarm."""
 
-    right: Counter[Kind] = field(default_factory=Counter)
-    found: Counter[Kind] = field(default_factory=Counter)
-    labelled: Counter[Kind] = field(default_factory=Counter)
+    right: Counter[PersonalDataKind] = field(default_factory=Counter)
+    found: Counter[PersonalDataKind] = field(default_factory=Counter)
+    labelled: Counter[PersonalDataKind] = field(default_factory=Counter)
     clean: int = 0
     alarms: int = 0
 
-    def precision(self, kinds: Iterable[Kind]) -> tuple[int, int]:
+    def precision(self, kinds: Iterable[PersonalDataKind]) -> tuple[int, int]:
         """How many of the spans that were found are right."""
         kinds = list(kinds)
         return sum(self.right[kind] for kind in kinds), sum(self.found[kind] for kind in kinds)
 
-    def recall(self, kinds: Iterable[Kind]) -> tuple[int, int]:
+    def recall(self, kinds: Iterable[PersonalDataKind]) -> tuple[int, int]:
         """How many of the labelled spans were found."""
         kinds = list(kinds)
         return sum(self.right[kind] for kind in kinds), sum(self.labelled[kind] for kind in kinds)
@@ -57,7 +57,7 @@ def read_labels(path: Path) -> list[LabelledText]:
     """The labelled texts of a file, one JSON object a line."""
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [
-        LabelledText(row["text"], tuple(Found(Kind(kind), start, end) for start, end, kind in row["spans"]))
+        LabelledText(row["text"], tuple(Found(PersonalDataKind(kind), start, end) for start, end, kind in row["spans"]))
         for row in rows
     ]
 
@@ -70,9 +70,9 @@ def measure(texts: Iterable[LabelledText]) -> Counts:
         counts.found.update(it.kind for it in found)
         counts.labelled.update(it.kind for it in item.spans)
         counts.right.update(it.kind for it in item.spans if any(matches(it, other) for other in found))
-        if all(it.kind is Kind.NAME for it in item.spans):
+        if all(it.kind is PersonalDataKind.NAME for it in item.spans):
             counts.clean += 1
-            counts.alarms += any(it.kind is not Kind.NAME for it in found)
+            counts.alarms += any(it.kind is not PersonalDataKind.NAME for it in found)
     return counts
 
 
@@ -98,8 +98,8 @@ def main() -> int:
 
 def _print_table(name: str, texts: int, counts: Counts) -> None:
     print(f"{name}: {texts} texts")
-    groups: list[tuple[str, Sequence[Kind]]] = [(kind.value, [kind]) for kind in Kind]
-    groups.append(("all but names", [kind for kind in Kind if kind is not Kind.NAME]))
+    groups: list[tuple[str, Sequence[PersonalDataKind]]] = [(kind.value, [kind]) for kind in PersonalDataKind]
+    groups.append(("all but names", [kind for kind in PersonalDataKind if kind is not PersonalDataKind.NAME]))
     for label, kinds in groups:
         print(f"  {label:14} precision {_share(*counts.precision(kinds))}   recall {_share(*counts.recall(kinds))}")
     print(f"  texts without, in which some was found: {_share(counts.alarms, counts.clean)}\n")

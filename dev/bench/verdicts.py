@@ -30,7 +30,7 @@ from bot.classifier.classify import classify
 from bot.classifier.corrections import corrected
 from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES, Curation
-from bot.consolidator.counterfactuals import Outcome
+from bot.consolidator.counterfactuals import VerdictOutcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
 from bot.curator.decisions import resident
@@ -41,7 +41,7 @@ from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.review import Platform, load_platform
 from bot.rater.adapter import rate
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.report.verdict_text import SHOWN_NAMES, questions, strongest_first
 from bot.taxonomy.model import Capability, Taxonomy
 from dev.bench.classifier import LABELS, REPOSITORY, WORDINGS
@@ -103,7 +103,7 @@ class Stream:
     config: Curation
 
     @staticmethod
-    def of(customers: Sequence[Sequence[Item]], residents: Sequence[Resident], config: Curation) -> Stream:
+    def of(customers: Sequence[Sequence[Item]], residents: Sequence[RatedEntry], config: Curation) -> Stream:
         """``customers`` after each other, beginning with the set ``residents``."""
         return Stream(
             customers=customers,
@@ -183,7 +183,7 @@ class Stream:
 
 
 def _cycles(
-    customers: Sequence[Sequence[ScoredQuery]], residents: Sequence[Resident], config: Curation
+    customers: Sequence[Sequence[ScoredQuery]], residents: Sequence[RatedEntry], config: Curation
 ) -> list[tuple[Verdict, ...]]:
     """The verdicts on each customer's queries, judged against ``residents`` and what entered before."""
     present, found = list(residents), []
@@ -315,7 +315,7 @@ def _lines(file: Path) -> list[str]:
 # Other wordings.
 
 
-def turned(name: str, platform: Platform, residents: Sequence[Resident], backend: Backend) -> dict[str, list[bool]]:
+def turned(name: str, platform: Platform, residents: Sequence[RatedEntry], backend: Backend) -> dict[str, list[bool]]:
     """Wording → of each request of a file, each judged alone, whether its outcome is another than the plain one's."""
     header, *rows = [line.split("\t") for line in (LABELS / name).read_text(encoding="utf-8").splitlines()]
     outcomes = {}
@@ -323,7 +323,9 @@ def turned(name: str, platform: Platform, residents: Sequence[Resident], backend
         queries = [_query(str(number), (row[place],)) for number, row in enumerate(rows)]
         result = classify(queries, UNDECLARED, platform.taxonomy, backend, lambda done, total: None)
         scored = [platform.rate(said, query, None) for query, said in zip(queries, result.classifications, strict=True)]
-        outcomes[wording] = [Outcome.of(run_cycle([query], residents, platform.config)[0].ruling) for query in scored]
+        outcomes[wording] = [
+            VerdictOutcome.of(run_cycle([query], residents, platform.config)[0].ruling) for query in scored
+        ]
     return {wording: list(map(ne, outcomes[header[0]], outcomes[wording])) for wording in header[1:]}
 
 
@@ -377,7 +379,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def told(
-    name: str, customers: Sequence[Sequence[Item]], residents: Sequence[Resident], config: Curation, shows: bool
+    name: str, customers: Sequence[Sequence[Item]], residents: Sequence[RatedEntry], config: Curation, shows: bool
 ) -> None:
     """The figures of a set, and what is wrong, query by query, if that is wanted."""
     stream = Stream.of(customers, residents, config)

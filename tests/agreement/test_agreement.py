@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agreement.agreement import Month, Overridden, Row, Said, Share, agreement_of
+from bot.agreement.agreement import AgreementRow, Month, Overridden, ReasonCount, Share, agreement_of
 from bot.agreement.responses import Response, responses_of
-from bot.agreement.statistics import Interval, wilson
+from bot.agreement.statistics import ShareInterval, wilson
 from bot.consolidator.verdict import Reason
 from tests.agreement.factories import day, facts, response
 from tests.agreement.month import EVENTS
@@ -18,9 +18,9 @@ from tests.agreement.month import EVENTS
 
 def row(
     name: str, explicit: tuple[int, int], implicit: tuple[int, int] = (0, 0), several: int = 0, alpha: Any = None
-) -> Row:
+) -> AgreementRow:
     """Counts are (responses, those that agree)."""
-    return Row(name=name, explicit=Share(*explicit), implicit=Share(*implicit), several=several, alpha=alpha)
+    return AgreementRow(name=name, explicit=Share(*explicit), implicit=Share(*implicit), several=several, alpha=alpha)
 
 
 def test_a_month_is_counted_as_by_hand() -> None:
@@ -50,8 +50,8 @@ def test_a_month_is_counted_as_by_hand() -> None:
         Month(month="2026-04", explicit=Share(1, 0), implicit=Share(0, 0)),
     )
     assert found.said == (
-        Said(text="Too narrow.", count=2, overrides=2),
-        Said(text="We need it.", count=1, overrides=1),
+        ReasonCount(text="Too narrow.", count=2, overrides=2),
+        ReasonCount(text="We need it.", count=1, overrides=1),
     )
     # a: q1 merged, q5 twice, q6; b: q5 twice, since q2 was undone.
     assert [(item.capability, item.overrides, item.answers, item.implicit) for item in found.overridden] == [
@@ -90,7 +90,7 @@ def test_few_overrides_do_not_lead_many() -> None:
     found = agreement_of([*of("once", 1, 1), *of("most", 12, 10), *of("some", 60, 20), *of("never", 9, 0)]).overridden
     assert [item.capability for item in found] == ["most", "some", "once"]
     assert found[2] == Overridden(
-        capability="once", overrides=1, answers=1, implicit=0, interval=Interval(found[2].interval.low, 1.0)
+        capability="once", overrides=1, answers=1, implicit=0, interval=ShareInterval(found[2].interval.low, 1.0)
     )
     assert round(found[2].interval.low, 4) == 0.2065
 

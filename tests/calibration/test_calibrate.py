@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.calibrate import ConfigEdit, Finding, edit_config, find
-from bot.calibration.cross_validation import Agreement, fold_of
+from bot.calibration.calibrate import CalibrationFinding, ConfigEdit, edit_config, find
+from bot.calibration.cross_validation import PredictionAgreement, fold_of
 from bot.calibration.past_sets import reader
-from bot.calibration.replay import Standing
+from bot.calibration.replay import PastSet
 from bot.files.snapshot import WorkingTree
 from bot.ledger.events import Event, Shown, Suggested
 from bot.taxonomy.migration import Lineage
@@ -54,9 +54,9 @@ def events(bar: float) -> list[Event]:
 
 def found(
     told: list[Event], classifier: str | None = None, capabilities: Collection[str] = "c", **versions: Collection[str]
-) -> Finding:
+) -> CalibrationFinding:
     """What ``told`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
-    standing = Standing(residents=(), config=CONFIG)
+    standing = PastSet(residents=(), config=CONFIG)
     comparable = {"1.0.0": capabilities} | versions
     return find(told, lambda _: standing, CONFIG, capabilities, classifier, lambda version: comparable.get(version, ()))
 
@@ -70,7 +70,7 @@ def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answer
     assert len(finding.changed) == 19
     assert {item.after for item in finding.changed} == {"EXCLUDE direct REDUNDANT"}
     held = finding.held_out
-    assert (held.explicit.count, held.explicit.before, held.silent, held.lost) == (40, 21, Agreement(), 0)
+    assert (held.explicit.count, held.explicit.before, held.silent, held.lost) == (40, 21, PredictionAgreement(), 0)
     assert held.explicit.after >= 36
 
 
@@ -143,8 +143,8 @@ def test_people_who_agree_change_nothing() -> None:
     finding = found([*events(0.5), *(passed("q41", at=day(9)), shown("q41", place=0))])
     assert finding.proposed == ()
     assert finding.changed == ()
-    assert finding.held_out.explicit == Agreement(40, 40, 40)
-    assert finding.held_out.silent == Agreement(1, 1, 1)
+    assert finding.held_out.explicit == PredictionAgreement(40, 40, 40)
+    assert finding.held_out.silent == PredictionAgreement(1, 1, 1)
 
 
 def test_floors_are_judged_by_what_would_be_suggested() -> None:
@@ -159,7 +159,7 @@ def test_floors_are_judged_by_what_would_be_suggested() -> None:
     finding = found(told)
     (estimate,) = finding.proposed
     assert (estimate.knob.value, estimate.proposed) == ("redundancy_floor", 4.0)
-    assert finding.held_out.explicit == Agreement(30, 10, 30)
+    assert finding.held_out.explicit == PredictionAgreement(30, 10, 30)
     assert finding.held_out.lost == 1
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.evidence import Evidence, Knob
-from bot.calibration.fit import Estimate, Outcome, calibrate, present_value, with_proposals
+from bot.calibration.evidence import Knob, KnobEvidence
+from bot.calibration.fit import Estimate, KnobOutcome, calibrate, present_value, with_proposals
 from bot.config import Curation
 from tests.agreement.factories import response
 from tests.factories import make_config
@@ -19,18 +19,18 @@ PRESENT = make_config()
 MINIMUM = PRESENT.calibration.minimum
 
 
-def evidence(at: float, met: bool, knob: Knob = Knob.COMPETENCE_BAR, weight: float = 1.0, **more: Any) -> Evidence:
+def evidence(at: float, met: bool, knob: Knob = Knob.COMPETENCE_BAR, weight: float = 1.0, **more: Any) -> KnobEvidence:
     item = response(**{"route": "review", "agrees": met} | more)
-    return Evidence(knob=knob, capability="a", at=at, met=met, weight=weight, response=item)
+    return KnobEvidence(knob=knob, capability="a", at=at, met=met, weight=weight, response=item)
 
 
-def turning(at: float, knob: Knob = Knob.COMPETENCE_BAR, step: float = 0.01, count: int = 20) -> list[Evidence]:
+def turning(at: float, knob: Knob = Knob.COMPETENCE_BAR, step: float = 0.01, count: int = 20) -> list[KnobEvidence]:
     """People who find enough what reaches ``at``, and nothing below it."""
     enough = [evidence(round(at + step * place, 9), True, knob) for place in range(count)]
     return enough + [evidence(round(at - step * (place + 1), 9), False, knob) for place in range(count)]
 
 
-def one(found: list[Evidence], config: Curation = PRESENT) -> Estimate:
+def one(found: list[KnobEvidence], config: Curation = PRESENT) -> Estimate:
     (estimate,) = calibrate(found, config)
     return estimate
 
@@ -60,7 +60,7 @@ def test_a_knob_moves_to_where_people_turn(knob: Knob, at: float, step: float, p
     count = 4 if knob is Knob.REDUNDANCY_FLOOR else 20
     found = turning(at, knob, step, count) * (1 if count == 20 else 3)
     estimate = one(found)
-    assert (estimate.outcome, estimate.proposed) == (Outcome.PROPOSED, proposed)
+    assert (estimate.outcome, estimate.proposed) == (KnobOutcome.PROPOSED, proposed)
     assert estimate.against == ()
     assert {item.met for item in estimate.raising} <= {False}
     assert {item.met for item in estimate.lowering} <= {True}
@@ -76,17 +76,17 @@ def test_too_few_words_move_nothing_and_silence_is_no_word() -> None:
     words = [evidence(0.7, False) for _ in range(MINIMUM - 1)]
     silent = [evidence(0.9, True, explicit=False) for _ in range(50)]
     estimate = one([*words, *silent])
-    assert (estimate.outcome, estimate.likeliest, estimate.proposed) == (Outcome.THIN, None, None)
+    assert (estimate.outcome, estimate.likeliest, estimate.proposed) == (KnobOutcome.THIN, None, None)
     assert len(estimate.against) == len(words)
-    assert one([*words, evidence(0.7, False)]).outcome is not Outcome.THIN
+    assert one([*words, evidence(0.7, False)]).outcome is not KnobOutcome.THIN
 
 
 def test_what_is_close_or_unsure_is_not_proposed() -> None:
-    assert one(turning(0.51)).outcome is Outcome.CLOSE
+    assert one(turning(0.51)).outcome is KnobOutcome.CLOSE
     torn = [evidence(0.6, met) for met in (True, False) for _ in range(6)] + [evidence(0.6, False)]
-    assert one(torn).outcome in (Outcome.UNSURE, Outcome.CLOSE)
+    assert one(torn).outcome in (KnobOutcome.UNSURE, KnobOutcome.CLOSE)
     hesitant = make_config(calibration=PRESENT.calibration.model_copy(update={"least_gain": 1000.0}).model_dump())
-    assert one(turning(0.62), hesitant).outcome is Outcome.UNSURE
+    assert one(turning(0.62), hesitant).outcome is KnobOutcome.UNSURE
 
 
 def test_overrides_are_counted_against_silence() -> None:
@@ -117,7 +117,7 @@ PLAIN = make_config(
 
 
 @given(some)
-def test_a_bar_lies_between_nothing_and_one_and_is_never_less_likely(found: list[Evidence]) -> None:
+def test_a_bar_lies_between_nothing_and_one_and_is_never_less_likely(found: list[KnobEvidence]) -> None:
     estimate = one(found)
     assert estimate.likeliest is not None
     assert 0 <= estimate.likeliest <= 1
@@ -125,7 +125,7 @@ def test_a_bar_lies_between_nothing_and_one_and_is_never_less_likely(found: list
 
 
 @given(some, scores)
-def test_one_more_answer_moves_a_bar_to_its_own_side_only(found: list[Evidence], at: float) -> None:
+def test_one_more_answer_moves_a_bar_to_its_own_side_only(found: list[KnobEvidence], at: float) -> None:
     """With lapse and attention given; where they are found as well, another answer may change these instead."""
     before = one(found, PLAIN).likeliest
     enough = one([*found, evidence(at, True)], PLAIN).likeliest
@@ -137,7 +137,7 @@ def test_one_more_answer_moves_a_bar_to_its_own_side_only(found: list[Evidence],
 
 
 @given(some, st.randoms(use_true_random=False))
-def test_order_and_people_do_not_matter(found: list[Evidence], draw: Any) -> None:
+def test_order_and_people_do_not_matter(found: list[KnobEvidence], draw: Any) -> None:
     other = [replace(item, response=replace(item.response, by="zoe")) for item in found]
     draw.shuffle(other)
     here, there = one(found), one(other)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.replay import Replayed, Standing, judged, replay
+from bot.calibration.replay import PastSet, Replayed, judged, replay
 from bot.consolidator.cycle import run_cycle
 from bot.ledger.events import Shown, VerdictFacts
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.report.verdict_text import codes
 from tests.agreement.factories import COMMIT, day, facts, name_of, shown
 from tests.factories import make_config, query, resident
@@ -21,8 +21,8 @@ CONFIG = make_config(first_floor=0.6)
 R = (resident("r1", {"a": 0.7, "b": 0.55}), resident("r2", {"a": 0.6}), resident("r3", {"a": 0.6}))
 
 
-def stand(residents: Sequence[Resident] = R, config: Any = CONFIG) -> Any:
-    return lambda commit: Standing(residents=tuple(residents), config=config) if commit == COMMIT else None
+def stand(residents: Sequence[RatedEntry] = R, config: Any = CONFIG) -> Any:
+    return lambda commit: PastSet(residents=tuple(residents), config=config) if commit == COMMIT else None
 
 
 def showing(scores: dict[str, float], codes: str, entry: str = "q1", place: int = 0, **more: Any) -> Shown:
@@ -105,7 +105,7 @@ def test_a_later_push_is_judged_beside_what_it_left_unchanged() -> None:
     pushed = showing({"c": 0.7}, "EXCLUDE direct REDUNDANT", "q2", 1, at=day(2), head="e" * 40)
     rebased = showing({"c": 0.6}, "EXCLUDE direct REDUNDANT", "q3", 1, at=day(3), head="f" * 40, base="b" * 40)
     elsewhere = showing({"c": 0.7}, "INCLUDE direct NEW_COVERAGE", "q4", 0, at=day(3), pull_request=8)
-    standing = Standing(residents=R, config=CONFIG)
+    standing = PastSet(residents=R, config=CONFIG)
     found = replay([rebased, elsewhere, pushed, sibling], lambda _: standing, None)
     assert [found[judged(item)].changed for item in (sibling, pushed, rebased, elsewhere)] == [False] * 4
     assert len(found) == 4

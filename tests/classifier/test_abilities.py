@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.answers import Answer, Token
+from bot.classifier.language_model.answers import ModelAnswer, Token
 from bot.classifier.language_model.endpoint_features import (
     BEST,
     LEAST,
@@ -20,7 +20,7 @@ from bot.classifier.language_model.endpoint_features import (
     parameters,
 )
 
-FITTING = Answer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
+FITTING = ModelAnswer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
 DRAW = Draw(messages=[{"role": "user", "content": "x"}], schema={"type": "object"}, samples=5, seed=3, tokens=70)
 
 
@@ -32,7 +32,7 @@ class Endpoint:
         self.pretends = pretends
         self.asked: list[Mapping[str, Any]] = []
 
-    def __call__(self, asked: dict[str, Any], final: bool = False) -> Sequence[Answer] | None:
+    def __call__(self, asked: dict[str, Any], final: bool = False) -> Sequence[ModelAnswer] | None:
         self.asked.append(asked)
         known = self.abilities
         form = asked.get("response_format", {}).get("type", "plain")
@@ -48,12 +48,12 @@ class Endpoint:
         if any(key in asked and key != known.length for key in ("max_tokens", "max_completion_tokens")):
             return None
         fits = form in formats.get(known.format, ("plain",)) and form != "plain"
-        answer = FITTING if fits else Answer("Sure, it works!", FITTING.tokens)
+        answer = FITTING if fits else ModelAnswer("Sure, it works!", FITTING.tokens)
         if not ("logprobs" in asked and known.log_probabilities):
-            answer = Answer(answer.text)
+            answer = ModelAnswer(answer.text)
         return [answer] * (asked.get("n", 1) if known.several else 1)
 
-    def demand(self, asked: dict[str, Any]) -> Sequence[Answer]:
+    def demand(self, asked: dict[str, Any]) -> Sequence[ModelAnswer]:
         found = self(asked)
         assert found is not None
         return found
@@ -86,15 +86,15 @@ def test_what_is_accepted_and_not_done_does_not_count(pretended: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 50_000, '{"works": "yes"}', '{"works": true, "x": 1}', "null", None])
 def test_an_answer_to_the_probe_that_does_not_fit_shows_nothing(text: str | None) -> None:
-    def ask(asked: dict[str, Any], final: bool = False) -> Sequence[Answer]:
-        return [Answer(text, FITTING.tokens)] * asked.get("n", 1)
+    def ask(asked: dict[str, Any], final: bool = False) -> Sequence[ModelAnswer]:
+        return [ModelAnswer(text, FITTING.tokens)] * asked.get("n", 1)
 
     found = find_out(ask, ask, 5)
     assert (found.format, found.several, found.log_probabilities) == ("plain", True, True)
 
 
 def test_a_refusal_of_what_everybody_knows_is_raised() -> None:
-    def demand(asked: dict[str, Any]) -> Sequence[Answer]:
+    def demand(asked: dict[str, Any]) -> Sequence[ModelAnswer]:
         raise LookupError(str(asked))
 
     with pytest.raises(LookupError):

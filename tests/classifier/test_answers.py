@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.called_tools import probability
 from bot.classifier.language_model.answers import (
-    Answer,
+    ModelAnswer,
     SampledCalls,
     Token,
     Vote,
@@ -38,7 +38,7 @@ PLAIN_VOTES = {"call": True, "canary": False, "table": False}
 
 def read(value: object, asked: Asked = ASKED, *, prose: bool = False) -> Vote | str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return read_answer(Answer(text), asked, embedded_in_prose=prose)
+    return read_answer(ModelAnswer(text), asked, embedded_in_prose=prose)
 
 
 def valid(value: object, asked: Asked = ASKED, *, prose: bool = False) -> Vote:
@@ -154,13 +154,13 @@ def test_no_json_is_taken_for_an_answer_by_half(value: object) -> None:
 
 @pytest.mark.parametrize("text", [None, ""])
 def test_nothing_at_all_is_no_answer(text: str | None) -> None:
-    assert read_answer(Answer(text), ASKED, embedded_in_prose=True) == "the answer was empty"
+    assert read_answer(ModelAnswer(text), ASKED, embedded_in_prose=True) == "the answer was empty"
 
 
 def test_an_answer_that_was_cut_off_or_refused_does_not_count_whatever_it_holds() -> None:
-    assert read_answer(Answer(json.dumps(GOOD), fault="the answer was cut off"), ASKED, embedded_in_prose=False) == (
-        "the answer was cut off"
-    )
+    assert read_answer(
+        ModelAnswer(json.dumps(GOOD), fault="the answer was cut off"), ASKED, embedded_in_prose=False
+    ) == ("the answer was cut off")
 
 
 # Endpoints that cannot be held to JSON.
@@ -210,7 +210,9 @@ def tokens(text: str, sure: float = 0.8) -> tuple[Token, ...]:
 )
 def test_log_probabilities_of_true_and_false_are_the_firmest_basis(value: object) -> None:
     text = json.dumps(value)
-    vote = read_answer(Answer(text, tokens(text)), VOTES if value is PLAIN_VOTES else ASKED, embedded_in_prose=False)
+    vote = read_answer(
+        ModelAnswer(text, tokens(text)), VOTES if value is PLAIN_VOTES else ASKED, embedded_in_prose=False
+    )
     assert isinstance(vote, Vote)
     assert vote.sample.basis == "log-probabilities"
     assert vote.sample.votes == {"call": True, "format.table": False}
@@ -224,7 +226,7 @@ def measured(*alternatives: dict[str, float], token: str = "true", before: str =
     if before:
         head = head.removesuffix(before)
     parts = [Token(head, {head: 0.0}), Token(before + token, alternatives[0]), *tokens(tail)]
-    vote = read_answer(Answer(text, tuple(parts)), VOTES, embedded_in_prose=False)
+    vote = read_answer(ModelAnswer(text, tuple(parts)), VOTES, embedded_in_prose=False)
     assert isinstance(vote, Vote)
     return vote.sample.probabilities["call"] if vote.sample.basis == "log-probabilities" else vote.sample.basis
 
@@ -254,14 +256,14 @@ def test_probability_is_shared_between_true_and_false_alone(
 
 def test_tokens_that_are_not_those_of_the_text_are_not_believed() -> None:
     text = json.dumps(PLAIN_VOTES)
-    vote = read_answer(Answer(text, tokens(text + " ")), VOTES, embedded_in_prose=False)
+    vote = read_answer(ModelAnswer(text, tokens(text + " ")), VOTES, embedded_in_prose=False)
     assert isinstance(vote, Vote)
     assert vote.sample.basis == "vote"
 
 
 def test_a_vote_that_cannot_be_placed_leaves_the_stated_certainties() -> None:
     text = json.dumps(GOOD).replace('"call"', '"c\\u0061ll"')
-    vote = read_answer(Answer(text, tokens(text)), ASKED, embedded_in_prose=False)
+    vote = read_answer(ModelAnswer(text, tokens(text)), ASKED, embedded_in_prose=False)
     assert isinstance(vote, Vote)
     assert vote.sample.basis == "stated"
 
@@ -269,7 +271,7 @@ def test_a_vote_that_cannot_be_placed_leaves_the_stated_certainties() -> None:
 def test_what_is_quoted_beside_the_answer_lends_it_no_probability() -> None:
     quoted = '"call": true '
     text = quoted + json.dumps(PLAIN_VOTES | {"call": False})
-    vote = read_answer(Answer(text, tokens(text)), VOTES, embedded_in_prose=True)
+    vote = read_answer(ModelAnswer(text, tokens(text)), VOTES, embedded_in_prose=True)
     assert isinstance(vote, Vote)
     assert vote.sample.basis == "log-probabilities"
     assert vote.sample.probabilities["call"] == pytest.approx(0.2)

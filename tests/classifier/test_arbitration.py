@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.arbitration import Evidence, arbitrate
+from bot.classifier.arbitration import PathFindings, arbitrate
 from bot.classifier.model import CalledTools, Classification, Consensus, Contradiction, Judgement, Path
 from bot.taxonomy.model import Capability
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
@@ -33,7 +33,9 @@ def decide(
     implied: Sequence[str] = (),
     **more: Any,
 ) -> Classification:
-    evidence = Evidence(declared=rules or {}, inferred=inferred or {}, calls=calls, implied=frozenset(implied), **more)
+    evidence = PathFindings(
+        declared=rules or {}, inferred=inferred or {}, calls=calls, implied=frozenset(implied), **more
+    )
     return arbitrate("q", taxonomy(*capabilities), evidence)
 
 
@@ -448,7 +450,7 @@ def test_other_groups_may_have_any_number_of_true_members() -> None:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
+def cases(draw: st.DrawFn) -> tuple[list[Capability], PathFindings]:
     consensus = st.builds(Consensus, st.booleans(), st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0]))
     capabilities = [CALL]
     rules: dict[str, bool | None] = {}
@@ -466,12 +468,12 @@ def cases(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
     chosen = draw(st.none() | st.just(TOOL))
     implied = frozenset(draw(st.sets(st.sampled_from(sorted(rules))))) if chosen and rules else frozenset()
     order = draw(st.permutations(capabilities))
-    return order, Evidence(declared=rules, inferred=inferred, calls=chosen, implied=implied)
+    return order, PathFindings(declared=rules, inferred=inferred, calls=chosen, implied=implied)
 
 
 @given(cases())
 def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_off_the_taxonomy(
-    case: tuple[list[Capability], Evidence],
+    case: tuple[list[Capability], PathFindings],
 ) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
@@ -492,7 +494,7 @@ def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_of
 
 
 @given(cases())
-def test_inference_never_overrides_a_value_of_the_specification(case: tuple[list[Capability], Evidence]) -> None:
+def test_inference_never_overrides_a_value_of_the_specification(case: tuple[list[Capability], PathFindings]) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
     result = arbitrate("q", everything, evidence)
@@ -513,7 +515,9 @@ def test_inference_never_overrides_a_value_of_the_specification(case: tuple[list
 
 
 @given(cases())
-def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(case: tuple[list[Capability], Evidence]) -> None:
+def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(
+    case: tuple[list[Capability], PathFindings],
+) -> None:
     capabilities, evidence = case
     result = arbitrate("q", taxonomy(*capabilities), evidence)
     assert list(result.judgements) == [capability.id for capability in capabilities]
@@ -527,7 +531,7 @@ def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(case: tuple
 
 
 @st.composite
-def cases_of_all_sources(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
+def cases_of_all_sources(draw: st.DrawFn) -> tuple[list[Capability], PathFindings]:
     capabilities, evidence = draw(cases())
     counts: dict[str, bool | None] = {}
     called: dict[str, Judgement] = {}
@@ -547,7 +551,7 @@ def cases_of_all_sources(draw: st.DrawFn) -> tuple[list[Capability], Evidence]:
 
 @given(cases_of_all_sources())
 def test_neither_a_count_nor_a_called_tool_is_overridden_by_inference(
-    case: tuple[list[Capability], Evidence],
+    case: tuple[list[Capability], PathFindings],
 ) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
@@ -572,14 +576,14 @@ def test_requirements_are_followed_whatever_the_order() -> None:
     chain = [intent("a"), intent("b", requires="a"), intent("c", requires="b")]
     inferred = {name: Consensus(name != "a", 0.8) for name in "abc"}
     for order in permutations(chain):
-        found = arbitrate("q", taxonomy(*order), Evidence(declared={}, inferred=inferred))
+        found = arbitrate("q", taxonomy(*order), PathFindings(declared={}, inferred=inferred))
         assert found.signature == frozenset()
 
 
 def test_what_requires_itself_in_a_circle_comes_to_an_end() -> None:
     circle = [intent("a", requires="b"), intent("b", requires="a")]
     found = arbitrate(
-        "q", taxonomy(*circle), Evidence(declared={}, inferred={name: Consensus(True, 0.8) for name in "ab"})
+        "q", taxonomy(*circle), PathFindings(declared={}, inferred={name: Consensus(True, 0.8) for name in "ab"})
     )
     assert found.signature == frozenset("ab")
 

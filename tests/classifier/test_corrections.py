@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.arbitration import Evidence, arbitrate
+from bot.classifier.arbitration import PathFindings, arbitrate
 from bot.classifier.corrections import Correction, contradictory, corrected, merged, obstacle, overlaid, unheeded
 from bot.classifier.model import RULED, Classification, Consensus, Judgement, Path
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
@@ -267,7 +267,7 @@ CLASSIFICATIONS = st.builds(
     lambda rules, count, probabilities: arbitrate(
         "q",
         TAXONOMY,
-        Evidence(
+        PathFindings(
             declared=rules,
             counted={"count": count},
             inferred={name: Consensus(value >= 0.5, value) for name, value in probabilities.items()},

@@ -16,7 +16,7 @@ from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmo
 from bot.classifier.embedded.fitting import _authors, _folds, fit_model
 from bot.classifier.embedded.model import rows_by_text, to_arrays
 from bot.classifier.embedded.regression import Regression, _inverse
-from bot.classifier.exemplars import Label, training_data
+from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
@@ -35,9 +35,9 @@ def test_an_exemplar_is_positive_where_it_is_listed_and_unlisted_elsewhere() -> 
     )
     assert data.capabilities == ("a", "b")
     labels = dict(zip(data.exemplars, data.labels, strict=True))
-    assert labels[("both",)] == (Label.POSITIVE, Label.POSITIVE)
-    assert labels[("only a",)] == (Label.POSITIVE, Label.UNLISTED)
-    assert labels[("not a",)] == (Label.NEGATIVE, Label.UNLISTED)
+    assert labels[("both",)] == (ExemplarLabel.POSITIVE, ExemplarLabel.POSITIVE)
+    assert labels[("only a",)] == (ExemplarLabel.POSITIVE, ExemplarLabel.UNLISTED)
+    assert labels[("not a",)] == (ExemplarLabel.NEGATIVE, ExemplarLabel.UNLISTED)
 
 
 def test_equal_texts_are_one_exemplar_and_conversations_are_not_their_words() -> None:
@@ -57,9 +57,9 @@ def test_a_positive_of_one_member_of_an_exactly_one_group_is_a_hard_negative_of_
         )
     )
     assert dict(zip(data.exemplars, data.labels, strict=True)) == {
-        ("tiny",): (Label.POSITIVE, Label.NEGATIVE, Label.UNLISTED),
-        ("huge",): (Label.NEGATIVE, Label.POSITIVE, Label.UNLISTED),
-        ("other",): (Label.UNLISTED, Label.UNLISTED, Label.POSITIVE),
+        ("tiny",): (ExemplarLabel.POSITIVE, ExemplarLabel.NEGATIVE, ExemplarLabel.UNLISTED),
+        ("huge",): (ExemplarLabel.NEGATIVE, ExemplarLabel.POSITIVE, ExemplarLabel.UNLISTED),
+        ("other",): (ExemplarLabel.UNLISTED, ExemplarLabel.UNLISTED, ExemplarLabel.POSITIVE),
     }
 
 
@@ -76,8 +76,8 @@ def test_what_nobody_can_tell_is_neither_positive_nor_negative() -> None:
         )
     )
     assert dict(zip(data.exemplars, data.labels, strict=True)) == {
-        ("tiny",): (Label.POSITIVE, Label.NEGATIVE, Label.UNKNOWN),
-        ("other",): (Label.POSITIVE, Label.NEGATIVE, Label.POSITIVE),
+        ("tiny",): (ExemplarLabel.POSITIVE, ExemplarLabel.NEGATIVE, ExemplarLabel.UNKNOWN),
+        ("other",): (ExemplarLabel.POSITIVE, ExemplarLabel.NEGATIVE, ExemplarLabel.POSITIVE),
     }
 
 

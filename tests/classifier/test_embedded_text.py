@@ -22,12 +22,12 @@ from bot.classifier.embedded.features import (
     joined,
     text_rows,
 )
-from bot.classifier.embedded.kernel import Reference, gram
+from bot.classifier.embedded.kernel import ReferenceQueries, gram
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import (
     BUCKETS,
     READ_CHARACTERS,
-    Vocabulary,
+    TermVocabulary,
     character_terms,
     hashed_terms,
     read_text,
@@ -153,7 +153,7 @@ def test_hashed_terms_have_a_place_each_and_one_length() -> None:
     assert [len(each) for each in hashed_terms(read_text([""]))] == [0, 0]
 
 
-def learned(documents: list[Counter[str]], least: int) -> Vocabulary:
+def learned(documents: list[Counter[str]], least: int) -> TermVocabulary:
     frequencies = Counter(term for document in documents for term in document)
     return vocabulary_of(frequencies, len(documents), least)
 
@@ -197,9 +197,9 @@ def test_a_row_is_of_whole_numbers_and_the_same_every_time(turns: list[str]) -> 
 def test_similarity_is_the_same_both_ways_and_greatest_with_itself(one: list[str], other: list[str]) -> None:
     space = FeatureSpace(Cues.of([("photo",)]))
     rows = [space.rows([turns]) for turns in (one, other)]
-    there, back = (float(Reference.of(rows[place]).similarities(rows[1 - place])[0, 0]) for place in (0, 1))
+    there, back = (float(ReferenceQueries.of(rows[place]).similarities(rows[1 - place])[0, 0]) for place in (0, 1))
     assert there == pytest.approx(back, abs=1e-9)
-    assert there <= float(Reference.of(rows[0]).similarities(rows[0])[0, 0]) + 1e-2
+    assert there <= float(ReferenceQueries.of(rows[0]).similarities(rows[0])[0, 0]) + 1e-2
 
 
 @pytest.mark.parametrize(("tile", "frequent"), [(384, 512), (3, 0), (2, 5)])
@@ -213,7 +213,7 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     reads = [read_text([text]) for text in texts]
     alone = text_rows(reads, None, space.cues)
     rows = joined(alone, cue_rows(reads, alone, space.cues))
-    reference = Reference.of(rows)
+    reference = ReferenceQueries.of(rows)
     singles = np.concatenate([reference.similarities(space.rows([[text]])) for text in texts])
     assert gram(rows) == pytest.approx(singles, abs=1e-6)
     assert reference.similarities(space.rows([[text] for text in texts])).tobytes() == singles.tobytes()

@@ -13,7 +13,7 @@ from bot.classifier.embedded.calibration import COUNTS, best_threshold, counts_o
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.kernel import gram
 from bot.classifier.embedded.model import from_arrays, to_arrays
-from bot.classifier.exemplars import HeldOut, Label, MeasuredBackend, training_data
+from bot.classifier.exemplars import ExemplarLabel, HeldOutExemplars, MeasuredBackend, training_data
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS
 from tests.classifier.factories import intent, taxonomy
@@ -66,7 +66,7 @@ def naive(known: Taxonomy, capability: str) -> tuple[int, int, int]:
     data, model = training_data(known), fit_model(known, SETTINGS, SAMPLES)
     column = data.capabilities.index(capability)
     labels = np.array(data.labels)[:, column]
-    true, hands = labels == Label.POSITIVE, np.array(data.hands)
+    true, hands = labels == ExemplarLabel.POSITIVE, np.array(data.hands)
     kernel, mean = gram(model.rows), float(model.intercepts[column])
     targets = np.where(true, 1.0, -1.0)
     scores = np.zeros(len(hands))
@@ -112,7 +112,7 @@ def test_where_nothing_can_be_learnt_nothing_is_found() -> None:
     alone = backend(taught(*new("Only one."))).held_out(at_once)["new"]
     assert (alone.found, alone.missed) == (0, 1)
     untold = backend(taxonomy(intent("new")).with_exemplars(new(*VAGUE))).held_out(at_once)
-    assert untold == {"new": HeldOut(by="part", found=0, false=0, missed=len(VAGUE))}
+    assert untold == {"new": HeldOutExemplars(by="part", found=0, false=0, missed=len(VAGUE))}
     assert backend(taxonomy(intent("new", exemplars=Exemplars()))).held_out(at_once) == {}
 
 
@@ -131,7 +131,7 @@ def test_what_reaches_a_bar_is_tagged(bar: float, found: int, false: int) -> Non
     wrong = [0.8, 0.7599, 0.74, 0.5, 0.1]
     truth = np.array([True] * len(true) + [False] * len(wrong))
     counts = counts_of(np.array(true + wrong), truth, in_parts=False).tolist()
-    assert held_out(counts, bar) == HeldOut(by="hand", found=found, false=false, missed=7 - found)
+    assert held_out(counts, bar) == HeldOutExemplars(by="hand", found=found, false=false, missed=7 - found)
 
 
 def test_each_capability_has_its_own_bar() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.language_model.answers import Answer, Vote, read_answer
+from bot.classifier.language_model.answers import ModelAnswer, Vote, read_answer
 from bot.classifier.language_model.examples import Example
 from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, STEPS_KEY, Asked, Prompt, answer_schema, compose
 from bot.classifier.model import InferenceRequest
@@ -134,7 +134,7 @@ def test_examples_look_like_queries_and_their_answers_count(stated: bool, tools:
     assert [message["role"] for message in found.messages] == roles
     queries = [data_of(replace(found, user=query)) for query, _ in found.examples]
     assert queries == [{"turns": ["Show </data> bills"]}, {"turns": ["Hi", "Rather bye"]}]
-    votes = [read_answer(Answer(text), found.asked, embedded_in_prose=False) for _, text in found.examples]
+    votes = [read_answer(ModelAnswer(text), found.asked, embedded_in_prose=False) for _, text in found.examples]
     assert [isinstance(vote, Vote) and dict(vote.sample.votes) for vote in votes] == [
         {name: name in example.exercised for name in NAMES} for example in SHOWN
     ]

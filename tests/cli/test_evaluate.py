@@ -19,7 +19,7 @@ from sklearn.metrics import matthews_corrcoef
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Finding, InferenceRequest
 from bot.config import CONFIG_FILE
-from bot.ledger.model import BRANCH, CORRECTIONS, Correction, CorrectionRecord
+from bot.ledger.model import BRANCH, CORRECTIONS, CorrectionRecord, StoredCorrection
 from bot.ledger.store import record_text
 from bot.schemas import schema
 from bot.taxonomy.loading import TAXONOMY_FILE
@@ -284,7 +284,7 @@ def test_without_labels_there_is_nothing_to_measure(here: Path, incumbent: Incum
 def corrected(folder: Path, reference: str, texts: Mapping[str, Mapping[str, bool | None]]) -> None:
     """A commit on the ledger's branch with these corrections, by digest."""
     said = {
-        key: {name: Correction(value=value, by="robin", comment=1, said="0" * 24) for name, value in tags.items()}
+        key: {name: StoredCorrection(value=value, by="robin", comment=1, said="0" * 24) for name, value in tags.items()}
         for key, tags in texts.items()
     }
     with git.Repo(folder) as repository:

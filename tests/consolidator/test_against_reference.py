@@ -12,7 +12,7 @@ from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.curator.prune import Grounds, grounds_of, prune
 from bot.curator.roles import derive_roles
-from bot.rater.model import Doubt, Resident, ScoredQuery
+from bot.rater.model import Doubt, RatedEntry, ScoredQuery
 from bot.rater.similarity import similarity
 from bot.report.output import VerdictOutput
 from tests.factories import make_config
@@ -43,9 +43,9 @@ def config_of(case: Case) -> Curation:
     ).under(options.base, knobs.trial)
 
 
-def residents_of(case: Case) -> list[Resident]:
+def residents_of(case: Case) -> list[RatedEntry]:
     return [
-        Resident(
+        RatedEntry(
             id=item.id,
             turns=item.turns,
             scores=item.scores,
@@ -108,7 +108,7 @@ def check(case: Case) -> None:
     }
 
 
-def _all_grounds(residents: list[Resident], config: Curation) -> dict[str, Grounds]:
+def _all_grounds(residents: list[RatedEntry], config: Curation) -> dict[str, Grounds]:
 
     roles = derive_roles(residents, config)
     return {resident.id: grounds_of(resident, roles, TAXONOMY_MAJOR) for resident in residents}

@@ -8,7 +8,7 @@ import pytest
 
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from tests.factories import PAPER, make_config, query, resident
 
 
@@ -16,7 +16,7 @@ def short(verdict: Verdict) -> tuple[str, ...]:
     return (verdict.id, verdict.decision.value, verdict.route.value, *(reason.value for reason in verdict.reasons))
 
 
-def judge(queries: list[ScoredQuery], residents: list[Resident], **config: Any) -> list[Verdict]:
+def judge(queries: list[ScoredQuery], residents: list[RatedEntry], **config: Any) -> list[Verdict]:
     return list(run_cycle(queries, residents, make_config(**config)))
 
 
@@ -75,7 +75,7 @@ def test_a_capability_nobody_carries_is_no_win() -> None:
     ],
     ids=["score", "breadth", "earlier", "id", "breadth counts competent capabilities only"],
 )
-def test_ties_for_champion(residents: list[Resident], champion: str) -> None:
+def test_ties_for_champion(residents: list[RatedEntry], champion: str) -> None:
     (verdict,) = judge([query("q", {"a": 0.9})], residents)
     assert verdict.facts.wins["a"] == champion
 
@@ -114,7 +114,7 @@ def test_a_dominating_query_replaces_its_champions_and_names_them() -> None:
     ],
     ids=["covers more", "pinned by a person", "still champion of b", "floor"],
 )
-def test_what_cannot_go_is_kept_beside_the_winner(rival: Resident, config: dict[str, object]) -> None:
+def test_what_cannot_go_is_kept_beside_the_winner(rival: RatedEntry, config: dict[str, object]) -> None:
     others = [resident("o1", {"a": 0.55, "b": 0.8, "c": 0.7})]
     (verdict,) = judge([query("q", {"a": 0.9, "b": 0.9})], [rival, *others], **config)
     assert short(verdict) == ("q", "KEEP-BOTH", "direct", "SPLIT_OR_FLOOR")

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Outcome, Turn
+from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, VerdictOutcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Decision, Ruling
-from bot.rater.model import RelationalFacts, Resident, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -30,13 +30,13 @@ CONFIG = make_config(
 )
 
 
-def ruled(item: ScoredQuery, residents: list[Resident], config: Curation) -> Ruling:
+def ruled(item: ScoredQuery, residents: list[RatedEntry], config: Curation) -> Ruling:
     """What a cycle over this one query rules."""
     (verdict,) = run_cycle([item], residents, config)
     return verdict.ruling
 
 
-def explained(item: ScoredQuery, *residents: Resident, config: Curation = CONFIG) -> Explanation:
+def explained(item: ScoredQuery, *residents: RatedEntry, config: Curation = CONFIG) -> Explanation:
     names = {*item.scores, *(name for each in residents for name in each.scores)}
     return explain(Turn(query=item, residents=residents), config, names)
 
@@ -69,7 +69,7 @@ def test_every_verdict_of_a_cycle_is_explained_as_it_was_given(case: Case) -> No
         found = explain(Turn.of(verdict.id, queries, residents, verdicts), config, case.capabilities)
         assert (found.facts, found.ruling) == (verdict.facts, verdict.ruling)
         changes: list[Any] = [*found.scores, *found.absences, *found.knobs]
-        assert all(Outcome.of(change.ruling) is not found.outcome for change in changes)
+        assert all(VerdictOutcome.of(change.ruling) is not found.outcome for change in changes)
 
 
 @given(cases())
@@ -94,7 +94,8 @@ def test_every_absence_that_suffices_is_named(case: Case) -> None:
     enough = [
         each.id
         for each in residents
-        if Outcome.of(ruled(item, [other for other in residents if other is not each], config)) is not found.outcome
+        if VerdictOutcome.of(ruled(item, [other for other in residents if other is not each], config))
+        is not found.outcome
     ]
     assert [absence.id for absence in found.absences] == sorted(enough)
 
@@ -106,10 +107,10 @@ def test_no_smaller_change_of_a_score_leads_there(case: Case, data: Any) -> None
     found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
     name = data.draw(st.sampled_from(case.capabilities))
     now = item.scores.get(name)
-    smallest = {Outcome.of(each.ruling): each.distance for each in found.scores if each.capability == name}
+    smallest = {VerdictOutcome.of(each.ruling): each.distance for each in found.scores if each.capability == name}
     marks = {score for each in residents for score in each.scores.values()} | {0.0, 1.0}
     to = data.draw(st.none() | st.floats(0, 1) | st.sampled_from(sorted(marks)))
-    outcome = Outcome.of(ruled(scored(item, name, to), residents, config))
+    outcome = VerdictOutcome.of(ruled(scored(item, name, to), residents, config))
     if outcome is not found.outcome:
         assert smallest[outcome] <= abs((to or 0.0) - (now or 0.0)) + STEP
 
@@ -126,7 +127,7 @@ def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
     if knob in COUNTS:
         values: list[float] = list(range(8))
     else:
-        everybody: list[ScoredQuery | Resident] = [item, *residents]
+        everybody: list[ScoredQuery | RatedEntry] = [item, *residents]
         scores = {score for each in everybody for score in each.scores.values()}
         values = sorted({value for score in scores for value in (score, min(1.0, score + 2 * STEP))})
         values += data.draw(st.lists(st.floats(0, 1), max_size=5))
@@ -134,7 +135,7 @@ def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
     held = config.options if knob == "first_floor" else config.knobs
     now = getattr(held, knob) if capability is None else getattr(config, knob)(capability)
     for to in values:
-        if Outcome.of(ruled(item, residents, turned(config, knob, capability, to))) is not found.outcome:
+        if VerdictOutcome.of(ruled(item, residents, turned(config, knob, capability, to))) is not found.outcome:
             assert distances[knob, capability] <= abs(to - now) + STEP
 
 
@@ -146,7 +147,7 @@ OTHER = resident("other", {"a": 0.65, "c": 0.9}, admitted_at="2026-01-02T00:00:0
 
 def test_a_redundant_query_lacks_a_little_to_win_and_somebody_elses_absence() -> None:
     found = explained(query("q", {"a": 0.75, "b": 0.6}), OLD, OTHER)
-    assert (found.ruling.decision, found.outcome) == (Decision.EXCLUDE, Outcome.STAYS_OUT)
+    assert (found.ruling.decision, found.outcome) == (Decision.EXCLUDE, VerdictOutcome.STAYS_OUT)
     first = found.scores[0]
     assert (first.capability, first.now) == ("a", 0.75)
     assert first.distance == pytest.approx(0.05, abs=1e-8)
@@ -162,25 +163,25 @@ def test_a_redundant_query_lacks_a_little_to_win_and_somebody_elses_absence() ->
 def test_a_clone_enters_with_another_cutoff_or_without_what_it_copies() -> None:
     text = "Send the invoice of March to the tax office"
     found = explained(query("q", {"a": 0.9}, text), resident("old", {"b": 0.9}, text), config=make_config(CONFIG))
-    assert found.outcome is Outcome.WAITS
-    assert [(item.id, Outcome.of(item.ruling)) for item in found.absences] == [("old", Outcome.ENTERS)]
+    assert found.outcome is VerdictOutcome.WAITS
+    assert [(item.id, VerdictOutcome.of(item.ruling)) for item in found.absences] == [("old", VerdictOutcome.ENTERS)]
     plain = explained(
         query("q", {"b": 0.9}, text), resident("old", {"b": 0.9}, text), resident("third", {"b": 0.9}), config=CONFIG
     )
-    assert (plain.outcome, plain.absences) == (Outcome.STAYS_OUT, ())
+    assert (plain.outcome, plain.absences) == (VerdictOutcome.STAYS_OUT, ())
 
 
 def test_a_query_that_exercises_nothing_needs_some_score() -> None:
     found = explained(query("q", {}), OLD)
-    assert found.outcome is Outcome.STAYS_OUT
+    assert found.outcome is VerdictOutcome.STAYS_OUT
     assert {item.now for item in found.scores} == {None}
     assert found.knobs == ()
 
 
 def test_an_empty_set_keeps_nobody_out() -> None:
     found = explained(query("q", {"a": 0.9}))
-    assert (found.outcome, found.absences) == (Outcome.ENTERS, ())
-    assert {Outcome.of(item.ruling) for item in found.scores} == {Outcome.WAITS, Outcome.STAYS_OUT}
+    assert (found.outcome, found.absences) == (VerdictOutcome.ENTERS, ())
+    assert {VerdictOutcome.of(item.ruling) for item in found.scores} == {VerdictOutcome.WAITS, VerdictOutcome.STAYS_OUT}
 
 
 def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> None:
@@ -191,8 +192,8 @@ def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> 
     turn = Turn.of("second", queries, residents, verdicts)
     assert [item.id for item in turn.waiting] == ["first"]
     found = explain(turn, config, ["a", "b"])
-    without = {item.id: Outcome.of(item.ruling) for item in found.absences}
-    assert without == {"first": Outcome.WAITS, "one": Outcome.ENTERS, "two": Outcome.ENTERS}
+    without = {item.id: VerdictOutcome.of(item.ruling) for item in found.absences}
+    assert without == {"first": VerdictOutcome.WAITS, "one": VerdictOutcome.ENTERS, "two": VerdictOutcome.ENTERS}
 
 
 def test_what_the_cycle_admitted_before_may_be_absent() -> None:
@@ -201,7 +202,7 @@ def test_what_the_cycle_admitted_before_may_be_absent() -> None:
     turn = Turn.of("second", queries, [], verdicts)
     assert [item.id for item in turn.entered] == ["first"]
     found = explain(turn, CONFIG, ["a", "b"])
-    assert [(item.id, Outcome.of(item.ruling)) for item in found.absences] == [("first", Outcome.ENTERS)]
+    assert [(item.id, VerdictOutcome.of(item.ruling)) for item in found.absences] == [("first", VerdictOutcome.ENTERS)]
 
 
 def test_trust_is_asked_under_all_circumstances() -> None:
@@ -220,7 +221,7 @@ def test_trust_is_asked_under_all_circumstances() -> None:
 def test_floors_and_concentration_are_asked_about_where_somebody_is_beaten() -> None:
     weak = resident("weak", {"a": 0.55, "b": 0.55})
     found = explained(query("q", {"a": 0.9, "b": 0.9}), weak, config=make_config(CONFIG, concentration_cap=1))
-    assert (found.ruling.decision, found.outcome) == (Decision.REPLACE, Outcome.WAITS)
+    assert (found.ruling.decision, found.outcome) == (Decision.REPLACE, VerdictOutcome.WAITS)
     changes = {(item.knob, item.capability): (item.to, item.ruling.decision) for item in found.knobs}
     assert changes["concentration_cap", None] == (2, Decision.REPLACE)
     assert changes["redundancy_floor", None] == (2, Decision.KEEP_BOTH)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.consolidator.cycle import run_cycle
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from tests.factories import make_config, query, resident
 
 CONFIG = make_config(novelty=2)
@@ -19,7 +19,7 @@ NAMES = [f"c{number:02}" for number in range(12)]
 BEATEN = 0.76
 
 
-def held(score: float) -> list[Resident]:
+def held(score: float) -> list[RatedEntry]:
     """A champion of each capability, with this ``score``."""
     return [resident(f"of-{name}", {name: score}) for name in NAMES]
 

@@ -13,7 +13,7 @@ from bot.consolidator.cycle import descending, judge_arriving, run_cycle
 from bot.consolidator.verdict import Decision, Reason, Verdict
 from bot.curator.admission import plan_admissions
 from bot.rater.contextualizer import LiveSet, without_merit
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
@@ -127,7 +127,7 @@ def test_a_close_call_is_of_too_low_a_probability_and_the_surest_come_first(case
 def test_the_set_never_exceeds_its_ceiling_and_nothing_is_lost(stream: list[Case], ceiling: int) -> None:
     """One eval set after the other; every query is admitted, in line, with a person, or excluded."""
     config = make_config(config_of(stream[0]), ceiling=ceiling)
-    present: list[Resident] = []
+    present: list[RatedEntry] = []
     for moment, case in enumerate(stream):
         queries = [replace(item, id=f"{moment}-{item.id}") for item in queries_of(case)]
         by_id = {item.id: item for item in queries}
@@ -136,7 +136,7 @@ def test_the_set_never_exceeds_its_ceiling_and_nothing_is_lost(stream: list[Case
         parts = [*plan.admitted, *plan.waiting_for_slot, *plan.waiting_for_review, *plan.excluded]
         assert sorted(item.id for item in parts) == sorted(by_id)
         present += [
-            Resident(
+            RatedEntry(
                 id=verdict.id,
                 turns=by_id[verdict.id].turns,
                 scores=by_id[verdict.id].scores,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.consolidator.counterfactuals import Turn
-from bot.consolidator.cycle import Moment, exercising, run_cycle
+from bot.consolidator.cycle import CycleState, exercising, run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Reason
@@ -56,7 +56,7 @@ def test_no_close_call_is_filtered_out(case: Case) -> None:
     by_id = {item.id: item for item in queries}
     live = LiveSet(residents, queries, config)
     admitted: list[str] = []
-    moment = Moment(live, config, doubt_text, admitted)
+    moment = CycleState(live, config, doubt_text, admitted)
     least = rounded(config.options.close_call)
     for verdict in run_cycle(queries, residents, config):
         item = by_id[verdict.id]

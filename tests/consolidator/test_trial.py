@@ -14,7 +14,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
-from bot.rater.model import Doubt, Resident
+from bot.rater.model import Doubt, RatedEntry
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import SHIPPED, make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -23,7 +23,7 @@ TRIAL = frozenset({"t"})
 FREE: dict[str, Any] = {"redundancy_floor": 0, "honesty_floor": 0.0}
 
 
-def judged(scores: Mapping[str, float], *residents: Resident, **more: Any) -> Verdict:
+def judged(scores: Mapping[str, float], *residents: RatedEntry, **more: Any) -> Verdict:
     (verdict,) = run_cycle([query("q", scores)], residents, make_config(**FREE | more).under(trial=TRIAL))
     return verdict
 

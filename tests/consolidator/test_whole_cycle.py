@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, Outcome, ScoreChange, Turn, WholeCycle
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, VerdictOutcome, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -20,14 +20,14 @@ FIRST = query("first", {"a": 0.93})
 SECOND = query("second", {"a": 0.92})
 
 
-def changes(residents: list[Resident], id: str) -> dict[str, tuple[Outcome, Outcome]]:
+def changes(residents: list[RatedEntry], id: str) -> dict[str, tuple[VerdictOutcome, VerdictOutcome]]:
     """By what changes: what becomes of the query at its own turn, and in the whole cycle."""
     queries = [FIRST, SECOND]
     verdicts = run_cycle(queries, residents, CONFIG)
     found = explain(Turn.of(id, queries, residents, verdicts), CONFIG, ["a", "b"])
     cycle = WholeCycle(queries=queries, residents=residents, config=CONFIG)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
-    return {named(change): (Outcome.of(change.ruling), cycle.outcome(id, change)) for change in everything}
+    return {named(change): (VerdictOutcome.of(change.ruling), cycle.outcome(id, change)) for change in everything}
 
 
 def named(change: Change) -> str:
@@ -41,18 +41,18 @@ def named(change: Change) -> str:
 
 
 def test_without_an_entry_another_query_may_take_what_it_held() -> None:
-    assert changes([HOLDER], "first")["without holder"] == (Outcome.ENTERS, Outcome.ENTERS)
-    assert changes([HOLDER], "second")["without holder"] == (Outcome.ENTERS, Outcome.STAYS_OUT)
+    assert changes([HOLDER], "first")["without holder"] == (VerdictOutcome.ENTERS, VerdictOutcome.ENTERS)
+    assert changes([HOLDER], "second")["without holder"] == (VerdictOutcome.ENTERS, VerdictOutcome.STAYS_OUT)
 
 
 def test_a_knob_holds_for_everybody_who_is_judged() -> None:
     # With a smaller margin "first" beats the holder, too, and then there is somebody better to be beaten.
-    assert changes([HOLDER], "first")["winning_margin a"] == (Outcome.ENTERS, Outcome.ENTERS)
-    assert changes([HOLDER], "second")["winning_margin a"] == (Outcome.ENTERS, Outcome.STAYS_OUT)
+    assert changes([HOLDER], "first")["winning_margin a"] == (VerdictOutcome.ENTERS, VerdictOutcome.ENTERS)
+    assert changes([HOLDER], "second")["winning_margin a"] == (VerdictOutcome.ENTERS, VerdictOutcome.STAYS_OUT)
 
 
 def test_with_other_scores_it_has_its_turn_before_the_others() -> None:
-    assert changes([HOLDER], "second")["a at 0.950000001"] == (Outcome.ENTERS, Outcome.ENTERS)
+    assert changes([HOLDER], "second")["a at 0.950000001"] == (VerdictOutcome.ENTERS, VerdictOutcome.ENTERS)
 
 
 @given(cases().filter(lambda case: len(case.queries) > 0), st.data())
@@ -63,7 +63,7 @@ def test_alone_in_its_cycle_it_is_the_same(case: Case, data: st.DataObject) -> N
     cycle = WholeCycle(queries=[item], residents=residents, config=config)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
     for change in everything:
-        assert cycle.outcome(item.id, change) is Outcome.of(change.ruling)
+        assert cycle.outcome(item.id, change) is VerdictOutcome.of(change.ruling)
 
 
 def test_it_ends_where_it_is_told_to() -> None:

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Route, Verdict
 from bot.curator.admission import Loss, Swap, least_loss, plan_admissions, slot_holders, suggest_swaps
-from bot.rater.model import Resident, ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
 
 FLOOR: dict[str, Any] = {"redundancy_floor": 1}
 
 
-def waiting(queries: list[ScoredQuery], residents: list[Resident], **config: Any) -> list[tuple[ScoredQuery, Verdict]]:
+def waiting(
+    queries: list[ScoredQuery], residents: list[RatedEntry], **config: Any
+) -> list[tuple[ScoredQuery, Verdict]]:
     by_id = {item.id: item for item in queries}
     verdicts = run_cycle(queries, residents, make_config(**FLOOR | config))
     return [(by_id[verdict.id], verdict) for verdict in verdicts if verdict.admitted]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.classifier.model import Identity
-from bot.curator.entry import Classified, Entry, Lag, active_identity, entry_id, resident_of, utc
+from bot.curator.entry import Entry, EntryClassification, StaleEntry, active_identity, entry_id, resident_of, utc
 from tests.factories import make_entry, make_taxonomy
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
@@ -66,7 +66,7 @@ def test_a_score_under_another_definition_of_its_capability_is_not_comparable() 
     changed = classified(definitions=ENTRY.classified.definitions | {"b": "000000000000"})
     resident, lag = resident_of(changed, TAXONOMY, IDENTITY)
     assert resident.scores == {"a": 0.9}
-    assert lag == Lag("r", ("b",), "classified under taxonomy 1.0.0")
+    assert lag == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
 
 
 def test_a_new_version_that_redefines_nothing_voids_nothing() -> None:
@@ -79,7 +79,7 @@ def test_a_new_version_that_redefines_nothing_voids_nothing() -> None:
 def test_a_retired_capability_leaves_its_score_without_meaning() -> None:
     resident, lag = resident_of(ENTRY, make_taxonomy("a", retired=("b",)), IDENTITY)
     assert resident.scores == {"a": 0.9}
-    assert lag == Lag("r", ("b",), "classified under taxonomy 1.0.0")
+    assert lag == StaleEntry("r", ("b",), "classified under taxonomy 1.0.0")
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,4 @@ def test_an_entry_that_says_what_cannot_be_is_refused(change: dict[str, Any]) ->
 
 def test_a_classification_needs_samples() -> None:
     with pytest.raises(ValidationError):
-        Classified.model_validate(ENTRY.classified.model_dump() | {"samples": 0})
+        EntryClassification.model_validate(ENTRY.classified.model_dump() | {"samples": 0})

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry, Evicted, Imported, Source, Tombstone, entry_id
 from bot.curator.file_changes import render
-from bot.curator.staging import Occasion
+from bot.curator.staging import AuditStamp
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
 from bot.intake.query import Query, Setup
-from bot.pipeline.importing.plan import Appraisal, Item, Plan, appraise, compare, gone, plan_import
-from bot.pipeline.importing.reading import NOT_DECLARED, Bundle, Origin, Spoken
+from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportVerdicts, appraise, compare, gone, plan_import
+from bot.pipeline.importing.reading import NOT_DECLARED, Bundle, ImportedAgent, Origin
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
 from bot.rater.model import ScoredQuery
@@ -26,9 +26,9 @@ from tests.factories import make_config, make_entry, make_taxonomy
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
 TAXONOMY = make_taxonomy("a", "b")
-NOW = Occasion(at="2026-03-03T00:00:00Z", commit="c" * 40, by="Robin")
-LATER = Occasion(at="2026-04-04T00:00:00Z", commit="d" * 40, by="Cora")
-DECLARED = Spoken(imported=Imported(declared=True, folder="agents/desk"), shown="agents/desk")
+NOW = AuditStamp(at="2026-03-03T00:00:00Z", commit="c" * 40, by="Robin")
+LATER = AuditStamp(at="2026-04-04T00:00:00Z", commit="d" * 40, by="Cora")
+DECLARED = ImportedAgent(imported=Imported(declared=True, folder="agents/desk"), shown="agents/desk")
 EMPTY = RegressionSet({}, {}, {})
 
 
@@ -37,14 +37,18 @@ def id_of(item: str, agent: str = "desk") -> str:
 
 
 def bundle(
-    texts: Mapping[str, str], agent: str = "desk", spoken: Spoken | None = None, file: str = "old.csv", **more: Any
+    texts: Mapping[str, str],
+    agent: str = "desk",
+    spoken: ImportedAgent | None = None,
+    file: str = "old.csv",
+    **more: Any,
 ) -> Bundle:
     """The queries of one file of acme's, by name; ``more`` goes to each query."""
     queries = tuple(
         Query(id=name, turns=(text,), file=f"in/{file}", line=line, **more)
         for line, (name, text) in enumerate(texts.items(), 2)
     )
-    origin = Origin(eval_set=file, spoken=spoken or Spoken())
+    origin = Origin(eval_set=file, spoken=spoken or ImportedAgent())
     return Bundle(
         submission=Submission(customer="acme", agent=agent, folder="in", queries=queries),
         origins={query.id: origin for query in queries},
@@ -56,14 +60,16 @@ def brought(
     *bundles: Bundle,
     scores: Mapping[str, Mapping[str, float]] | None = None,
     texts: Mapping[str, str] | None = None,
-    occasion: Occasion = NOW,
-) -> Plan:
+    occasion: AuditStamp = NOW,
+) -> ImportPlan:
     """The plan of an import of ``bundles``; every query has the same score unless said otherwise, by item."""
     items = compare(bundles, known)
     return plan_import(items, scored(items, scores), known, texts or {}, TAXONOMY, IDENTITY, occasion)
 
 
-def scored(items: Sequence[Item], scores: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, ScoredQuery]:
+def scored(
+    items: Sequence[ImportItem], scores: Mapping[str, Mapping[str, float]] | None = None
+) -> dict[str, ScoredQuery]:
     return {
         item.id: ScoredQuery(id=item.id, turns=item.query.turns, scores=(scores or {}).get(item.query.id, {"a": 0.9}))
         for item in items
@@ -115,7 +121,7 @@ def test_an_entry_says_who_imported_it_from_where() -> None:
 
 def test_where_nobody_is_named_a_person_did_it() -> None:
     (entry,) = brought(
-        EMPTY, bundle({"q": "text"}), occasion=Occasion(at=NOW.at, commit=None, by=None)
+        EMPTY, bundle({"q": "text"}), occasion=AuditStamp(at=NOW.at, commit=None, by=None)
     ).written.values()
     assert (entry.admitted.by, entry.source and entry.source.commit) == ("a person", None)
 
@@ -239,7 +245,7 @@ def test_what_left_its_file_is_named() -> None:
     assert gone([elsewhere], compare([elsewhere], there), there) == ()
 
 
-def appraised(there: RegressionSet, *bundles: Bundle, **scores: Mapping[str, float]) -> Appraisal:
+def appraised(there: RegressionSet, *bundles: Bundle, **scores: Mapping[str, float]) -> ImportVerdicts:
     items = compare(bundles, there)
     return appraise(items, scored(items, scores), platform(there), IDENTITY)
 

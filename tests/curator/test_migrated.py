@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.entry import Classified, Entry, Evicted, Tombstone, resident_of
+from bot.curator.entry import Entry, EntryClassification, Evicted, Tombstone, resident_of
 from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
@@ -137,7 +137,7 @@ def entries(draw: st.DrawFn, known: Taxonomy) -> Entry:
     recorded = {
         id: draw(st.sampled_from([known.by_id[id].definition, "of-long-ago"])) for id in scores if draw(st.booleans())
     }
-    classified: Classified = entry.classified.model_copy(update={"definitions": recorded})
+    classified: EntryClassification = entry.classified.model_copy(update={"definitions": recorded})
     return entry.model_copy(update={"classified": classified})
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator import store
-from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
+from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError
@@ -24,7 +24,7 @@ def entry(id: str = "one", turns: tuple[str, ...] = ("Show my orders",), expecte
             "id": id,
             "turns": turns,
             "scores": {"say": 0.5},
-            "classified": Classified(taxonomy="1.0.0", backend="b", model="m", prompt="p", samples=5),
+            "classified": EntryClassification(taxonomy="1.0.0", backend="b", model="m", prompt="p", samples=5),
             "source": Source(customer="c", agent="a", eval_set="eval_sets/c/a/evals.yaml", item=id),
             "admitted": Admitted(at="2026-01-01T00:00:00Z", decision="INCLUDE", route="direct"),
             "expected": expected,

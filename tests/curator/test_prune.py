@@ -6,13 +6,13 @@ import pytest
 
 from bot.curator.prune import EvictionKind, prune
 from bot.curator.roles import derive_roles
-from bot.rater.model import Resident
+from bot.rater.model import RatedEntry
 from tests.factories import make_config, resident
 
 BEST = [resident("best1", {"a": 0.9, "b": 0.9}), resident("best2", {"a": 0.8, "b": 0.8})]
 
 
-def suggested(residents: list[Resident], **more: object) -> list[str]:
+def suggested(residents: list[RatedEntry], **more: object) -> list[str]:
     config = {key: more.pop(key) for key in list(more) if key in ("redundancy_floor", "novelty", "competence_bar")}
     return [item.id for item in prune(residents, make_config(**config), 1, **more).suggestions]  # type: ignore[arg-type]
 

@@ -12,10 +12,10 @@ from bot.curator.admission import AdmissionPlan, plan_admissions
 from bot.curator.decisions import Answer
 from bot.curator.entry import Admitted, Entry, Evicted, Source, Tombstone
 from bot.curator.staging import (
-    Candidate,
-    Occasion,
+    AdmissionCandidate,
+    AuditStamp,
+    SetState,
     Staging,
-    Standing,
     classified_by,
     out_of_line,
     queued,
@@ -29,21 +29,21 @@ from tests.factories import make_config, make_entry, make_taxonomy, query, resid
 
 TAXONOMY = make_taxonomy("a", "b", "c")
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
-NOW = Occasion(at="2026-11-21T10:00:00Z", commit="c" * 40, by=None)
-NOTHING = Standing(ids=(), edited={}, texts={})
+NOW = AuditStamp(at="2026-11-21T10:00:00Z", commit="c" * 40, by=None)
+NOTHING = SetState(ids=(), edited={}, texts={})
 
 
-def make_candidate(name: str, scores: dict[str, float]) -> Candidate:
+def make_candidate(name: str, scores: dict[str, float]) -> AdmissionCandidate:
     scored = query(name, scores)
     source = Source(customer="acme", agent="desk", eval_set="evals.yaml", item=name, pull_request=7)
     setup = Setup(cost=2.5, tenant="t", connectors=(), fixtures=())
     asked = Query(id=name, turns=scored.turns, expected={"contains": "x"}, setup=setup, file="evals.yaml", line=1)
-    return Candidate(query=asked, scored=scored, source=source, entry_id=f"entry-{name}")
+    return AdmissionCandidate(query=asked, scored=scored, source=source, entry_id=f"entry-{name}")
 
 
 def staged(
-    *candidates: Candidate,
-    standing: Standing = NOTHING,
+    *candidates: AdmissionCandidate,
+    standing: SetState = NOTHING,
     answers: tuple[Answer, ...] = (),
     residents: tuple[Any, ...] = (),
     **config: Any,
@@ -92,7 +92,7 @@ def test_past_the_ceiling_it_waits_in_a_file_of_its_own() -> None:
 
 
 def test_what_comes_in_leaves_no_file_in_the_line_and_no_grave() -> None:
-    standing = Standing(ids=(), edited={}, texts={}, waiting=("entry-q1",), tombstones=("entry-q1", "entry-q2"))
+    standing = SetState(ids=(), edited={}, texts={}, waiting=("entry-q1",), tombstones=("entry-q1", "entry-q2"))
     _, staging = staged(
         make_candidate("q1", {"a": 0.9}), make_candidate("q2", {"b": 0.9}), standing=standing, ceiling=1
     )
@@ -127,7 +127,7 @@ def test_what_takes_over_its_own_entry_keeps_its_time_its_pin_and_whom_it_displa
         admitted=Admitted(at="2025-01-01T00:00:00Z", decision="REPLACE", route="direct", displaces=("older",)),
     )
     text = "# ours\nid: entry-q1\nturns: [before]\n"
-    standing = Standing(ids=("older",), edited={"q1": before}, texts={"entry-q1": text})
+    standing = SetState(ids=("older",), edited={"q1": before}, texts={"entry-q1": text})
     _, staging = staged(make_candidate("q1", {"a": 0.9}), standing=standing)
     (entry,) = staging.admitted
     assert entry.admitted.at == "2025-01-01T00:00:00Z"
@@ -143,14 +143,14 @@ def test_whom_it_displaces_is_named_by_the_entry_also_where_that_enters_with_it(
     present = (old, resident("q1", {"a": 0.6}, first.query.turns[0]))
     verdicts = (*run_cycle([first.scored], (), config), *run_cycle([better.scored], present, config))
     assert set(verdicts[1].displaces) == {"q1"}
-    standing = Standing(ids=("weak",), edited={}, texts={})
+    standing = SetState(ids=("weak",), edited={}, texts={})
     plan = plan_admissions(verdicts, 1, config.ceiling)
     staging = stage(plan, (), {"q1": first, "q2": better}, standing, TAXONOMY, IDENTITY, NOW)
     assert [entry.admitted.displaces for entry in staging.admitted] == [(), ("entry-q1",)]
 
 
 def test_whom_it_displaces_in_the_set_is_named_by_its_id() -> None:
-    standing = Standing(ids=("q2",), edited={}, texts={})
+    standing = SetState(ids=("q2",), edited={}, texts={})
     _, staging = staged(
         make_candidate("q1", {"a": 0.9}), standing=standing, residents=(resident("q2", {"a": 0.6}),), redundancy_floor=1
     )

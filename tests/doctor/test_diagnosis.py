@@ -12,17 +12,17 @@ from bot.doctor.diagnosis import diagnose
 from bot.doctor.examination import WORKFLOW, shipped_workflow
 from bot.doctor.model import (
     ActionsPolicy,
+    BranchRule,
     BranchSettings,
     Bypass,
     ConfigFacts,
     Facts,
-    Files,
     JobTokens,
     Protection,
+    RepositoryFiles,
     RequiredCheck,
-    Rule,
     TokenFacts,
-    Unread,
+    UnreadSetting,
     unreachable,
 )
 from bot.doctor.output import DoctorOutput
@@ -34,7 +34,7 @@ from bot.setup_files import setup_file
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 SHIPPED = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")
-UNREAD = Unread(right="Administration: read", reason="Resource not accessible")
+UNREAD = UnreadSetting(right="Administration: read", reason="Resource not accessible")
 RULESET = "the ruleset 7 of acme/platform"
 
 
@@ -58,14 +58,16 @@ def filtered(filters: str) -> dict[str, Any]:
     return edited((IGNORED, filters))
 
 
-def make_branch(name: str, *rules: Rule, exists: bool = True, **settings: Any) -> BranchSettings:
+def make_branch(name: str, *rules: BranchRule, exists: bool = True, **settings: Any) -> BranchSettings:
     return replace(BranchSettings(name=name, exists=exists, rules=rules, protection=None), **settings)
 
 
-REQUIRED = Rule(kind="required_status_checks", ruleset=RULESET, checks=(RequiredCheck(name="Incumbent", app=None),))
-REVIEWED = Rule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
+REQUIRED = BranchRule(
+    kind="required_status_checks", ruleset=RULESET, checks=(RequiredCheck(name="Incumbent", app=None),)
+)
+REVIEWED = BranchRule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
 CONFIG = ConfigFacts(mode="curate", curators=("cora",), model_key=None, admissions="pull-request")
-FILES = Files(
+FILES = RepositoryFiles(
     workflow=workflow(),
     workflow_faults=(),
     faults=(),
@@ -100,23 +102,23 @@ def config(**changes: Any) -> dict[str, Any]:
     return files(config=replace(CONFIG, **changes))
 
 
-def main(*rules: Rule, **settings: Any) -> dict[str, Any]:
+def main(*rules: BranchRule, **settings: Any) -> dict[str, Any]:
     return {"branch": make_branch("main", *rules, **settings)}
 
 
-def committing(*rules: Rule, own: bool = False, **settings: Any) -> dict[str, Any]:
+def committing(*rules: BranchRule, own: bool = False, **settings: Any) -> dict[str, Any]:
     """Admissions by commit to a main with ``rules``; the workflow hands over an ``own`` token, or the job's."""
     changes = BY_APP if own else {}
     return files(config=replace(CONFIG, admissions="commit"), **changes) | main(*rules, **settings)
 
 
-def passed_by(*apps: int, here: bool = False) -> tuple[Rule, ...]:
+def passed_by(*apps: int, here: bool = False) -> tuple[BranchRule, ...]:
     """The healthy rules, by a ruleset that lets ``apps`` by, and perhaps the token ``here``."""
     return tuple(replace(rule, bypass=Bypass(here=here, apps=apps or None)) for rule in (REQUIRED, REVIEWED))
 
 
-def ledger(*rules: Rule | str, **settings: Any) -> dict[str, Any]:
-    named = [Rule(kind=rule, ruleset=RULESET) if isinstance(rule, str) else rule for rule in rules]
+def ledger(*rules: BranchRule | str, **settings: Any) -> dict[str, Any]:
+    named = [BranchRule(kind=rule, ruleset=RULESET) if isinstance(rule, str) else rule for rule in rules]
     return {"ledger": make_branch("incumbent/ledger", *named, **settings)}
 
 
@@ -136,7 +138,7 @@ SLUG = "          login: ${{ steps.app.outputs.app-slug }}[bot]\n"
 BY_APP = edited((PUBLISH, f"{PUBLISH}{OWN}          login: acme-curator[bot]\n"))
 BY_SOME_APP = edited((PUBLISH, f"{PUBLISH}{OWN}{SLUG}"))
 PASSED = Bypass(here=False, apps=(20001,))
-SIGNED = Rule(kind="required_signatures", ruleset=RULESET, bypass=Bypass(here=True, apps=None))
+SIGNED = BranchRule(kind="required_signatures", ruleset=RULESET, bypass=Bypass(here=True, apps=None))
 BOUND = replace(REQUIRED, checks=(RequiredCheck(name="Incumbent", app=15368),))
 LOCKED = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Lock branch",))
 LETS_US_BY = Protection(checks=REQUIRED.checks, needs_code_owners=True, forbids=("Restrict",), apps=("acme-curator",))
@@ -210,7 +212,8 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ("no group", files(**edited(("  merge_group:\n", ""))), "warning", "workflow", "`merge_group`", "`on:`"),
     (
         "queue",
-        files(**edited(("  merge_group:\n", ""))) | main(REQUIRED, REVIEWED, Rule(kind="merge_queue", ruleset=RULESET)),
+        files(**edited(("  merge_group:\n", "")))
+        | main(REQUIRED, REVIEWED, BranchRule(kind="merge_queue", ruleset=RULESET)),
         "error",
         "workflow",
         "`merge_group`",
@@ -402,7 +405,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ("no App", ledger("update") | files(**BY_APP), "error", "ledger", "rule `update`", "exclude"),
     (
         "bypass unread",
-        ledger(Rule(kind="update", ruleset=RULESET, bypass=UNREAD)) | files(**BY_APP),
+        ledger(BranchRule(kind="update", ruleset=RULESET, bypass=UNREAD)) | files(**BY_APP),
         "warning",
         "ledger",
         "could not be checked",
@@ -518,7 +521,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     *(
         (
             kind,
-            committing(*LET_BY, Rule(kind=kind, ruleset=RULESET), own=True) | APP,
+            committing(*LET_BY, BranchRule(kind=kind, ruleset=RULESET), own=True) | APP,
             "warning",
             "admissions",
             f"(the rule `{kind}`",
@@ -536,7 +539,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ),
     (
         "some App is let by",
-        ledger(Rule(kind="update", ruleset=RULESET, bypass=PASSED)) | files(**BY_SOME_APP),
+        ledger(BranchRule(kind="update", ruleset=RULESET, bypass=PASSED)) | files(**BY_SOME_APP),
         "warning",
         "ledger",
         "lets these apps by: 20001",
@@ -599,7 +602,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     # The token
     (
         "lacks",
-        {"token": TokenFacts(kind="app", writes=None, unread=(Unread(right="Checks: read", reason="no"),))},
+        {"token": TokenFacts(kind="app", writes=None, unread=(UnreadSetting(right="Checks: read", reason="no"),))},
         "warning",
         "token",
         "lacks Checks: read",

@@ -18,7 +18,7 @@ from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, entry_id
 from bot.curator.file_changes import render
 from bot.files.documents import parse_yaml
-from bot.files.snapshot import NoFiles, Overlay
+from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.files.validation import validate
 from bot.intake.query import SETUP_FILE
 from bot.taxonomy.loading import load_taxonomy
@@ -293,7 +293,7 @@ def _attached(name: str, text: str) -> str:
 
 def _residents(files: dict[str, str]) -> dict[str, str]:
     """The files of ``RESIDENTS``, under the taxonomy of ``files`` and by the classifier of the example's entries."""
-    capabilities = load_taxonomy(Overlay(NoFiles(), files)).by_id
+    capabilities = load_taxonomy(Overlay(EmptySnapshot(), files)).by_id
     path = min((EXAMPLE / "regression_set").glob("*.yaml"))
     known = validate(Entry, parse_yaml(path.read_bytes(), path.name, REVIEWED_FILES))
     assert known.source is not None

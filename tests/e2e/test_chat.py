@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.config import CONFIG_FILE
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from tests.e2e.bot import BRANCH_LINE, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, STRANGER, token_of
 from tests.e2e.harness.world import World
@@ -25,14 +25,14 @@ def clone(world: World, tmp_path: Path) -> Path:
     return folder
 
 
-def desk(world: World, clone: Path, login: str = CURATOR) -> Desk:
+def desk(world: World, clone: Path, login: str = CURATOR) -> Workspace:
     environment = {
         "GITHUB_API_URL": world.url,
         "GITHUB_SERVER_URL": world.url,
         "GITHUB_REPOSITORY": world.full_name,
         "GITHUB_TOKEN": token_of(login),
     }
-    return Desk(clone, CONFIG_FILE, writes=True, environment=environment)
+    return Workspace(clone, CONFIG_FILE, writes=True, environment=environment)
 
 
 def offer(world: World, clone: Path) -> Any:

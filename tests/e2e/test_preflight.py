@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 from bot.github import preflight
-from bot.github.check import NAME, Label
+from bot.github.check import NAME, PullRequestLabel
 from bot.github.events import Event, Flow
 from bot.github.git_state import FOLDERS
 from bot.github.output import CiOutput
@@ -86,7 +86,7 @@ def needed(look: Look, name: str, payload: Mapping[str, Any]) -> tuple[bool, boo
 
 def test_what_is_known_here_is_what_the_product_knows() -> None:
     assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, NAME)
-    assert all(label.startswith(preflight.LABELS) for label in Label)
+    assert all(label.startswith(preflight.LABELS) for label in PullRequestLabel)
     assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
 
 

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from bot.classifier.model import Identity
-from bot.evaluation.labels import LabelledQuery, Vocabulary
-from bot.evaluation.measures import Cells
+from bot.evaluation.labels import LabelledQuery, LabelVocabulary
+from bot.evaluation.measures import LabelArrays
 from bot.evaluation.predictions import Prediction, Predictions
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 TRUE, FALSE, UNKNOWN = "T", "F", "?"
 
 
-def vocabulary(*intent: str, spec: Sequence[str] = (), with_agent: bool = False, **meanings: str) -> Vocabulary:
+def vocabulary(*intent: str, spec: Sequence[str] = (), with_agent: bool = False, **meanings: str) -> LabelVocabulary:
     """A vocabulary of these capabilities, and names with other meanings."""
     found = [Capability(id=name, name=name, group="all", description=name, source="intent") for name in intent] + [
         Capability(id=name, name=name, group="all", description=name, source="spec", when="`true`") for name in spec
     ]
     taxonomy = Taxonomy(version="1.0.0", groups=(Group(id="all", name="All"),), capabilities=tuple(found))
-    return Vocabulary(taxonomy=taxonomy, meanings=meanings, with_agent=with_agent)
+    return LabelVocabulary(taxonomy=taxonomy, meanings=meanings, with_agent=with_agent)
 
 
 def labelled(text: str, file: str = "labels.tsv", line: int | None = 1, **values: bool) -> LabelledQuery:
@@ -32,11 +32,11 @@ def labelled(text: str, file: str = "labels.tsv", line: int | None = 1, **values
 
 def cells(
     labels: Mapping[str, str], predicted: Mapping[str, str], probability: Mapping[str, Any] | None = None
-) -> Cells:
+) -> LabelArrays:
     """A column of letters for each capability: T and F, and ? for unknown; probabilities are 1 and 0 unless given."""
     values = {name: [letter == TRUE for letter in column] for name, column in predicted.items()}
     chances = values if probability is None else probability
-    return Cells(
+    return LabelArrays(
         capabilities=tuple(labels),
         labelled=np.array([[letter != UNKNOWN for letter in column] for column in labels.values()]).T,
         actual=np.array([[letter == TRUE for letter in column] for column in labels.values()]).T,

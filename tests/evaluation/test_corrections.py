@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.evaluation.corrections import corrected
 from bot.ledger.migrated import corrections_in
-from bot.ledger.model import Correction, CorrectionRecord
+from bot.ledger.model import CorrectionRecord, StoredCorrection
 from bot.taxonomy.migration import Lineage
 from bot.text.compare import text_key
 from tests.evaluation.factories import vocabulary
@@ -12,8 +12,8 @@ from tests.evaluation.factories import vocabulary
 SAID = "0" * 24
 
 
-def correction(value: bool | None) -> Correction:
-    return Correction(value=value, by="robin", comment=1, said=SAID)
+def correction(value: bool | None) -> StoredCorrection:
+    return StoredCorrection(value=value, by="robin", comment=1, said=SAID)
 
 
 def test_a_correction_labels_what_it_speaks_of_and_nothing_else() -> None:

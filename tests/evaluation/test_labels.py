@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError
-from bot.evaluation.labels import LabelledQuery, Vocabulary, join, read_labelled_queries
+from bot.evaluation.labels import LabelledQuery, LabelVocabulary, join, read_labelled_queries
 from bot.taxonomy.model import Exemplars
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 from tests.evaluation.factories import labelled, vocabulary
@@ -21,13 +21,13 @@ ABC = vocabulary("a", "b", "c", spec=["s"])
 LIMITS = SHIPPED.limits
 
 
-def read(text: str | bytes, file: str = "l.tsv", known: Vocabulary = ABC, limits: Limits = LIMITS) -> Any:
+def read(text: str | bytes, file: str = "l.tsv", known: LabelVocabulary = ABC, limits: Limits = LIMITS) -> Any:
     """Turns → labels of one file."""
     content = text if isinstance(text, bytes) else text.encode()
     return {item.turns: dict(item.values) for item in read_labelled_queries({file: content}, known, limits)}
 
 
-def faults(text: str | bytes, file: str = "l.tsv", known: Vocabulary = ABC, limits: Limits = LIMITS) -> list[str]:
+def faults(text: str | bytes, file: str = "l.tsv", known: LabelVocabulary = ABC, limits: Limits = LIMITS) -> list[str]:
     """Line and message of each fault of one file."""
     with pytest.raises(InputError) as caught:
         read(text, file, known, limits)
@@ -142,11 +142,11 @@ SOURCES = taxonomy(
     [(False, ("gated", "turns", "call")), (True, ("gated", "turns", "call", "card", "auth"))],
 )
 def test_what_the_text_shows_can_be_labelled_without_an_agent(with_agent: bool, capabilities: tuple[str, ...]) -> None:
-    assert Vocabulary(taxonomy=SOURCES, meanings={}, with_agent=with_agent).capabilities == capabilities
+    assert LabelVocabulary(taxonomy=SOURCES, meanings={}, with_agent=with_agent).capabilities == capabilities
 
 
 def test_what_the_agent_decides_is_refused_with_its_source() -> None:
-    known = Vocabulary(taxonomy=SOURCES, meanings={}, with_agent=False)
+    known = LabelVocabulary(taxonomy=SOURCES, meanings={}, with_agent=False)
     assert faults("labels\tquery\ncard\tone\n", known=known) == [
         "2: card is decided by the agent (`source: tool`), and a label file has no agent"
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
 from bot.errors import UsageError
-from bot.evaluation.measures import Cells, Difference, Interval, Sampling, compare, evaluate, lay_out
+from bot.evaluation.measures import Difference, LabelArrays, PercentileInterval, Sampling, compare, evaluate, lay_out
 from tests.evaluation.factories import cells, labelled, predictions
 
 SAMPLING = Sampling(200, 1)
@@ -46,7 +46,7 @@ def test_every_measure_of_a_small_table() -> None:
 def test_precision_is_unknown_where_nothing_is_predicted() -> None:
     (found,) = evaluate(cells({"a": "TF"}, {"a": "FF"}), SAMPLING, 10).capabilities
     assert (found.phi, found.precision, found.recall) == (0.0, None, 0.0)
-    assert found.interval == Interval(0.0, 0.0)
+    assert found.interval == PercentileInterval(0.0, 0.0)
 
 
 def test_without_any_phi_there_is_no_macro_phi() -> None:
@@ -57,7 +57,7 @@ def test_without_any_phi_there_is_no_macro_phi() -> None:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Cells, Cells]:
+def tables(draw: st.DrawFn) -> tuple[LabelArrays, LabelArrays]:
     """Two classifiers on the same labels of two capabilities, each of which is labelled at least once."""
     size = draw(st.integers(2, 25))
     column = st.text("TF?", min_size=size, max_size=size).filter(lambda text: set(text) != {"?"})
@@ -69,7 +69,7 @@ def tables(draw: st.DrawFn) -> tuple[Cells, Cells]:
 
 @settings(max_examples=60)
 @given(tables())
-def test_measures_agree_with_scikit_learn(drawn: tuple[Cells, Cells]) -> None:
+def test_measures_agree_with_scikit_learn(drawn: tuple[LabelArrays, LabelArrays]) -> None:
     found = drawn[0]
     for place, item in enumerate(evaluate(found, Sampling(100, 1), 10).capabilities):
         rows = found.labelled[:, place]
@@ -85,7 +85,7 @@ def test_measures_agree_with_scikit_learn(drawn: tuple[Cells, Cells]) -> None:
 
 @settings(max_examples=60)
 @given(tables())
-def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tuple[Cells, Cells]) -> None:
+def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tuple[LabelArrays, LabelArrays]) -> None:
     ours, theirs = drawn
     sampling = Sampling(100, 3)
     evaluation, there = compare(ours, theirs, sampling, 10)
@@ -101,21 +101,23 @@ def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tu
     same = compare(ours, ours, sampling, 10)[1]
     for difference in [*same.capabilities.values(), *([same.macro_phi] if same.macro_phi else [])]:
         assert difference.value == 0.0
-        assert difference.interval in (None, Interval(0.0, 0.0))
+        assert difference.interval in (None, PercentileInterval(0.0, 0.0))
         assert not difference.tells
 
 
 @pytest.mark.parametrize(
     ("interval", "tells"),
     [
-        (Interval(0.1, 0.3), True),
-        (Interval(-0.3, -0.1), True),
-        (Interval(0.0, 0.3), False),
-        (Interval(-0.1, 0.1), False),
+        (PercentileInterval(0.1, 0.3), True),
+        (PercentileInterval(-0.3, -0.1), True),
+        (PercentileInterval(0.0, 0.3), False),
+        (PercentileInterval(-0.1, 0.1), False),
         (None, False),
     ],
 )
-def test_two_classifiers_are_told_apart_where_the_interval_leaves_out_0(interval: Interval | None, tells: bool) -> None:
+def test_two_classifiers_are_told_apart_where_the_interval_leaves_out_0(
+    interval: PercentileInterval | None, tells: bool
+) -> None:
     assert Difference(0.2, interval).tells is tells
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn import metrics as oracle
 
-from bot.evaluation.measures import Cells, brier, calibration_error, confusion, reliability
+from bot.evaluation.measures import LabelArrays, brier, calibration_error, confusion, reliability
 from tests.evaluation.factories import cells
 
 
@@ -61,7 +61,7 @@ def test_phi_is_mcc_and_pearson_over_repeated_queries(drawn: tuple[np.ndarray, n
     actual, predicted, weight = drawn
     y, p = np.repeat(actual, weight), np.repeat(predicted, weight)
     assume(y.any() and not y.all())
-    found = Cells(
+    found = LabelArrays(
         capabilities=("a",),
         labelled=np.ones((len(actual), 1), bool),
         actual=actual[:, None],

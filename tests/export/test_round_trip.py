@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
 from bot.export.formatting import is_flat, is_flat_mapping
-from bot.export.item import Item
+from bot.export.item import ExportItem
 from bot.export.plan import Export, plan_export, writers
 from bot.export.source_fields import returned
 from bot.files.documents import as_mapping
@@ -128,7 +128,7 @@ def test_the_same_entries_in_any_order_give_the_same_bytes(name: str, data: st.D
 
 @given(chosen=sets(1))
 def test_the_record_of_an_entry_says_what_was_expected_unless_the_target_did(chosen: list[Entry]) -> None:
-    item = Item.of(chosen[0])
+    item = ExportItem.of(chosen[0])
     record = item.record(said=False)
     assert carried({CARRIED: record}).get("expected") == item.expected
     assert all(is_flat(value) or is_flat_mapping(value) for value in record.values())

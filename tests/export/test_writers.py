@@ -13,7 +13,7 @@ import yaml
 from bot.curator.entry import Entry
 from bot.export.plan import Export, plan_export, writers
 from bot.intake.eval_sets.exported import with_setup
-from bot.intake.eval_sets.reader import Row
+from bot.intake.eval_sets.reader import EvalSetRow
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expectations.export_round_trip import carried, carried_id, without_carried
 from bot.intake.query import SETUP_FILE, Setup
@@ -386,5 +386,5 @@ def test_whether_the_set_up_stands_is_said_only_where_it_does_not() -> None:
     ],
 )
 def test_the_set_up_that_was_carried_counts_where_the_file_has_none(told: Any, said: Setup, setup: Setup) -> None:
-    row = Row(turns=("Hello?",), line=1, expected={"incumbent": {"id": "e1", "setup": told}}, setup=said)
+    row = EvalSetRow(turns=("Hello?",), line=1, expected={"incumbent": {"id": "e1", "setup": told}}, setup=said)
     assert with_setup(row).setup == setup

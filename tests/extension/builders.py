@@ -6,7 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.config import ExtensionSettings
-from bot.extension.model import Belief, Candidate, Exemplar, Member, Observed, Signal, Telling, Trait
+from bot.extension.model import (
+    DistinctiveTrait,
+    DraftExemplar,
+    ExpectedCapability,
+    ExtensionCandidate,
+    Member,
+    Observed,
+    Signal,
+    Trait,
+)
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from tests.factories import SHIPPED
 
@@ -54,7 +63,9 @@ def ask(number: int, *turns: str, exercised: Iterable[str] = (), **more: Any) ->
     """A query of one of five customers; what it does not exercise is improbable."""
     own = set(exercised)
     beliefs = {
-        f"deeds.{verb}": Belief(value=f"deeds.{verb}" in own, confidence=0.9 if f"deeds.{verb}" in own else 0.1)
+        f"deeds.{verb}": ExpectedCapability(
+            value=f"deeds.{verb}" in own, confidence=0.9 if f"deeds.{verb}" in own else 0.1
+        )
         for verb in KNOWN
     }
     customer = f"customer-{number % 5}"
@@ -77,9 +88,9 @@ def new_queries(count: int = 12, start: int = 500) -> list[Observed]:
     return [ask(start + place, f"zigzag around {thing} quickly") for place, thing in enumerate(OTHERS[:count])]
 
 
-def make_candidate(**more: Any) -> Candidate:
+def make_candidate(**more: Any) -> ExtensionCandidate:
     """A candidate of one query."""
-    telling = Telling(**Trait("word", "zigzag")._asdict(), members=1, observed=1, expected=0.0, surprise=5.0)
+    telling = DistinctiveTrait(**Trait("word", "zigzag")._asdict(), members=1, observed=1, expected=0.0, surprise=5.0)
     member = Member(
         id="c/a/1", customer="c", turns=("zigzag",), digest="0" * 24, signals=(Signal.FAR, Signal.UNFAMILIAR)
     )
@@ -92,11 +103,11 @@ def make_candidate(**more: Any) -> Candidate:
         "name": "Proposed: “zigzag”",
         "group": "deeds",
         "description": "Proposed from 1 query.",
-        "positive": (Exemplar(turns=("zigzag",), source="c/a/1"),),
-        "negative": (Exemplar(turns=("say the bar",), source="deeds.say"),),
+        "positive": (DraftExemplar(turns=("zigzag",), source="c/a/1"),),
+        "negative": (DraftExemplar(turns=("say the bar",), source="deeds.say"),),
         "telling": (telling,),
         "cohesion": 1.0,
         "excess": 0.9,
         "surprise": 5.0,
     }
-    return Candidate(**{**defaults, **more})
+    return ExtensionCandidate(**{**defaults, **more})

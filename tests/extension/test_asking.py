@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint_features import Abilities
 from bot.config import Budget
 from bot.errors import UsageError
-from bot.extension.model import Candidate, Member, Signal
+from bot.extension.model import ExtensionCandidate, Member, Signal
 from bot.extension.naming import messages, read_naming, renamed
 from bot.extension.naming_model import named_by_model
 from bot.text.masking import mask_by
@@ -25,11 +25,11 @@ TAXONOMY = make_taxonomy()
 FIT = {"name": "Zigzag movement", "description": "The user wants the agent to move in a zigzag."}
 
 
-def answer(**changes: Any) -> Answer:
-    return Answer(json.dumps(FIT | changes))
+def answer(**changes: Any) -> ModelAnswer:
+    return ModelAnswer(json.dumps(FIT | changes))
 
 
-def hostile(text: str) -> Candidate:
+def hostile(text: str) -> ExtensionCandidate:
     member = Member(id="c/a/1", customer="c", turns=(text,), digest="0" * 24, signals=(Signal.UNFAMILIAR,))
     return make_candidate(members=(member,))
 
@@ -66,15 +66,15 @@ def test_an_answer_that_fits_counts() -> None:
 @pytest.mark.parametrize(
     "unfit",
     [
-        Answer(None),
-        Answer(""),
-        Answer("{}", fault="the model refused"),
-        Answer("x" * 30_000),
-        Answer("no JSON"),
-        Answer("[1]"),
-        Answer('{"name": "A b c", "name": "A b c", "description": "long enough it is"}'),
-        Answer("[" * 5_000),
-        Answer(json.dumps(FIT | {"more": 1})),
+        ModelAnswer(None),
+        ModelAnswer(""),
+        ModelAnswer("{}", fault="the model refused"),
+        ModelAnswer("x" * 30_000),
+        ModelAnswer("no JSON"),
+        ModelAnswer("[1]"),
+        ModelAnswer('{"name": "A b c", "name": "A b c", "description": "long enough it is"}'),
+        ModelAnswer("[" * 5_000),
+        ModelAnswer(json.dumps(FIT | {"more": 1})),
         answer(name=1),
         answer(name="ab"),
         answer(name="a" * 61),
@@ -86,7 +86,7 @@ def test_an_answer_that_fits_counts() -> None:
         answer(description="d" * 601),
     ],
 )
-def test_any_other_answer_is_none(unfit: Answer) -> None:
+def test_any_other_answer_is_none(unfit: ModelAnswer) -> None:
     assert read_naming(unfit) is None
 
 
@@ -95,8 +95,8 @@ TWO = (make_candidate(), make_candidate(id="deeds.other", core=("1" * 24,)))
 
 
 def name(
-    server: ModelServer, candidates: tuple[Candidate, ...] = TWO, budget: Budget = BUDGET
-) -> tuple[Candidate, ...]:
+    server: ModelServer, candidates: tuple[ExtensionCandidate, ...] = TWO, budget: Budget = BUDGET
+) -> tuple[ExtensionCandidate, ...]:
     settings = openai_settings(endpoint=server.endpoint, retries=0)
     environment = {settings.key_variable: "key"}
     abilities = Abilities(format="json_schema", several=True, log_probabilities=False, seed=True, length="max_tokens")

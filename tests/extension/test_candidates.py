@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.extension.candidates import find_candidates, why_none
-from bot.extension.model import Candidate, Observed, Signal
+from bot.extension.model import ExtensionCandidate, Observed, Signal
 from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.text.masking import mask_by
 from bot.text.personal_data.detector import Detector
@@ -20,7 +20,7 @@ TAXONOMY = make_taxonomy()
 SETTINGS = make_settings()
 
 
-def find(observed: Sequence[Observed], *refused: tuple[str, ...], **more: object) -> tuple[Candidate, ...]:
+def find(observed: Sequence[Observed], *refused: tuple[str, ...], **more: object) -> tuple[ExtensionCandidate, ...]:
     return find_candidates(observed, TAXONOMY, make_settings(**more), refused, Detector())
 
 

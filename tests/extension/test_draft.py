@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bot.errors import InputError
 from bot.extension.draft import drafted, with_capability
-from bot.extension.model import Candidate, Exemplar
-from bot.files.snapshot import NoFiles, Overlay, WorkingTree
+from bot.extension.model import DraftExemplar, ExtensionCandidate
+from bot.files.snapshot import EmptySnapshot, Overlay, WorkingTree
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise
@@ -91,12 +91,12 @@ def with_tables(*files: tuple[str, str]) -> dict[str, str]:
 
 
 def loaded(files: dict[str, str]) -> Taxonomy:
-    return load_taxonomy(Overlay(NoFiles(), files))
+    return load_taxonomy(Overlay(EmptySnapshot(), files))
 
 
 def test_beside_tables_its_exemplars_are_a_table_of_their_own() -> None:
     files = with_tables((HAND, TABLE))
-    candidate = make_candidate(positive=(Exemplar(turns=("zig", "zag"), source="c/a/1"),))
+    candidate = make_candidate(positive=(DraftExemplar(turns=("zig", "zag"), source="c/a/1"),))
     found = drafted(files, candidate)
     assert list(found) == [TAXONOMY_FILE, HAND, OWN]
     assert found[TAXONOMY_FILE].startswith(files[TAXONOMY_FILE].replace("1.2.3", "1.3.0"))
@@ -130,7 +130,7 @@ def test_a_file_that_holds_exemplars_itself_gets_them() -> None:
 
 
 def test_a_query_that_is_drawn_twice_is_one_row() -> None:
-    again = Exemplar(turns=("ZIGZAG",), source="c/a/2")
+    again = DraftExemplar(turns=("ZIGZAG",), source="c/a/2")
     found = drafted(with_tables(), make_candidate(positive=(*make_candidate().positive, again), negative=(again,)))
     assert [line.split("\t")[1:] for line in found[OWN].splitlines()[2:]] == [["deeds.zigzag", "", "zigzag"]]
 
@@ -234,10 +234,10 @@ TURN = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60
 @example(["*alias &anchor <<: ? |"])
 @example(["${{ secrets.TOKEN }}", "yes"])
 def test_no_text_breaks_out(tmp_path_factory: pytest.TempPathFactory, turns: list[str]) -> None:
-    candidate: Candidate = make_candidate(
+    candidate: ExtensionCandidate = make_candidate(
         name=f"n {turns[0]}",
         description=f"d {turns[-1]}",
-        positive=(Exemplar(turns=tuple(turns), source="c/a/1"),),
+        positive=(DraftExemplar(turns=tuple(turns), source="c/a/1"),),
         negative=(),
     )
     found = with_capability(TEXT, candidate, inline=True)
@@ -258,8 +258,8 @@ def test_no_text_breaks_out(tmp_path_factory: pytest.TempPathFactory, turns: lis
 def test_no_text_breaks_out_of_its_cell(turns: list[str]) -> None:
     files = with_tables((HAND, TABLE))
     candidate = make_candidate(
-        positive=(Exemplar(turns=tuple(turns), source="c/a/1"),),
-        negative=(Exemplar(turns=(*turns[::-1], "more"), source="c/a/2"),),
+        positive=(DraftExemplar(turns=tuple(turns), source="c/a/1"),),
+        negative=(DraftExemplar(turns=(*turns[::-1], "more"), source="c/a/2"),),
     )
     found = drafted(files, candidate)
     assert len([line for line in found[OWN].split("\n") if line]) == 4

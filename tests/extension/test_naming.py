@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.embedded.structure import NAMES
 from bot.extension.features import MEASURES, UNEXPLAINED
-from bot.extension.model import Kind, Telling, Trait
+from bot.extension.model import DistinctiveTrait, Kind, Trait
 from bot.extension.naming import LONGEST_DESCRIPTION, LONGEST_NAME, described, free_id, home_group, slug, titled
 from bot.extension.wording import PHRASES
 from bot.taxonomy.model import Capability, Group
@@ -20,9 +20,10 @@ TAXONOMY = make_taxonomy(retired=("deeds.gone",))
 IDENTIFIER = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
 
 
-def telling(*texts: str, kind: str = "word") -> tuple[Telling, ...]:
+def telling(*texts: str, kind: str = "word") -> tuple[DistinctiveTrait, ...]:
     return tuple(
-        Telling(**Trait(kind, text)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0) for text in texts
+        DistinctiveTrait(**Trait(kind, text)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)
+        for text in texts
     )
 
 
@@ -117,11 +118,13 @@ def test_structure_names_without_jargon_and_each_feature_once() -> None:
 
 
 def test_what_nothing_explains_is_named_as_it_is() -> None:
-    silent = Telling(**Trait("word", "link", True)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)
+    silent = DistinctiveTrait(
+        **Trait("word", "link", True)._asdict(), members=3, observed=4, expected=0.5, surprise=5.0
+    )
     assert titled([silent, *telling("link"), *telling("condition", kind="structure")]) == (
         "Proposed: “link” and a condition"
     )
-    assert titled([Telling(**UNEXPLAINED._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)]) == (
+    assert titled([DistinctiveTrait(**UNEXPLAINED._asdict(), members=3, observed=4, expected=0.5, surprise=5.0)]) == (
         "Proposed: no capability is probable"
     )
 

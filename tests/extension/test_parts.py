@@ -11,7 +11,7 @@ from bot.classifier.model import Classification, Judgement, Path
 from bot.curator.entry import Source as SourceOfEntry
 from bot.extension.clustering import surprise_without
 from bot.extension.features import UNEXPLAINED, groups, pairs, text_traits, with_unexplained
-from bot.extension.model import Belief, Signal, Trait
+from bot.extension.model import ExpectedCapability, Signal, Trait
 from bot.extension.reference import reference_of
 from bot.extension.signals import Resemblance, observe_all, observe_entry, signals_of
 from bot.extension.style_correction import inflation
@@ -140,8 +140,8 @@ def test_of_an_entry_what_its_file_says_is_observed(named: bool) -> None:
     item = observe_entry(make_entry("e1", {"deeds.say": 0.75}, text="say it", source=source), TAXONOMY)
     assert (item.id, item.customer) == (("c/a/q1", "c") if named else ("e1", "e1"))
     assert (item.turns, item.split, item.off_taxonomy) == (("say it",), frozenset(), ())
-    assert item.beliefs["deeds.say"] == Belief(value=True, confidence=0.75)
-    assert item.beliefs["deeds.sell"] == Belief(value=False, confidence=0.0)
+    assert item.beliefs["deeds.say"] == ExpectedCapability(value=True, confidence=0.75)
+    assert item.beliefs["deeds.sell"] == ExpectedCapability(value=False, confidence=0.0)
 
 
 @pytest.mark.parametrize(

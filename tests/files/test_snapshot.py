@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
 from bot.files.limits import ReadingLimits
-from bot.files.snapshot import Rationed, WorkingTree, normal_path
+from bot.files.snapshot import ByteBudgetSnapshot, WorkingTree, normal_path
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
 
@@ -176,7 +176,7 @@ def test_a_normal_path_stays_in_its_folder_and_is_normal(path: str) -> None:
 def test_no_more_is_read_of_a_folder_than_its_ration_and_each_file_counts_once(tmp_path: Path) -> None:
     for name, size in {"a": 6, "b": 5, "c": 4}.items():
         (tmp_path / name).write_bytes(b"x" * size)
-    folder = Rationed(WorkingTree(tmp_path, "eval_sets"), 10)
+    folder = ByteBudgetSnapshot(WorkingTree(tmp_path, "eval_sets"), 10)
     assert [len(folder.read("a", LIMITS)) for _ in range(3)] == [6, 6, 6]
     for _ in range(2):
         with pytest.raises(InputError, match=r"eval_sets/b: .* more than the limit of 10 bytes") as caught:

@@ -14,7 +14,7 @@ from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=20, nodes=1_000)
 
@@ -219,12 +219,12 @@ def test_models_cannot_be_changed() -> None:
     ],
 )
 def test_the_nearest_known_name_is_suggested(name: str, expected: str) -> None:
-    assert perhaps(name, ["title", "kind"]) == expected
-    assert perhaps(name, []) == ""
+    assert did_you_mean(name, ["title", "kind"]) == expected
+    assert did_you_mean(name, []) == ""
 
 
 def test_of_equally_near_names_always_the_same_one_is_suggested() -> None:
-    assert perhaps("aac", {"aab", "aaa"}) == perhaps("aac", ["aaa", "aab"])
+    assert did_you_mean("aac", {"aab", "aaa"}) == did_you_mean("aac", ["aaa", "aab"])
 
 
 CAR = Car({"front": Wheel(colours=(Colour.RED,))}, frozenset({"x"}))

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot, WorkingTree
-from bot.git import Change, CommitSnapshot, ObjectStore
+from bot.git import ChangedFile, CommitSnapshot, ObjectStore
 from bot.git.process import is_ref_name
 from tests.origin import ENVIRONMENT, Origin
 
@@ -329,11 +329,11 @@ def test_changes_are_those_since_the_merge_base(origin: Origin, store: ObjectSto
     head = origin.commit({"both": b"11", "kept": b"3", "new": b"5", "new name": edited, "f/moved": TEXT * 2}, fork)
     ids = {content: origin.blob(content) for content in (b"1", b"11", b"2", b"5", TEXT, edited, TEXT * 2)}
     assert store.changes(base, head) == (
-        Change("both", "modified", None, ids[b"1"], ids[b"11"]),
-        Change("f/moved", "renamed", "moved", ids[TEXT * 2], ids[TEXT * 2]),
-        Change("gone", "deleted", None, ids[b"2"], None),
-        Change("new", "added", None, None, ids[b"5"]),
-        Change("new name", "renamed", "old name", ids[TEXT], ids[edited]),
+        ChangedFile("both", "modified", None, ids[b"1"], ids[b"11"]),
+        ChangedFile("f/moved", "renamed", "moved", ids[TEXT * 2], ids[TEXT * 2]),
+        ChangedFile("gone", "deleted", None, ids[b"2"], None),
+        ChangedFile("new", "added", None, None, ids[b"5"]),
+        ChangedFile("new name", "renamed", "old name", ids[TEXT], ids[edited]),
     )
     assert store.changes(head, head) == store.changes(head, fork) == ()
 
@@ -349,14 +349,14 @@ def test_a_merge_that_takes_back_what_one_side_had_is_seen(origin: Origin, store
     head = origin.commit(side_files | {"kept": b"2", "page": b"1"}, origin.commit(side_files, side, changed))
     ids = {content: origin.blob(content) for content in (b"1", b"2")}
     assert store.changes(base, head) == (
-        Change("config", "modified", None, ids[b"2"], ids[b"1"]),
-        Change("entry", "added", None, None, ids[b"1"]),
-        Change("new", "deleted", None, ids[b"2"], None),
-        Change("page", "added", None, None, ids[b"1"]),
+        ChangedFile("config", "modified", None, ids[b"2"], ids[b"1"]),
+        ChangedFile("entry", "added", None, None, ids[b"1"]),
+        ChangedFile("new", "deleted", None, ids[b"2"], None),
+        ChangedFile("page", "added", None, None, ids[b"1"]),
     )
     assert store.common_ancestor(base, head) == base
     assert store.changes(base, origin.commit(side_files | {"config": b"2", "kept": b"2", "new": b"2"}, head)) == (
-        Change("entry", "added", None, None, ids[b"1"]),
+        ChangedFile("entry", "added", None, None, ids[b"1"]),
     )
 
 

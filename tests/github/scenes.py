@@ -9,8 +9,8 @@ from typing import Any
 from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
-from bot.github.corrections import Recorded, Witnesses, look_up
-from bot.github.facts import Analysis, QueryFacts, SetChange, SubmissionFacts
+from bot.github.corrections import CommentLookup, RecordedCorrections, look_up
+from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -21,11 +21,11 @@ from bot.github.models import (
     IssueComment,
     PostCheck,
     PullRequest,
-    Remark,
     RemoveLabel,
+    ThreadComment,
     WriteLedger,
 )
-from bot.github.publish_plan import Plan, PublishInputs, plan_review
+from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
 from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
@@ -89,7 +89,7 @@ def make_analysis(
     head: str = HEAD,
     problems: Sequence[Problem] = (),
     rows: Sequence[Problem] = (),
-    set_changes: Sequence[SetChange] = (),
+    set_changes: Sequence[ChangedEntryFile] = (),
     **more: Any,
 ) -> Analysis:
     """The facts of a pull request with one eval set of ``queries``."""
@@ -136,7 +136,7 @@ class Hub:
     commits: int = 0
     now: int = 0
     permissions: dict[str, str] = field(default_factory=lambda: {"mara": "write"})
-    elsewhere: dict[int, Remark] = field(default_factory=dict)
+    elsewhere: dict[int, ThreadComment] = field(default_factory=dict)
     run: str | None = "https://github.example/o/r/actions/runs/1"
 
     def tick(self) -> str:
@@ -199,15 +199,17 @@ class Hub:
         text = self.ledger.get(ABILITIES)
         return AbilityRecord() if text is None else AbilityRecord.model_validate_json(text, strict=False)
 
-    def recorded(self) -> Recorded:
+    def recorded(self) -> RecordedCorrections:
         """What the ledger says of tags, looked up among the comments of the pull request and those ``elsewhere``."""
         text = self.ledger.get(CORRECTIONS)
         if text is None:
-            return Recorded()
+            return RecordedCorrections()
         record = CorrectionRecord.model_validate_json(text, strict=False)
-        remarks: dict[CommentKey, Remark] = {item.key: Remark(number=7, comment=item) for item in self.comments}
+        remarks: dict[CommentKey, ThreadComment] = {
+            item.key: ThreadComment(number=7, comment=item) for item in self.comments
+        }
         remarks.update(self.elsewhere.items())
-        witnesses = Witnesses(
+        witnesses = CommentLookup(
             remark=lambda key: remarks.get(key),
             author={7: self.author}.get,
             curators=self.platform.config.curators,
@@ -215,10 +217,12 @@ class Hub:
         )
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), witnesses)
 
-    def plan(self, analysis: Analysis) -> Plan:
+    def plan(self, analysis: Analysis) -> PublishPlan:
         return plan_review(analysis, self.platform, self.scene(analysis.head), lambda login: self.permissions[login])
 
-    def review(self, analysis: Analysis | None = None, until: Callable[[object], bool] = lambda _: False) -> Plan:
+    def review(
+        self, analysis: Analysis | None = None, until: Callable[[object], bool] = lambda _: False
+    ) -> PublishPlan:
         """One run; it dies before the first operation that ``until`` names."""
         plan = self.plan(analysis or make_analysis())
         for operation in plan.operations:

@@ -9,14 +9,14 @@ import pytest
 from bot.classifier.corrections import Correction
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.corrections import Said, differing, noted, unverified
-from bot.github.facts import SetChange
-from bot.github.models import EditComment, IssueComment, React, Remark
-from bot.github.publish_plan import Plan
+from bot.github.corrections import NewCorrection, differing, noted, unverified
+from bot.github.facts import ChangedEntryFile
+from bot.github.models import EditComment, IssueComment, React, ThreadComment
+from bot.github.publish_plan import PublishPlan
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Corrected, CorrectionEnded, Shown, events_path
 from bot.ledger.model import CORRECTIONS, CorrectionRecord
-from bot.ledger.model import Correction as StoredCorrection
+from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from bot.text.compare import text_key
@@ -27,11 +27,11 @@ TEXT = text_key(QUERIES[0].turns)
 NOT_D = "/incumbent correct q01 -d it asks for something else"
 
 
-def reactions(plan: Plan) -> list[str]:
+def reactions(plan: PublishPlan) -> list[str]:
     return [item.reaction for item in plan.operations if isinstance(item, React)]
 
 
-def codes(plan: Plan) -> dict[str, str]:
+def codes(plan: PublishPlan) -> dict[str, str]:
     """Query → its decision and route."""
     assert plan.judgement.review is not None
     return {item.id: f"{item.decision} {item.route}" for item in plan.judgement.review.verdicts}
@@ -242,7 +242,7 @@ def test_a_correction_of_another_pull_request_holds_for_the_same_text() -> None:
         created_at="2026-11-01T10:00:00Z",
         updated_at="2026-11-01T10:00:00Z",
     )
-    hub.elsewhere = {5: Remark(number=3, comment=said)}
+    hub.elsewhere = {5: ThreadComment(number=3, comment=said)}
     first = reviewed(NOT_D)
     first.review()
     item = next(iter(record(first).texts[TEXT].values()))
@@ -277,9 +277,9 @@ def test_the_ledger_keeps_the_latest_comment_on_a_tag() -> None:
     def stored(comment: int, value: bool | None = True) -> StoredCorrection:
         return StoredCorrection(value=value, by="cora", comment=comment, said="0" * 24)
 
-    def said(comment: int) -> Said:
+    def said(comment: int) -> NewCorrection:
         at = "2026-11-01T10:00:00Z"
-        return Said(
+        return NewCorrection(
             entry="e", content="0" * 24, text=TEXT, capability="d", correction=stored(comment), at=at, reason=None
         )
 
@@ -335,7 +335,7 @@ def test_a_correction_follows_its_capability_to_another_id() -> None:
 
 
 def test_a_set_that_is_changed_by_hand_has_no_tags() -> None:
-    change = SetChange(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
+    change = ChangedEntryFile(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
     analysis = make_analysis(set_changes=[change])
     hub = Hub()
     hub.review(analysis)

@@ -15,7 +15,7 @@ from bot.curator.store import RegressionSet
 from bot.curator.suggestions import evicted_on, suggest
 from bot.git import blob_id
 from bot.github.expected_changes import without_derived
-from bot.github.facts import Analysis, EvictionFacts, SetChange
+from bot.github.facts import Analysis, ChangedEntryFile, EvictionFacts
 from bot.pipeline.review import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import make_analysis
@@ -40,12 +40,12 @@ def make_platform(*gone: Entry, ceiling: int = 9) -> Platform:
     return Platform(taxonomy=make_taxonomy("a", "b"), config=config, regression_set=known)
 
 
-def change_of(item: FileChange, known: RegressionSet, **more: Any) -> SetChange:
+def change_of(item: FileChange, known: RegressionSet, **more: Any) -> ChangedEntryFile:
     """``item`` as the facts of a head tell it."""
     present = {id: known.entries[id] for id in known.entries if item.path == f"regression_set/{id}.yaml"}
     kind = "deleted" if item.content is None else "modified" if present else "added"
     after = None if item.content is None else blob_id(item.content)
-    return SetChange(**{"path": item.path, "kind": kind, "before": None, "buried": True, "after": after} | more)
+    return ChangedEntryFile(**{"path": item.path, "kind": kind, "before": None, "buried": True, "after": after} | more)
 
 
 def head_with(platform: Platform, *planned: FileChange, **more: Any) -> Analysis:

@@ -24,12 +24,12 @@ from pydantic import ValidationError
 from bot.cli.ci import _report, log
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
-from bot.github.check import Label
+from bot.github.check import PullRequestLabel
 from bot.github.commands import Command, parse
-from bot.github.facts import Analysis, QueryFacts, SetChange, SubmissionFacts
+from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
 from bot.github.fallback_posts import Publication
 from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
-from bot.github.publish_plan import Plan
+from bot.github.publish_plan import PublishPlan
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.pipeline.submission import Submission
@@ -76,7 +76,7 @@ class Written:
     summary: str
     check: PostCheck
     ledger: WriteLedger
-    plan: Plan
+    plan: PublishPlan
 
 
 def named(text: str, prefix: str, suffix: str = "") -> str:
@@ -131,8 +131,8 @@ def facts(text: str) -> Analysis:
             Problem(file=text, line=None, message=text, fix=text),
         ),
         set_changes=(
-            SetChange(path=named(text, "regression_set/", ".yaml"), kind="deleted", before=None, buried=False),
-            SetChange(
+            ChangedEntryFile(path=named(text, "regression_set/", ".yaml"), kind="deleted", before=None, buried=False),
+            ChangedEntryFile(
                 path="regression_set/new.yaml",
                 kind="renamed",
                 before=named(text, "regression_set/", "2.yaml"),
@@ -313,7 +313,7 @@ def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: s
             plain_line(line)
     for operation in found.plan.operations:
         if isinstance(operation, AddLabels):
-            assert set(operation.names) <= set(Label)
+            assert set(operation.names) <= set(PullRequestLabel)
         assert not isinstance(operation, RemoveLabel)
         if isinstance(operation, React):
             assert operation.reaction == "confused"

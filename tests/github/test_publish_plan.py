@@ -16,9 +16,9 @@ from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.authority import UNTOLD
-from bot.github.facts import Analysis, SetChange, StoppedFacts
+from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
-from bot.github.publish_plan import Plan, find_sticky, plan_farewell
+from bot.github.publish_plan import PublishPlan, find_sticky, plan_farewell
 from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
 from bot.text.digests import digest
 from tests.factories import make_entry
@@ -30,11 +30,11 @@ AT_FAULT = "incumbent: input at fault"
 OTHER = make_query("q02", PAIR, text="quite another text")
 
 
-def reactions(plan: Plan) -> list[str]:
+def reactions(plan: PublishPlan) -> list[str]:
     return [item.reaction for item in plan.operations if isinstance(item, React)]
 
 
-def accepted(plan: Plan) -> list[str]:
+def accepted(plan: PublishPlan) -> list[str]:
     assert plan.judgement.review is not None
     return [answer.id for answer in plan.judgement.review.derivation.accepted]
 
@@ -865,8 +865,8 @@ def test_a_pin_is_a_matter_of_its_own() -> None:
 # The set by hand
 
 
-EDIT = SetChange(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
-REMOVAL = SetChange(path="regression_set/ra1.yaml", kind="deleted", before=None, buried=False)
+EDIT = ChangedEntryFile(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
+REMOVAL = ChangedEntryFile(path="regression_set/ra1.yaml", kind="deleted", before=None, buried=False)
 
 
 def test_a_change_of_the_set_by_hand_fails_until_a_curator_allows_it_for_this_head() -> None:

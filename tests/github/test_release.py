@@ -10,9 +10,9 @@ from bot.github.authority import UNTOLD
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.events import Event, Flow
 from bot.github.models import IssueComment
-from bot.github.release import Release
+from bot.github.release import ReleaseInputs
 from bot.ledger.model import PullRequestRecord
-from bot.ledger.model import Release as Word
+from bot.ledger.model import ReleaseRecord as Word
 from tests.factories import make_config
 from tests.github.test_authority import ASSOCIATIONS, PERMISSIONS
 
@@ -56,12 +56,12 @@ def release(
     refuses: bool = False,
     about: Any = None,
     **config: Any,
-) -> tuple[Release, list[str]]:
+) -> tuple[ReleaseInputs, list[str]]:
     hub = Hub(permissions or {}, comments, committed, refuses)
     defaults = {"flow": Flow.REVIEW, "repository": "o/r", "default_branch": "main", "pull_request": 7, "author": "mara"}
     event = Event(**{**defaults, "association": association, **(about or {})})
     settings = make_config(**{"mode": "curate", "hold_first_time_contributors": True, **config})
-    return Release(event=event, config=settings, record=record, github=lambda: hub), hub.asked
+    return ReleaseInputs(event=event, config=settings, record=record, github=lambda: hub), hub.asked
 
 
 @pytest.mark.parametrize("association", ASSOCIATIONS)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from bot.errors import OutsideError
-from bot.github.client import JOB_SECONDS, GitHubClient, Patience, RefusedError, TooLongError
+from bot.github.client import JOB_SECONDS, GitHubClient, RefusedError, TooLongError, WaitBudget
 from bot.setup_files import setup_file
 
 PRIMARY = "API rate limit exceeded for installation ID 7."
@@ -90,7 +90,7 @@ def test_a_short_limit_is_waited_for(limits: Limits) -> None:
 
 
 def test_all_waits_come_out_of_one_patience() -> None:
-    patience = Patience(100)
+    patience = WaitBudget(100)
     patience.spend(60)
     with pytest.raises(TooLongError):
         patience.spend(60)

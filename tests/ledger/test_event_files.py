@@ -15,7 +15,7 @@ from bot.config import REVIEWED_FILES
 from bot.files.documents import Document, parse_json_text
 from bot.files.snapshot import WorkingTree
 from bot.ledger import event_files
-from bot.ledger.event_files import Recorded, appended, load_events, parsed, parsed_of, parsed_with
+from bot.ledger.event_files import RecordedEvents, appended, load_events, parsed, parsed_of, parsed_with
 from bot.ledger.events import (
     SET_EVENTS,
     Applied,
@@ -65,7 +65,7 @@ ALL: list[Event] = [
 ]
 
 
-def loaded(folder: Path, **files: Any) -> Recorded:
+def loaded(folder: Path, **files: Any) -> RecordedEvents:
     """What is read of these files in the folder of events."""
     for name, text in files.items():
         path = folder / "events" / f"{name}.jsonl"
@@ -80,12 +80,12 @@ def test_every_kind_of_event_is_read_as_it_was_written(tmp_path: Path) -> None:
     text = appended(None, ALL)
     assert text.count("\n") == len(ALL)
     assert [EVENT.validate_json(line) for line in text.split("\n")[:-1]] == ALL
-    assert loaded(tmp_path, regression_set=text) == Recorded(tuple(ALL))
+    assert loaded(tmp_path, regression_set=text) == RecordedEvents(tuple(ALL))
     assert (tmp_path / SET_EVENTS).exists()
 
 
 def test_without_a_ledger_or_events_there_is_nothing(tmp_path: Path) -> None:
-    assert load_events(None) == load_events(WorkingTree(tmp_path)) == Recorded()
+    assert load_events(None) == load_events(WorkingTree(tmp_path)) == RecordedEvents()
 
 
 def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     (tmp_path / "events" / "README.md").write_text("no events")
     (tmp_path / events_path(9)).write_text(appended(None, [passed(), decided()]))
     found = loaded(tmp_path, **{"10": appended(None, [shown(), decided(at=day(5))])})
-    assert found == Recorded((shown(), decided(at=day(5)), passed(), decided()))
+    assert found == RecordedEvents((shown(), decided(at=day(5)), passed(), decided()))
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ledger.migrated import migrated_corrections
-from bot.ledger.model import Correction, CorrectionRecord
+from bot.ledger.model import CorrectionRecord, StoredCorrection
 from bot.taxonomy.migration import NOTHING, Lineage, Migration
 
 TEXT, SAID = "1" * 24, "0" * 24
 MIGRATION = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})
 
 
-def correction(value: bool | None, by: str = "robin") -> Correction:
-    return Correction(value=value, by=by, comment=1, said=SAID)
+def correction(value: bool | None, by: str = "robin") -> StoredCorrection:
+    return StoredCorrection(value=value, by=by, comment=1, said=SAID)
 
 
-def carried(tags: dict[str, Correction], migration: Migration) -> dict[str, Correction]:
+def carried(tags: dict[str, StoredCorrection], migration: Migration) -> dict[str, StoredCorrection]:
     return migrated_corrections(CorrectionRecord(texts={TEXT: tags}), Lineage((migration,))).texts[TEXT]
 
 
@@ -44,11 +44,11 @@ TAGS = st.dictionaries(st.sampled_from("abc"), st.sampled_from([True, False, Non
 
 
 @given(TAGS)
-def test_a_renaming_has_a_way_back(tags: dict[str, Correction]) -> None:
+def test_a_renaming_has_a_way_back(tags: dict[str, StoredCorrection]) -> None:
     renaming = Migration(renames={"a": "b", "b": "a", "c": "d"})
     assert carried(carried(tags, renaming), renaming.inverse()) == tags
 
 
 @given(TAGS)
-def test_where_nothing_is_declared_nothing_changes(tags: dict[str, Correction]) -> None:
+def test_where_nothing_is_declared_nothing_changes(tags: dict[str, StoredCorrection]) -> None:
     assert carried(tags, NOTHING) == tags

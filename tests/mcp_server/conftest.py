@@ -25,7 +25,7 @@ from bot.cli.main import run
 from bot.config import CONFIG_FILE
 from bot.mcp_server.server import make_server
 from bot.mcp_server.untrusted import CLOSING, OPENING, unmarked
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
@@ -94,14 +94,14 @@ def json_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
-def desk_client(desk: Desk, mode: str = "auto") -> Client:
+def desk_client(desk: Workspace, mode: str = "auto") -> Client:
     """The SDK's own client, on a server over ``desk`` in this process."""
     return Client(make_server(desk), mode=mode)
 
 
 def in_process(platform: Path, *, writes: bool = False) -> Client:
     """The same over ``platform``."""
-    return desk_client(Desk(platform, CONFIG_FILE, writes=writes, environment={}))
+    return desk_client(Workspace(platform, CONFIG_FILE, writes=writes, environment={}))
 
 
 def command(platform: Path, *options: str) -> list[str]:

@@ -14,7 +14,7 @@ import anyio
 
 from bot.config import CONFIG_FILE
 from bot.mcp_server.server import make_server
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from tests.factories import REPOSITORY
 
 FOLDER = Path(__file__).with_name("snapshots")
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).with_name("snapshots")
 @cache
 def published() -> dict[str, Any]:
     """Name → all that a client is told of each tool, the writing ones too."""
-    server = make_server(Desk(REPOSITORY, CONFIG_FILE, writes=True))
+    server = make_server(Workspace(REPOSITORY, CONFIG_FILE, writes=True))
     tools = anyio.run(server.list_tools)
     return {tool.name: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools}
 

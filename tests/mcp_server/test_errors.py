@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from bot.config import CONFIG_FILE
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
 from tests.mcp_server.conftest import (
     BRANCH_LINE,
@@ -225,10 +225,10 @@ def test_a_prompt_that_cannot_be_made_says_what_it_takes(
 def test_a_resource_that_fails_by_a_bug_shows_nothing_of_itself(
     platform: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Desk) -> Platform:
+    def broken(_: Workspace) -> Platform:
         raise RuntimeError(f"secret of {platform}")
 
-    monkeypatch.setattr(Desk, "platform", broken)
+    monkeypatch.setattr(Workspace, "platform", broken)
 
     async def work() -> None:
         async with in_process(platform) as client:
@@ -249,7 +249,7 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
     def broken(_: Platform) -> Any:
         raise RuntimeError(f"secret of {platform}")
 
-    desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=broken)
+    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=broken)
     told = refusal_of(desk_client(desk), "classify", folder=CARD_LINE)
     assert told.startswith("It failed by a fault of the server's own, which its log tells")
     assert "secret" not in told

@@ -17,9 +17,9 @@ from bot.classifier.usage import Usage
 from bot.config import CONFIG_FILE
 from bot.errors import OutsideError
 from bot.mcp_server.single_flight import PATIENCE as PATIENCE_TO_FIT
-from bot.mcp_server.single_flight import MadeOnce
+from bot.mcp_server.single_flight import SingleFlight
 from bot.mcp_server.tool_runner import WAITING, WORKERS
-from bot.mcp_server.workspace import Desk
+from bot.mcp_server.workspace import Workspace
 from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, desk_client, drive, refusal_of
 
 PAUSE = 0.05
@@ -72,12 +72,12 @@ def slow() -> SlowBackend:
 
 
 @pytest.fixture
-def desk(platform: Path, slow: SlowBackend) -> Desk:
-    return Desk(platform, CONFIG_FILE, environment={}, make_backend=lambda _: slow)
+def desk(platform: Path, slow: SlowBackend) -> Workspace:
+    return Workspace(platform, CONFIG_FILE, environment={}, make_backend=lambda _: slow)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Desk) -> None:
+def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Workspace) -> None:
     counted: list[float] = []
     said: list[str | None] = []
 
@@ -98,7 +98,7 @@ def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Desk, slow: SlowBackend) -> None:
+def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Workspace, slow: SlowBackend) -> None:
     async def work() -> None:
         async with desk_client(desk, mode) as client:
             with anyio.move_on_after(10 * PAUSE):
@@ -115,7 +115,7 @@ def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Desk, slow
     drive(work)
 
 
-def test_all_share_a_few_threads_and_all_are_served(desk: Desk, slow: SlowBackend) -> None:
+def test_all_share_a_few_threads_and_all_are_served(desk: Workspace, slow: SlowBackend) -> None:
     async def one(client: Client) -> None:
         answer = answer_of(await client.call_tool("classify", {"queries": many(4)}))
         assert answer["total"] == 4
@@ -157,7 +157,7 @@ def test_who_waits_for_the_fitting_is_told_and_may_leave(mode: str, platform: Pa
         said.append((progress, total, message))
 
     async def work() -> None:
-        async with desk_client(Desk(platform, CONFIG_FILE, environment={}, make_backend=fitting), mode) as client:
+        async with desk_client(Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting), mode) as client:
             for _ in range(2 * WORKERS):
                 with anyio.move_on_after(6 * PATIENCE_TO_FIT):
                     await client.call_tool("classify", {"queries": many(2)}, progress_callback=note)
@@ -184,7 +184,7 @@ def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
     fitting = Fitting()
     fitting.may_end.set()
     fitting.fails = True
-    desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=fitting)
+    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting)
     assert "the disk is full" in refusal_of(desk_client(desk), "classify", queries=many(1))
     fitting.fails = False
     assert ask(desk_client(desk), "classify", queries=many(1))["total"] == 1
@@ -194,7 +194,7 @@ def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_who_waits_for_the_fitting_holds_up_nobody(mode: str, platform: Path) -> None:
     fitting = Fitting()
-    desk = Desk(platform, CONFIG_FILE, writes=True, environment={}, make_backend=fitting)
+    desk = Workspace(platform, CONFIG_FILE, writes=True, environment={}, make_backend=fitting)
     finished: list[str] = []
 
     async def classify(client: Client) -> None:
@@ -225,7 +225,7 @@ def test_what_ends_the_making_ends_nobody_who_waits() -> None:
     def leave() -> str:
         raise SystemExit(3)
 
-    kept = MadeOnce[str](2)
+    kept = SingleFlight[str](2)
     with pytest.raises(RuntimeError, match=r"SystemExit\(3\)"):
         kept.get("a", leave, never)
     assert kept.get("a", lambda: "made", never) == "made"
@@ -235,7 +235,7 @@ def test_where_no_thread_starts_nobody_waits_for_it(monkeypatch: pytest.MonkeyPa
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    kept = MadeOnce[str](2)
+    kept = SingleFlight[str](2)
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(RuntimeError, match="can't start"):
@@ -250,7 +250,7 @@ def test_of_what_is_made_the_latest_are_kept() -> None:
         made.append(key)
         return key
 
-    kept = MadeOnce[str](2)
+    kept = SingleFlight[str](2)
     for key in ("a", "b", "a", "c", "b", "a"):
         assert kept.get(key, partial(make, key), never) == key
     assert made == ["a", "b", "c", "a"]
@@ -263,7 +263,7 @@ def test_a_classifier_is_made_once_and_anew_after_a_change_of_taxonomy(platform:
         made.append(SlowBackend(pause=0))
         return made[-1]
 
-    desk = Desk(platform, CONFIG_FILE, environment={}, make_backend=make)
+    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=make)
     for _ in range(3):
         ask(desk_client(desk), "classify", folder=BRANCH_LINE)
     assert len(made) == 1

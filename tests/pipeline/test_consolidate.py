@@ -15,7 +15,7 @@ from bot.curator.store import RegressionSet
 from bot.intake.query import Query, Setup
 from bot.pipeline.consolidate import Consolidation, consolidate
 from bot.pipeline.matching import asked, content_key, settle
-from bot.pipeline.review import Classified, Platform, judge
+from bot.pipeline.review import ClassifiedSubmission, Platform, judge
 from bot.pipeline.submission import Submission
 from bot.rater.adapter import rate
 from bot.rater.scores import KeptScores
@@ -205,7 +205,11 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     )
     review = judge(
         platform(after),
-        [Classified(submission=submission, result=ClassifierResult(classifications=tuple(found), unclassified=()))],
+        [
+            ClassifiedSubmission(
+                submission=submission, result=ClassifierResult(classifications=tuple(found), unclassified=())
+            )
+        ],
         identity,
     )
     consolidation = consolidate(platform(after), kept)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bot.rater.profile import Capabilities, Carried, Novelty, Profile, counted, spelled_out
+from bot.rater.profile import Capabilities, CarriedCombinations, Novelty, Profile, counted, spelled_out
 from tests.factories import make_config
 
 CASES = 1_000
@@ -24,7 +24,7 @@ def test_it_is_what_sets_of_all_combinations_say(novelty: Novelty) -> None:
     for _ in range(CASES):
         base = frozenset(draw.sample(NAMES, draw.randint(0, 2)))
         capabilities = Capabilities(NAMES, make_config(novelty=novelty).under(base, frozenset()))
-        carried, plain = Carried(novelty), set[int]()
+        carried, plain = CarriedCombinations(novelty), set[int]()
         for _ in range(draw.randint(0, 6)):
             asked, member, first = (drawn(draw, capabilities) for _ in range(3))
             missing = asked.combinations - plain

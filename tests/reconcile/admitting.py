@@ -14,9 +14,9 @@ from bot.github.models import CreateComment, EditComment, PullRequest, PushCommi
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline.review import Platform, unsettled
 from bot.reconcile.admission_inputs import AdmissionInputs
-from bot.reconcile.admission_plan import Plan, plan_admissions
+from bot.reconcile.admission_plan import AdmissionWrites, plan_admissions
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.merged_submissions import Case, cases_of
+from bot.reconcile.merged_submissions import MergedSubmission, cases_of
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_query
 from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written
@@ -52,7 +52,7 @@ class After:
     found: dict[str, PullRequest] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
     told: dict[str, Any] = field(default_factory=dict)
-    again: tuple[Case, ...] = ()
+    again: tuple[MergedSubmission, ...] = ()
     messages: list[str] = field(default_factory=list)
     files: dict[str, str | None] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class After:
         return () if known is not None and known.commit == TIP else self.inventory.merges
 
     @property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[MergedSubmission, ...]:
         mine = {MERGE: make_pull(labels=tuple(sorted(self.hub.labels)))} if self.pull else {}
         return (*cases_of(self.inventory, self.fresh, {**mine, **self.found}, self.records), *self.again)
 
@@ -130,10 +130,10 @@ class After:
         known = {entry_path(id): entry for id, entry in self.platform.regression_set.entries.items()}
         return self.files.get(path) or f"# kept by hand\n{changes.render(known[path])}"
 
-    def plan(self) -> Plan:
+    def plan(self) -> AdmissionWrites:
         return plan_admissions(self.inventory, self.cases, self.platform, self.scene)
 
-    def step(self) -> Plan:
+    def step(self) -> AdmissionWrites:
         """Plan once, and write what is to be written now."""
         plan = self.plan()
         for _, operation in plan.next:
@@ -151,7 +151,7 @@ class After:
                     self.hub.apply(operation)
         return plan
 
-    def run(self) -> list[Plan]:
+    def run(self) -> list[AdmissionWrites]:
         """Plan and write until nothing is left to do."""
         plans = []
         while self.plan().next:
@@ -166,7 +166,7 @@ class After:
         return first
 
 
-def said(plan: Plan) -> list[str]:
+def said(plan: AdmissionWrites) -> list[str]:
     """The bodies of comments that a plan writes."""
     operations = [item for _, items in plan.spoken for item in items]
     return [item.body for item in operations if isinstance(item, CreateComment | EditComment)]

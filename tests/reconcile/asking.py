@@ -7,9 +7,9 @@ from typing import Any
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.models import CreateComment, IssueComment, React, Remark, WriteLedger
+from bot.github.models import CreateComment, IssueComment, React, ThreadComment, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import Plan, RequestInputs, plan_requests
+from bot.reconcile.requests import RequestInputs, RequestPlan, plan_requests
 from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
@@ -48,7 +48,9 @@ class Threads:
 
     @property
     def scene(self) -> RequestInputs:
-        remarks = [Remark(number=number, comment=item) for number, items in self.comments.items() for item in items]
+        remarks = [
+            ThreadComment(number=number, comment=item) for number, items in self.comments.items() for item in items
+        ]
         defaults: dict[str, Any] = {
             "login": BOT,
             "known": self.known,
@@ -67,7 +69,7 @@ class Threads:
         }
         return RequestInputs(**defaults | self.more)
 
-    def plan(self) -> Plan:
+    def plan(self) -> RequestPlan:
         """One run, whose answers and notes are written."""
         plan = plan_requests(self.scene)
         for number, operation in plan.operations:
@@ -79,11 +81,11 @@ class Threads:
         return plan
 
 
-def reactions(plan: Plan) -> list[tuple[int | None, int, str]]:
+def reactions(plan: RequestPlan) -> list[tuple[int | None, int, str]]:
     return [(number, item.comment, item.reaction) for number, item in plan.operations if isinstance(item, React)]
 
 
-def answers(plan: Plan) -> list[str]:
+def answers(plan: RequestPlan) -> list[str]:
     return [item.body for _, item in plan.operations if isinstance(item, CreateComment)]
 
 

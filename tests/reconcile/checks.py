@@ -12,7 +12,7 @@ from bot.curator.entry import Entry
 from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
 from bot.ledger.event_files import parsed
 from bot.ledger.events import EVENTS, SET_EVENTS, Decided
-from bot.ledger.model import BRANCH, Decision
+from bot.ledger.model import BRANCH, DecisionRecord
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.text.digests import digest
 from tests.ledger.replay import replay
@@ -245,5 +245,5 @@ def check_refusals(hub: Hub, known: Known) -> None:
     assert not [item for item in refused if item.by_bot or item.agrees]
 
 
-def _word(item: Decided | Decision) -> tuple[object, ...]:
+def _word(item: Decided | DecisionRecord) -> tuple[object, ...]:
     return item.entry, item.action, item.content, item.verdict, item.by, item.comment, item.reason, item.all

@@ -28,8 +28,8 @@ from bot.github.models import (
     PushBranch,
     PushCommits,
     React,
-    Remark,
     RemoveLabel,
+    ThreadComment,
     WriteLedger,
 )
 from bot.ledger.model import BRANCH
@@ -194,8 +194,10 @@ class Hub(GitHubClient):
     def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
         return tuple(self._value(pull) for _, pull in sorted(self.pulls.items()) if pull.merge == commit)
 
-    def comments_since(self, moment: str) -> tuple[Remark, ...]:
-        found = [Remark(number=number, comment=item) for number, pull in self.pulls.items() for item in pull.comments]
+    def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
+        found = [
+            ThreadComment(number=number, comment=item) for number, pull in self.pulls.items() for item in pull.comments
+        ]
         return tuple(sorted((item for item in found if item.comment.updated_at >= moment), key=_age))
 
     def find_comment(self, id: int) -> IssueComment | None:
@@ -317,7 +319,7 @@ class Hub(GitHubClient):
         )
 
 
-def _age(remark: Remark) -> int:
+def _age(remark: ThreadComment) -> int:
     return remark.comment.id
 
 

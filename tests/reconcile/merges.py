@@ -13,10 +13,10 @@ from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
 from bot.github.facts import QueryFacts, SubmissionFacts
 from bot.github.models import IssueComment, PullRequest
-from bot.ledger.model import Decision, LeftQuery, Merged, PullRequestRecord
+from bot.ledger.model import DecisionRecord, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.merged_submissions import Case, cases_of
+from bot.reconcile.merged_submissions import MergedSubmission, cases_of
 from bot.text.digests import digest
 from tests.factories import make_entry
 
@@ -134,14 +134,16 @@ def make_comment(id: int, author: str, body: str, **more: Any) -> IssueComment:
     return IssueComment(id=id, author=author, body=body, **defaults | more)
 
 
-def decided(action: str, item: str = "q1", **more: Any) -> Decision:
+def decided(action: str, item: str = "q1", **more: Any) -> DecisionRecord:
     """What cora decided of the query ``item``."""
     data: dict[str, Any] = {"entry": id_of(item), "action": action, "by": "cora", "comment": 1, "codes": "x"}
     digests = dict.fromkeys(("content", "verdict", "said"), "0" * 24)
-    return Decision.model_validate({**data, **digests, "at": MERGED_AT} | more)
+    return DecisionRecord.model_validate({**data, **digests, "at": MERGED_AT} | more)
 
 
-def make_case(*queries: QueryFacts, pull: PullRequest | None = None, record: PullRequestRecord | None = None) -> Case:
+def make_case(
+    *queries: QueryFacts, pull: PullRequest | None = None, record: PullRequestRecord | None = None
+) -> MergedSubmission:
     """The case of one merge that brought ``queries``, by ``pull`` if it is given."""
     inventory = make_inventory(facts(*queries), merges=[merge_of(*queries)])
     pulls = {} if pull is None else {MERGE: pull}

@@ -13,24 +13,24 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.pipeline.review import Platform
-from bot.reconcile.admission_pull_request import Offer, Step
-from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, Wish, wish
+from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
+from bot.reconcile.desired_suggestions import Branch, DesiredSuggestions, SuggestionInputs, wish
 from bot.reconcile.suggestion_outcomes import suggested
-from bot.reconcile.suggestion_plan import Plan, plan_suggestions
+from bot.reconcile.suggestion_plan import SuggestionPlan, plan_suggestions
 from bot.reconcile.suggestion_pull_requests import LABEL, Proposal
-from bot.report.admission_pull_request import Change, Offered
+from bot.report.admission_pull_request import EntryChange, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 
 BEST = (make_entry("best1", {"a": 0.9, "b": 0.9}), make_entry("best2", {"a": 0.8, "b": 0.8}))
 SPARE = make_entry("spare", {"a": 0.6, "b": 0.6})
 NEWCOMER = make_entry("newcomer", {"a": 0.95})
-OFFER = Offer(
+OFFER = AdmissionOffer(
     steps=(
-        Step(
+        OfferStep(
             message="Admit 1 query",
             file_changes=(),
-            offered=(Offered(entry=NEWCOMER, change=Change.ENTERS, pull_request=7),),
+            offered=(Offered(entry=NEWCOMER, change=EntryChange.ENTERS, pull_request=7),),
         ),
     ),
     leads_to=RegressionSet({item.id: item for item in (*BEST, NEWCOMER, SPARE)}, {}, {}),
@@ -63,7 +63,7 @@ class Suggesting:
     elsewhere: dict[int, PullRequest | None] = field(default_factory=dict)
     departed: Mapping[str, EvictionKind] = field(default_factory=dict)
     undone: Mapping[str, int] = field(default_factory=dict)
-    offer: Offer | None = None
+    offer: AdmissionOffer | None = None
     events: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Suggesting:
         return SuggestionInputs(**defaults | self.more)
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> DesiredSuggestions:
         return wish(self.platform, self.departed, self.scene, self.offer, self.undone)
 
     @property
@@ -99,7 +99,7 @@ class Suggesting:
         """What is wanted now, by the entry that goes first."""
         return {item.entries[0]: item for item in self.wish.proposals}
 
-    def plan(self) -> Plan:
+    def plan(self) -> SuggestionPlan:
         return plan_suggestions(self.wish, self.platform, self.scene)
 
     def opened(self, proposal: Proposal, number: int, **more: Any) -> PullRequest:
@@ -136,7 +136,7 @@ class Suggesting:
         self.record = found or self.record
 
 
-def record_in(plan: Plan) -> SuggestionRecord | None:
+def record_in(plan: SuggestionPlan) -> SuggestionRecord | None:
     """What ``plan`` writes of the ledger's part."""
     for _, item in plan.operations:
         text = dict(getattr(item, "files", ())).get(SUGGESTIONS)
@@ -145,17 +145,17 @@ def record_in(plan: Plan) -> SuggestionRecord | None:
     return None
 
 
-def events_in(plan: Plan) -> str | None:
+def events_in(plan: SuggestionPlan) -> str | None:
     """What ``plan`` makes of the file of events."""
     return next((text for item in found(plan, WriteLedger) for path, text in item.files if path == SET_EVENTS), None)
 
 
-def kinds(plan: Plan, number: int | None = None) -> list[str]:
+def kinds(plan: SuggestionPlan, number: int | None = None) -> list[str]:
     """What ``plan`` does on a pull request, or where there is none: the names of the operations."""
     return [type(item).__name__ for where, item in plan.operations if where == number]
 
 
-def found(plan: Plan, kind: type[Operation]) -> list[Any]:
+def found(plan: SuggestionPlan, kind: type[Operation]) -> list[Any]:
     """The operations of one kind."""
     return [item for _, item in plan.operations if isinstance(item, kind)]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bot.git import Change, CommitSnapshot, ObjectStore
+from bot.git import ChangedFile, CommitSnapshot, ObjectStore
 from bot.git.snapshot import Listing
 
 Files = Mapping[str, str]
@@ -101,7 +101,7 @@ class Repository(ObjectStore):
             self._snapshots[commit] = CommitSnapshot(Listing(b"\0".join(rows)), self._blobs.__getitem__)
         return self._snapshots[commit].within(folder)
 
-    def changes(self, old: str, new: str) -> tuple[Change, ...]:
+    def changes(self, old: str, new: str) -> tuple[ChangedFile, ...]:
         base = self.base_of(old, new)
         before = {} if base is None else self.commits[base].files
         after = self.commits[new].files
@@ -112,14 +112,14 @@ class Repository(ObjectStore):
                 continue
             blob = self._blob(after[path].encode())
             if path in before:
-                found.append(Change(path, "modified", None, self._blob(before[path].encode()), blob))
+                found.append(ChangedFile(path, "modified", None, self._blob(before[path].encode()), blob))
                 continue
             former = max(gone, key=lambda item: _likeness(gone[item], after[path]), default=None)
             if former is None or _likeness(gone[former], after[path]) < 0.5:
-                found.append(Change(path, "added", None, None, blob))
+                found.append(ChangedFile(path, "added", None, None, blob))
             else:
-                found.append(Change(path, "renamed", former, self._blob(gone.pop(former).encode()), blob))
-        found += [Change(path, "deleted", None, self._blob(text.encode())) for path, text in gone.items()]
+                found.append(ChangedFile(path, "renamed", former, self._blob(gone.pop(former).encode()), blob))
+        found += [ChangedFile(path, "deleted", None, self._blob(text.encode())) for path, text in gone.items()]
         return tuple(sorted(found, key=lambda change: change.path))
 
     def common_ancestor(self, old: str, new: str) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 from bot.classifier.language_model.endpoint_features import BEST
 from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.curator.store import RegressionSet
-from bot.github.corrections import Ended, Recorded
+from bot.github.corrections import Ended, RecordedCorrections
 from bot.github.models import PushCommits, React, WriteLedger
 from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.event_files import parsed
@@ -17,13 +17,13 @@ from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
 from bot.ledger.model import (
     CORRECTIONS,
     RECONCILED,
-    Correction,
     CorrectionRecord,
     FolderRecord,
+    StoredCorrection,
     folder_path,
     record_path,
 )
-from bot.reconcile.admission_plan import Plan
+from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.merged_submissions import judged_again
 from bot.text.digests import digest
 from tests.factories import make_entry
@@ -45,7 +45,7 @@ from tests.reconcile.merges import (
 )
 
 
-def reactions(plan: Plan) -> list[str]:
+def reactions(plan: AdmissionWrites) -> list[str]:
     return [item.reaction for _, item in plan.next if isinstance(item, React)]
 
 
@@ -305,11 +305,11 @@ def test_what_waits_leaves_the_line_with_its_source() -> None:
 
 
 def test_a_correction_that_ended_goes_from_the_record_with_an_event() -> None:
-    said = Correction(value=True, by="cora", comment=5, said=digest("/incumbent correct q01 +a"))
+    said = StoredCorrection(value=True, by="cora", comment=5, said=digest("/incumbent correct q01 +a"))
     text = digest("its text")
     world = after(NEW).seen()
     ended = (Ended(text=text, capability="a", correction=said),)
-    world.more |= {"corrections": Recorded(record=CorrectionRecord(texts={text: {"a": said}}), ended=ended)}
+    world.more |= {"corrections": RecordedCorrections(record=CorrectionRecord(texts={text: {"a": said}}), ended=ended)}
     for _ in range(4):
         world.step()
     assert [event.kind for event in parsed(world.hub.ledger[SET_EVENTS])] == ["correction-ended"]

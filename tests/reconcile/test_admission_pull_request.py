@@ -12,9 +12,16 @@ from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
 from bot.github.models import PullRequest
 from bot.ledger.model import Refusal, SuggestionRecord
-from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Offer, Refused, Step, content_of, turned_down
+from bot.reconcile.admission_pull_request import (
+    NOTHING_REFUSED,
+    AdmissionOffer,
+    OfferStep,
+    Refused,
+    content_of,
+    turned_down,
+)
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, is_suggestion
-from bot.report.admission_pull_request import Change, Offered
+from bot.report.admission_pull_request import EntryChange, Offered
 from bot.report.eviction_pull_request import closing
 from tests.factories import make_entry
 from tests.reconcile.merges import make_pull, source
@@ -22,13 +29,13 @@ from tests.reconcile.merges import make_pull, source
 X, Y = make_entry("x", {"a": 0.9}), make_entry("y", {"b": 0.9})
 
 
-def step_of(entry: Entry, change: Change = Change.ENTERS, number: int | None = 7, **more: Any) -> Step:
+def step_of(entry: Entry, change: EntryChange = EntryChange.ENTERS, number: int | None = 7, **more: Any) -> OfferStep:
     offered = (Offered(entry=entry, change=change, pull_request=number),)
-    return Step(message=f"Admit {entry.id}", file_changes=(changes.admit(entry),), offered=offered, **more)
+    return OfferStep(message=f"Admit {entry.id}", file_changes=(changes.admit(entry),), offered=offered, **more)
 
 
-def offer_of(*steps: Step) -> Offer:
-    return Offer(steps=steps, leads_to=RegressionSet({}, {}, {}))
+def offer_of(*steps: OfferStep) -> AdmissionOffer:
+    return AdmissionOffer(steps=steps, leads_to=RegressionSet({}, {}, {}))
 
 
 def test_the_branch_is_named_after_who_brought_it_and_after_the_content() -> None:
@@ -58,17 +65,17 @@ def test_the_verdict_moves_with_the_set_and_is_not_content() -> None:
     [
         ([step_of(X)], "Regression set: admit 1 of #7"),
         ([step_of(X, number=9), step_of(Y)], "Regression set: admit 2 of #7, #9"),
-        ([step_of(X, Change.PINNED)], "Regression set: change 1 of #7"),
-        ([step_of(X, number=None), step_of(Y, Change.MOVES, None)], "Regression set: admit 1 and change 1"),
+        ([step_of(X, EntryChange.PINNED)], "Regression set: change 1 of #7"),
+        ([step_of(X, number=None), step_of(Y, EntryChange.MOVES, None)], "Regression set: admit 1 and change 1"),
     ],
 )
-def test_the_title_counts_what_enters_and_what_changes(steps: list[Step], title: str) -> None:
+def test_the_title_counts_what_enters_and_what_changes(steps: list[OfferStep], title: str) -> None:
     assert offer_of(*steps).proposal.title == title
 
 
 def test_the_pull_request_holds_the_last_word_on_each_file_and_says_what_becomes_of_whom() -> None:
     pinned = X.model_copy(update={"pin": "an audit"})
-    proposal = offer_of(step_of(X), step_of(Y), step_of(pinned, Change.PINNED)).proposal
+    proposal = offer_of(step_of(X), step_of(Y), step_of(pinned, EntryChange.PINNED)).proposal
     assert proposal.files == (
         ("regression_set/x.yaml", changes.render(pinned)),
         ("regression_set/y.yaml", changes.render(Y)),
@@ -80,7 +87,7 @@ def test_the_pull_request_holds_the_last_word_on_each_file_and_says_what_becomes
 
 def test_a_step_that_offers_nothing_joins_without_another_name() -> None:
     offer = offer_of(step_of(X))
-    said = Step(message="Say who", file_changes=(FileChange("regression_set/evicted/z.yaml", "z"),))
+    said = OfferStep(message="Say who", file_changes=(FileChange("regression_set/evicted/z.yaml", "z"),))
     joined = offer.joined_by(said)
     assert (joined.branch, joined.contents) == (offer.branch, offer.contents)
     assert ("regression_set/evicted/z.yaml", "z") in joined.proposal.files

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from bot.ledger.model import record_path
-from bot.reconcile.admission_plan import Plan
+from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.admission_pull_request import Refused, content_of
-from bot.report.admission_pull_request import Change
+from bot.report.admission_pull_request import EntryChange
 from tests.factories import make_entry
 from tests.github.scenes import Hub, make_platform, make_query
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, OTHER, after, said
 from tests.reconcile.merges import entry_of, id_of, source, with_set
 
 
-def offered(plan: Plan) -> list[tuple[str, Change, int | None]]:
+def offered(plan: AdmissionWrites) -> list[tuple[str, EntryChange, int | None]]:
     """Which entries the pull request of ours would change, how, and who brought them."""
     assert plan.offer is not None
     assert plan.commits == ()
@@ -27,7 +27,7 @@ def test_where_the_branch_takes_no_commits_what_would_be_committed_is_offered() 
     world.more["offering"] = True
     world.run()
     plan = world.plan()
-    assert offered(plan) == [(id_of("q01"), Change.ENTERS, 7), (id_of("q01"), Change.PINNED, 7)]
+    assert offered(plan) == [(id_of("q01"), EntryChange.ENTERS, 7), (id_of("q01"), EntryChange.PINNED, 7)]
     assert world.platform.regression_set.entries.keys() == make_platform().regression_set.entries.keys()
     assert record_path(7) in world.hub.ledger
 
@@ -40,20 +40,20 @@ def test_everything_that_changes_is_offered_but_not_what_goes_on_waiting() -> No
     world = after(renamed, hub=Hub(platform=platform))
     world.more |= {"offering": True, "restores": {"gone": ASKED}}
     assert offered(world.plan()) == [
-        ("gone", Change.RETURNS, None),
-        ("w1", Change.ENTERS, None),
-        ("w3", Change.LEAVES, None),
-        (entry.id, Change.MOVES, None),
+        ("gone", EntryChange.RETURNS, None),
+        ("w1", EntryChange.ENTERS, None),
+        ("w3", EntryChange.LEAVES, None),
+        (entry.id, EntryChange.MOVES, None),
     ]
 
 
 def test_what_would_wait_is_offered_as_such() -> None:
     world = after(NEW, hub=Hub(platform=make_platform(ceiling=6))).seen()
     world.more["offering"] = True
-    assert offered(world.plan()) == [(id_of("q01"), Change.WAITS, 7)]
+    assert offered(world.plan()) == [(id_of("q01"), EntryChange.WAITS, 7)]
 
 
-def refused(plan: Plan) -> Refused:
+def refused(plan: AdmissionWrites) -> Refused:
     """What people turn down who close the pull request that offers ``plan``."""
     assert plan.offer is not None
     return Refused(branches=frozenset({plan.offer.branch}), contents=frozenset(plan.offer.contents))
@@ -66,7 +66,7 @@ def test_what_people_turned_down_is_not_offered_again_alone_or_with_something_el
     assert plan.offer is not None
     (first, second) = plan.offer.offered
     world.more["refused"] = Refused(contents=frozenset({content_of(first.entry)}))
-    assert offered(world.plan()) == [(second.entry.id, Change.ENTERS, 7)]
+    assert offered(world.plan()) == [(second.entry.id, EntryChange.ENTERS, 7)]
     world.more["refused"] = refused(plan)
     assert world.plan().offer is None
     world.run()

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from bot.extension.model import Candidate, Exemplar, Signal, Telling, Trait
-from bot.files.snapshot import NoFiles, Overlay
+from bot.extension.model import DistinctiveTrait, DraftExemplar, ExtensionCandidate, Signal, Trait
+from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.files.validation import Checked, FileModel
 from bot.git import blob_id
 from bot.github.models import (
@@ -34,7 +34,7 @@ from tests.reconcile.merges import BOT, TIP, commit, make_pull
 
 
 class Written(FileModel):
-    candidate: Checked[Candidate]
+    candidate: Checked[ExtensionCandidate]
 
 
 HEAD = commit(9)
@@ -49,7 +49,7 @@ OTHER = make_candidate(id="deeds.hop", core=("1" * 24,), members=(ONE.members[0]
 class Raising:
     """GitHub, as far as candidates are concerned; ``step`` lets a plan take effect."""
 
-    found: tuple[Candidate, ...] = (ONE,)
+    found: tuple[ExtensionCandidate, ...] = (ONE,)
     most: int = 2
     open: list[PullRequest] = field(default_factory=list)
     closed: list[PullRequest] = field(default_factory=list)
@@ -165,7 +165,7 @@ def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
 def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
     push = Raising().plan()[0]
     assert isinstance(push, PushBranch)
-    taxonomy = load_taxonomy(Overlay(NoFiles(), dict(push.files)))
+    taxonomy = load_taxonomy(Overlay(EmptySnapshot(), dict(push.files)))
     assert push.files[0][0] == TAXONOMY_FILE
     assert taxonomy.version == "1.3.0"
     assert taxonomy.by_id["deeds.zigzag"].exemplars.positive == ("zigzag",)
@@ -179,7 +179,7 @@ def test_beside_tables_of_exemplars_a_table_is_pushed_as_well_and_known_again() 
     push = world.step()[0]
     assert isinstance(push, PushBranch)
     assert [path.rpartition("/")[0] for path, _ in push.files] == ["taxonomy", "taxonomy/exemplars"]
-    taxonomy = load_taxonomy(Overlay(NoFiles(), files | dict(push.files)))
+    taxonomy = load_taxonomy(Overlay(EmptySnapshot(), files | dict(push.files)))
     assert taxonomy.by_id["deeds.zigzag"].exemplars.positive == ("zigzag",)
     world.step()
     assert world.record.heads == {branch_of(ONE): HEAD}
@@ -241,9 +241,11 @@ def test_nothing_of_a_customer_comes_alive_in_the_description() -> None:
     hostile = "<b>@x</b> | `y` ![](z) <!-- e --> " + "a" * 300
     candidate = make_candidate(
         customers=(hostile,),
-        positive=(Exemplar(turns=(hostile,), source=hostile),),
-        negative=tuple(Exemplar(turns=(hostile, f"{place}"), source="deeds.say") for place in range(30)),
-        telling=(Telling(**Trait("word", hostile)._asdict(), members=1, observed=1, expected=0.1, surprise=3.0),),
+        positive=(DraftExemplar(turns=(hostile,), source=hostile),),
+        negative=tuple(DraftExemplar(turns=(hostile, f"{place}"), source="deeds.say") for place in range(30)),
+        telling=(
+            DistinctiveTrait(**Trait("word", hostile)._asdict(), members=1, observed=1, expected=0.1, surprise=3.0),
+        ),
         belongs_to=("deeds.say",),
         kind="missed-capability",
         named_by="language model",

@@ -21,7 +21,7 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
 from bot.reconcile import counting
-from bot.reconcile.counting import Counts, carried_to, count, counts_in, recorded
+from bot.reconcile.counting import EventCounts, carried_to, count, counts_in, recorded
 from tests.agreement.factories import (
     ADMIT,
     LEAVE,
@@ -56,12 +56,12 @@ class Folder:
         self.read.update(names)
         return [(name, self.files[name]) for name in sorted(names)]
 
-    def count(self, before: Counts | None = None) -> Counts:
+    def count(self, before: EventCounts | None = None) -> EventCounts:
         blobs = {name: blob_id(content) for name, content in self.files.items()}
         return count(blobs, before, self.contents, tuple)
 
 
-def kept(counts: Counts) -> Counts:
+def kept(counts: EventCounts) -> EventCounts:
     """``counts`` as the next run finds them on the ledger."""
     record, parts = recorded(counts, TREE, CONDITIONS)
     record = type(record).model_validate_json(record_text(record), strict=False)
@@ -223,7 +223,7 @@ def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list
 
 def counted_step_by_step(lines: Any, stops: list[int]) -> None:
     """Some lines are counted after others, each time also anew."""
-    before: Counts | None = None
+    before: EventCounts | None = None
     texts: dict[str, str] = {}
     for start, stop in pairwise([0, *sorted(stops), len(lines)]):
         for name, event in lines[start:stop]:

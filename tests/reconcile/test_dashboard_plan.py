@@ -22,7 +22,7 @@ from bot.github.models import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.model import AGREEMENT, RUNS, Refusal, Run, RunRecord, Showing, Shown
+from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Run, RunRecord, Showing
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
 from bot.report.dashboard import MARKER, TITLE
 from tests.agreement.factories import decided as decided_on
@@ -167,7 +167,9 @@ def test_a_refusal_that_nobody_gave_is_noted() -> None:
 
 
 def showing(**codes: str) -> Showing:
-    return Showing(digest="1" * 24, verdicts={id: Shown(verdict="2" * 24, codes=said) for id, said in codes.items()})
+    return Showing(
+        digest="1" * 24, verdicts={id: DisplayedVerdict(verdict="2" * 24, codes=said) for id, said in codes.items()}
+    )
 
 
 def test_what_needs_a_person_is_told_by_the_pull_request_that_asks() -> None:

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from bot.git import Change
+from bot.git import ChangedFile
 from bot.github.models import PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, ChangedByHand
 from bot.ledger.model import BRANCH
-from bot.reconcile.manual_changes import SetChange, Witnesses, changed_by_hand, set_change
+from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, branch_of
 from tests.reconcile.hub import MAIN, Hub
 from tests.reconcile.merges import BOT, MERGED_AT, commit, make_pull
 from tests.reconcile.runs import config_text, imported, platform_files, reconcile, text_of
 
-CHANGE = SetChange(commit=commit(1), at=MERGED_AT, added=("a",), changed=("b",), removed=("c",))
+CHANGE = SetCommit(commit=commit(1), at=MERGED_AT, added=("a",), changed=("b",), removed=("c",))
 
 
-def witnesses(*pulls: PullRequest, author: str = "eve", merged_by: str = "dan") -> Witnesses:
-    return Witnesses(
+def witnesses(*pulls: PullRequest, author: str = "eve", merged_by: str = "dan") -> CommitLookup:
+    return CommitLookup(
         login=BOT,
         introduced_by=lambda commit: pulls,
         merged_by=lambda number: (merged_by, MERGED_AT),
@@ -61,11 +61,11 @@ def test_a_change_is_recorded_once_and_says_what_it_did() -> None:
 
 
 def test_a_renamed_entry_has_gone_and_another_has_come() -> None:
-    moved = Change("regression_set/new.yaml", "renamed", "regression_set/old.yaml", "a", "a")
-    found = set_change(commit(1), MERGED_AT, [moved, Change("README.md", "modified")])
+    moved = ChangedFile("regression_set/new.yaml", "renamed", "regression_set/old.yaml", "a", "a")
+    found = set_change(commit(1), MERGED_AT, [moved, ChangedFile("README.md", "modified")])
     assert found is not None
     assert (found.added, found.changed, found.removed) == (("new",), (), ("old",))
-    assert set_change(commit(1), MERGED_AT, [Change("regression_set/evicted/x.yaml", "added")]) is None
+    assert set_change(commit(1), MERGED_AT, [ChangedFile("regression_set/evicted/x.yaml", "added")]) is None
 
 
 def changes(hub: Hub) -> list[ChangedByHand]:

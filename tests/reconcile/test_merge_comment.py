@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.github.models import AddLabels, EditComment, RemoveLabel
 from bot.ledger.model import record_path
-from bot.reconcile.admission_plan import Plan
+from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.admission_pull_request import Refused
 from bot.reconcile.merge_comment import farewell
 from tests.factories import make_entry
@@ -15,7 +15,7 @@ from tests.reconcile.merges import BOT, id_of, make_left, make_pull, with_set
 LOW = make_query("q04", {"a": 0.7}, line=6)
 
 
-def labels(plans: list[Plan]) -> tuple[set[str], set[str]]:
+def labels(plans: list[AdmissionWrites]) -> tuple[set[str], set[str]]:
     """Labels that were put on and taken off."""
     done = [item for plan in plans for _, items in plan.spoken for item in items]
     added = {name for item in done if isinstance(item, AddLabels) for name in item.names}

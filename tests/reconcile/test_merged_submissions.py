@@ -6,7 +6,15 @@ import pytest
 
 from bot.github.facts import QueryFacts
 from bot.ledger.model import Merged
-from bot.reconcile.merged_submissions import Case, cases_of, entry_of, has_merit, judged_again, settled_in, without
+from bot.reconcile.merged_submissions import (
+    MergedSubmission,
+    cases_of,
+    entry_of,
+    has_merit,
+    judged_again,
+    settled_in,
+    without,
+)
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
     MERGE,
@@ -30,12 +38,12 @@ from tests.reconcile.merges import entry_of as merged_entry
 Q1, Q2, Q3 = (make_query(f"q{place}", {"d": 0.9}) for place in (1, 2, 3))
 
 
-def names(case: Case) -> list[str]:
+def names(case: MergedSubmission) -> list[str]:
     """The queries of ``case``, as it calls them."""
     return [query.id for item in case.analysis.submissions for query in item.queries]
 
 
-def numbers(cases: tuple[Case, ...]) -> list[int | None]:
+def numbers(cases: tuple[MergedSubmission, ...]) -> list[int | None]:
     return [None if case.pull_request is None else case.pull_request.number for case in cases]
 
 

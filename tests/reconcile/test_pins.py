@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.github.judgement import Judgement, judge_facts
-from bot.ledger.model import Decision
+from bot.github.judgement import ReviewJudgement, judge_facts
+from bot.ledger.model import DecisionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.entry_updates import is_done, pinned
 from tests.github.scenes import make_analysis, make_platform, make_query
@@ -20,11 +20,11 @@ ENTRY = entry_of(Q1)
 PINNED = ENTRY.model_copy(update={"pin": "an audit"})
 
 
-def said(action: str = "pin", reason: str | None = "an audit", item: str = "q1") -> Decision:
+def said(action: str = "pin", reason: str | None = "an audit", item: str = "q1") -> DecisionRecord:
     return decided(action, item, reason=reason)
 
 
-def judged(platform: Platform, *decisions: Decision, queries: Any = SETTLED) -> Judgement:
+def judged(platform: Platform, *decisions: DecisionRecord, queries: Any = SETTLED) -> ReviewJudgement:
     return replace(judge_facts(make_analysis(queries), platform, None, ()), decisions=decisions)
 
 
@@ -42,7 +42,7 @@ def judged(platform: Platform, *decisions: Decision, queries: Any = SETTLED) -> 
 )
 @pytest.mark.parametrize("waits", [False, True])
 def test_an_entry_gets_the_pin_that_was_said_where_it_has_another(
-    before: Any, decision: Decision, after: Any, waits: bool
+    before: Any, decision: DecisionRecord, after: Any, waits: bool
 ) -> None:
     platform = with_set(make_platform(), waiting=[before]) if waits else with_set(make_platform(), before)
     found = pinned(judged(platform, decision), platform)
@@ -53,7 +53,7 @@ def test_an_entry_gets_the_pin_that_was_said_where_it_has_another(
     ("decision", "done"),
     [(said(), True), (said(reason="other"), False), (said("unpin", None), False), (said("accept"), False)],
 )
-def test_a_pin_is_done_once_the_entry_bears_it(decision: Decision, done: bool) -> None:
+def test_a_pin_is_done_once_the_entry_bears_it(decision: DecisionRecord, done: bool) -> None:
     platform = with_set(make_platform(), PINNED)
     assert is_done(decision, judged(platform, decision), platform) is done
 

@@ -9,7 +9,7 @@ import pytest
 from bot.curator.store import RegressionSet
 from bot.github.models import DeleteComment, React, WriteLedger
 from bot.ledger.model import RequestRecord
-from bot.reconcile.requests import Plan
+from bot.reconcile.requests import RequestPlan
 from tests.factories import make_taxonomy
 from tests.reconcile.asking import (
     DASHBOARD,
@@ -163,7 +163,7 @@ def test_what_was_edited_before_it_was_read_is_not_followed() -> None:
 def test_what_asks_for_nothing_is_neither_answered_nor_noted(author: str, body: str, more: dict[str, Any]) -> None:
     threads = Threads(record=RequestRecord(since=START))
     threads.say(7, author, body, **more)
-    assert threads.plan() == Plan(operations=(), stand=())
+    assert threads.plan() == RequestPlan(operations=(), stand=())
 
 
 def test_the_first_run_notes_from_when_on_comments_are_read() -> None:
@@ -181,7 +181,7 @@ def test_what_a_review_answers_is_neither_answered_here_nor_followed_once_it_is_
     assert threads.record is not None
     assert threads.record.cursor == id
     threads.reviewed = frozenset()
-    assert threads.plan() == Plan(operations=(), stand=())
+    assert threads.plan() == RequestPlan(operations=(), stand=())
 
 
 def test_who_is_reviewed_is_asked_only_where_somebody_asks() -> None:

@@ -13,17 +13,17 @@ from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.facts import SubmissionFacts
 from bot.ledger.model import (
-    Correction,
     CorrectionRecord,
     FolderIndex,
     FolderRecord,
     Reconciled,
     ReconciledFolder,
     Rejection,
+    StoredCorrection,
 )
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merged_submissions import Case
+from bot.reconcile.merged_submissions import MergedSubmission
 from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders
 from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query
@@ -65,7 +65,7 @@ class Run:
     """A run that found one query in the set and one outside, and what it goes by."""
 
     submission: SubmissionFacts = field(default_factory=lambda: facts(settled(IN), OUT))
-    cases: tuple[Case, ...] = ()
+    cases: tuple[MergedSubmission, ...] = ()
     reconciled: Reconciled = field(
         default_factory=lambda: Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7)})
     )
@@ -108,7 +108,7 @@ FAULT = Problem(file="f", line=1, message="m", fix="x")
 CORRECTED = CorrectionRecord(
     texts={
         text_key(OUT.turns): {
-            "a": Correction.model_validate(
+            "a": StoredCorrection.model_validate(
                 {"value": False, "by": "cora", "comment": 1, "at": "2026-11-22T10:00:00Z", "said": "0" * 24}
             )
         }

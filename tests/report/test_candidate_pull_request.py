@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.extension.model import Exemplar
+from bot.extension.model import DraftExemplar
 from bot.report.candidate_pull_request import render_candidate
 from bot.report.eviction_pull_request import SHOWN
 from bot.text.secrets import STAND_IN
@@ -11,8 +11,8 @@ from tests.extension.builders import make_candidate
 
 def test_each_exemplar_is_told_with_its_source_before_the_queries() -> None:
     drawn = (
-        Exemplar(turns=("zigzag", "and back"), source="acme/desk/7"),
-        Exemplar(turns=("zigzag via https://admin:hunter2@db.example/",), source="acme/desk/8"),
+        DraftExemplar(turns=("zigzag", "and back"), source="acme/desk/7"),
+        DraftExemplar(turns=("zigzag via https://admin:hunter2@db.example/",), source="acme/desk/8"),
     )
     body = render_candidate(make_candidate(positive=drawn))
     assert (
@@ -26,7 +26,7 @@ def test_each_exemplar_is_told_with_its_source_before_the_queries() -> None:
 
 
 def test_of_many_exemplars_the_first_are_told() -> None:
-    drawn = tuple(Exemplar(turns=(f"zigzag {number}",), source=f"c/a/{number}") for number in range(SHOWN + 2))
+    drawn = tuple(DraftExemplar(turns=(f"zigzag {number}",), source=f"c/a/{number}") for number in range(SHOWN + 2))
     body = render_candidate(make_candidate(positive=drawn))
     assert f"#### Exemplars drawn ({SHOWN + 2})" in body
     assert "| and 2 more | |" in body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.extension.model import Exemplar, Member, Signal, Telling, Trait
+from bot.extension.model import DistinctiveTrait, DraftExemplar, Member, Signal, Trait
 from bot.report.candidates import CandidatesOutput
 from bot.text.masking import masked_json
 from bot.text.secrets import STAND_IN
@@ -19,9 +19,9 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
         description=TURN,
         members=(Member(id=TURN, customer="c", turns=("well", TURN), digest="0" * 24, signals=(Signal.FAR,)),),
         customers=(TURN,),
-        telling=(Telling(**Trait("word", TURN)._asdict(), members=1, observed=1, expected=0.0, surprise=5.0),),
-        positive=(Exemplar(turns=(TURN,), source=TURN),),
-        negative=(Exemplar(turns=(TURN,), source="deeds.say"),),
+        telling=(DistinctiveTrait(**Trait("word", TURN)._asdict(), members=1, observed=1, expected=0.0, surprise=5.0),),
+        positive=(DraftExemplar(turns=(TURN,), source=TURN),),
+        negative=(DraftExemplar(turns=(TURN,), source="deeds.say"),),
     )
     text = masked_json(CandidatesOutput.of(1, [candidate], None).model_dump(mode="json"))
     assert "hunter2" not in text

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.curator.entry import Admitted, Classified, Entry, Evicted, Source, Tombstone
+from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.intake.query import Setup
 from bot.pipeline.review import Platform
 from bot.report.dashboard import (
     MARKER,
-    Candidate,
     Dashboard,
     Kind,
     LastRun,
     OpenSuggestion,
     PendingReview,
+    UnopenedSuggestion,
     render_dashboard,
 )
 from bot.report.pull_request import COMMENT_CHARACTERS
@@ -201,8 +201,8 @@ def test_candidates_name_the_limit_and_link_where_a_person_must_open_them(
     compare: str | None, header: str, row: list[str]
 ) -> None:
     candidates = (
-        Candidate(entry="x", kind="redundant", why="nobody misses it", compare=compare),
-        Candidate(entry="y", kind="swap", why="", compare=None),
+        UnopenedSuggestion(entry="x", kind="redundant", why="nobody misses it", compare=compare),
+        UnopenedSuggestion(entry="y", kind="swap", why="", compare=None),
     )
     open_ones = (OpenSuggestion(pull_request=9, entries=("z",), kind="displaced"),)
     dashboard = make_dashboard(candidates=candidates, open_suggestions=open_ones, limit=1)
@@ -246,7 +246,7 @@ def test_the_least_loss_is_told_where_nothing_else_is_left_to_suggest() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"candidates": (Candidate(entry="z", kind="redundant", why="", compare=None),)},
+        {"candidates": (UnopenedSuggestion(entry="z", kind="redundant", why="", compare=None),)},
         {"open_suggestions": (OpenSuggestion(pull_request=9, entries=("z",), kind="redundant"),)},
         {"platform": make_platform(entry("x", "a"), ceiling=1)},
     ],
@@ -256,7 +256,7 @@ def test_the_least_loss_is_left_out_while_something_can_go_or_nothing_waits(more
 
 
 def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
-    old = Classified(taxonomy="1.0.0", backend="openai", model="m0", prompt="p", samples=3)
+    old = EntryClassification(taxonomy="1.0.0", backend="openai", model="m0", prompt="p", samples=3)
     platform = make_platform(
         entry("x", "a"), entry("y", "a"), entry("z", "a", classified=old), waiting=(entry("w", "b", classified=old),)
     )
@@ -334,7 +334,7 @@ def test_a_moment_that_is_none_is_an_error() -> None:
 def crowd(count: int, text: str) -> Dashboard:
     """Everything ``count`` times, with ``text`` wherever others write."""
     admitted = Admitted(at="2025-03-01T00:00:00Z", decision="INCLUDE", route="direct")
-    old = Classified(taxonomy="1.0.0", backend=worded(text), model=worded(text), prompt="p", samples=3)
+    old = EntryClassification(taxonomy="1.0.0", backend=worded(text), model=worded(text), prompt="p", samples=3)
     kept: dict[str, Any] = {"setup": Setup(), "pin": worded(text), "admitted": admitted}
     behind: dict[str, Any] = {"classified": old}
     entries = [
@@ -355,7 +355,7 @@ def crowd(count: int, text: str) -> Dashboard:
         open_suggestions=tuple(
             OpenSuggestion(pull_request=place, entries=names, kind="redundant") for place in range(count)
         ),
-        candidates=tuple(Candidate(entry=name, kind="swap", why=text, compare=f"../{name}") for name in names),
+        candidates=tuple(UnopenedSuggestion(entry=name, kind="swap", why=text, compare=f"../{name}") for name in names),
         pending=tuple(PendingReview(pull_request=place, queries=names, merged=True) for place in range(count)),
         runs=tuple(LastRun(at=NOW, commit=text, did=name, run=f"https://x/{name}") for name in names),
         notices=names,
@@ -427,7 +427,7 @@ def test_what_describes_the_set_is_cut_before_what_asks_people() -> None:
 def hostile(text: str) -> Dashboard:
     """A dashboard on which every word of a stranger is ``text``."""
     said = worded(text)
-    old = Classified(taxonomy="1.0.0", backend=said, model=said, prompt=said, samples=3)
+    old = EntryClassification(taxonomy="1.0.0", backend=said, model=said, prompt=said, samples=3)
     platform = make_platform(
         entry("x", "a", source=source(said, said), pin=said, setup=Setup()),
         entry("y", "a"),
@@ -439,7 +439,9 @@ def hostile(text: str) -> Dashboard:
         platform,
         commit=text,
         open_suggestions=(OpenSuggestion(pull_request=4242, entries=(text, text), kind="swap"),),
-        candidates=(Candidate(entry=text, kind="displaced", why=f"{text} beats it", compare="../compare/a...b"),),
+        candidates=(
+            UnopenedSuggestion(entry=text, kind="displaced", why=f"{text} beats it", compare="../compare/a...b"),
+        ),
         pending=(PendingReview(pull_request=4242, queries=(text, f"{text} 2"), merged=True),),
         runs=(LastRun(at=text, commit=text, did=text, run="https://github.com/o/r"),),
         notices=(text, f"A decision of {text} was ignored."),

@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.files.documents import Data
 from bot.github.facts import classified_of, facts_of
 from bot.intake.query import Query, Setup
-from bot.pipeline.review import Classified, Platform, Review, judge
+from bot.pipeline.review import ClassifiedSubmission, Platform, Review, judge
 from bot.pipeline.submission import Submission
 from bot.report.console import Printer
 from bot.report.query_context import ExpectedTool, evidence, expected_tools
@@ -117,7 +117,7 @@ def reviewed() -> Review:
     again = classified_of(facts_of(carried, facts.specification, {}, {}))
     assert again.submission.tools == carried.submission.tools == ("look_up",)
     platform: Platform = make_platform()
-    assert isinstance(carried, Classified)
+    assert isinstance(carried, ClassifiedSubmission)
     return judge(platform, [carried], make_analysis().identity)
 
 

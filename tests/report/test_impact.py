@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from bot.pipeline.impact.model import (
-    Appraisal,
+    CapabilityImpact,
     CapabilitySides,
     ConfigChange,
     Cost,
@@ -22,11 +22,11 @@ from bot.pipeline.impact.model import (
     PinSides,
     Remark,
     RemarkSides,
-    Shown,
+    ShownText,
     Standing,
     SuggestionSides,
     VerdictSides,
-    VersionStep,
+    VersionChange,
     WithInterval,
 )
 from bot.report.escaping import printable, visible
@@ -34,14 +34,14 @@ from bot.report.impact_markdown import impact_headline, render_impact
 from bot.report.impact_text import appraisals_text, impact_text
 from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
-from bot.taxonomy.changes import Change, Kind, Step
+from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep
 from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import MARKER, dead, skeleton, worded
 
-RIGHT = VersionStep(before="1.0.0", after="1.1.0", required="1.1.0")
-WRONG = VersionStep(before="1.0.0", after="1.0.1", required="1.1.0")
+RIGHT = VersionChange(before="1.0.0", after="1.1.0", required="1.1.0")
+WRONG = VersionChange(before="1.0.0", after="1.0.1", required="1.1.0")
 FREE = Cost(entries=2, queries=3, pairs=4, requests=None)
-CHANGE = Change(kind=Kind.ADDED, ids=("f",), sentence="f (“F”) is new.", step=Step.MINOR)
+CHANGE = TaxonomyChange(kind=ChangeKind.ADDED, ids=("f",), sentence="f (“F”) is new.", step=VersionStep.MINOR)
 AGAIN = EntryAgain(entry="r1", capabilities=("f",), gained=("f",), lost=("a",))
 KEPT = EntryAgain(entry="r2", capabilities=("f",), kept="its agent is not known")
 EARNS = VerdictSides(
@@ -79,7 +79,7 @@ EFFECT = Effect(
 )
 
 
-SHOWN = Shown(where="acme/desk/q1", text="Help me.", probability=0.914)
+SHOWN = ShownText(where="acme/desk/q1", text="Help me.", probability=0.914)
 TEXTS = OnTexts(judged=139, tagged=77, surest=(SHOWN,), doubtful=(SHOWN,), misses=(SHOWN,))
 NO_TEXTS = OnTexts(judged=0, tagged=0, surest=(), doubtful=(), misses=())
 EXPECTED = Expected(
@@ -87,12 +87,12 @@ EXPECTED = Expected(
 )
 
 
-def appraisal(standing: Standing = "unfit", **more: Any) -> Appraisal:
+def appraisal(standing: Standing = "unfit", **more: Any) -> CapabilityImpact:
     defaults: dict[str, Any] = {
         "capability": "f", "is_new": True, "positive": 10, "negative": 1, "expected": EXPECTED, "texts": TEXTS,
         "lacks": (Lack(kind="positive", has=10, wanted=12), Lack(kind="negative", has=1, wanted=12)),
     }  # fmt: skip
-    return Appraisal(standing=standing, **defaults | more)
+    return CapabilityImpact(standing=standing, **defaults | more)
 
 
 def make_impact(**more: Any) -> Impact:
@@ -110,7 +110,7 @@ def make_impact(**more: Any) -> Impact:
 
 UNCHANGED = make_impact(
     changes=(),
-    version=VersionStep(before="1.0.0", after="1.0.0", required="1.0.0"),
+    version=VersionChange(before="1.0.0", after="1.0.0", required="1.0.0"),
     config=(),
     again=(),
     cost=Cost(entries=0, queries=0, pairs=0, requests=None),
@@ -145,7 +145,7 @@ def markdown(impact: Impact, detail: Detail = EVERYTHING) -> str:
             ("Impact: 1 change of the taxonomy, 2 capabilities must go on trial, 2 entries to classify again"),
         ),
         (
-            UNCHANGED.model_copy(update={"version": VersionStep(before="1.0.0", after="1.0.1", required="1.0.0")}),
+            UNCHANGED.model_copy(update={"version": VersionChange(before="1.0.0", after="1.0.1", required="1.0.0")}),
             "Impact: the taxonomy must be version 1.0.0, 0 entries to classify again",
         ),
     ],
@@ -285,7 +285,7 @@ LACKS = "10 of 12 positive exemplars and 1 of 12 lookalikes"
         ),
     ],
 )
-def test_each_capability_says_what_to_expect(item: Appraisal, row: str, line: str) -> None:
+def test_each_capability_says_what_to_expect(item: CapabilityImpact, row: str, line: str) -> None:
     impact = make_impact(appraisals=(item,))
     assert row in markdown(impact)
     assert "#### What to expect of new and changed capabilities (1)" in markdown(impact)
@@ -316,10 +316,14 @@ def quoting(text: str) -> Impact:
     """An impact that quotes ``text`` wherever a file can put it."""
     text = worded(text)
     return make_impact(
-        changes=(Change(kind=Kind.REWORDED, ids=(text,), sentence=f"a: “{text}” becomes “b”.", step=Step.PATCH),),
+        changes=(
+            TaxonomyChange(
+                kind=ChangeKind.REWORDED, ids=(text,), sentence=f"a: “{text}” becomes “b”.", step=VersionStep.PATCH
+            ),
+        ),
         config=(ConfigChange(key=text, before=text, after=text),),
         appraisals=(
-            appraisal(texts=TEXTS.model_copy(update={"surest": (Shown(where=text, text=text, probability=1.0),)})),
+            appraisal(texts=TEXTS.model_copy(update={"surest": (ShownText(where=text, text=text, probability=1.0),)})),
         ),
         again=(EntryAgain(entry="r1", capabilities=("f",), kept=text),),
         effect=Effect(
@@ -356,9 +360,13 @@ def test_what_looks_like_a_secret_is_not_repeated() -> None:
 
 def test_a_new_wording_is_seen_behind_the_old_one() -> None:
     sentence = f"a: the description “{'x' * 200}” becomes “{'y' * 200}”."
-    told = markdown(make_impact(changes=(Change(kind=Kind.REWORDED, ids=("a",), sentence=sentence, step=Step.PATCH),)))
+    told = markdown(
+        make_impact(
+            changes=(TaxonomyChange(kind=ChangeKind.REWORDED, ids=("a",), sentence=sentence, step=VersionStep.PATCH),)
+        )
+    )
     assert "y" * 200 in told
-    endless = Change(kind=Kind.REWORDED, ids=("a",), sentence="x" * 4000, step=Step.PATCH)
+    endless = TaxonomyChange(kind=ChangeKind.REWORDED, ids=("a",), sentence="x" * 4000, step=VersionStep.PATCH)
     assert len(markdown(make_impact(changes=(endless,)))) < 3000
 
 

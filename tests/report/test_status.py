@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from bot.curator.admission import Loss, Swap
-from bot.curator.entry import Lag
+from bot.curator.entry import StaleEntry
 from bot.report.console import Printer
 from bot.report.output import (
     CapabilityStatus,
@@ -41,7 +41,7 @@ STATUS = StatusOutput(
     pinned={"e1": ["champion:b"]},
     waiting=["w1"],
     evicted=[],
-    lagging=[Lag(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
+    lagging=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
 )
 PRUNE = PruneOutput(
     pinned={},

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.taxonomy.changes import Change, Kind, Step, changes_between, heaviest, required_version
+from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep, changes_between, heaviest, required_version
 from bot.taxonomy.model import Capability, Exemplar, Exemplars, Group, Taxonomy
 
 
@@ -55,203 +55,223 @@ def grouped(*groups: Group) -> Taxonomy:
     return like(OLD, groups=groups)
 
 
-CASES: list[tuple[Taxonomy, Kind, tuple[str, ...], Step, str]] = [
-    (having(capability("h")), Kind.ADDED, ("h",), Step.MINOR, "h (“H”) is new."),
+CASES: list[tuple[Taxonomy, ChangeKind, tuple[str, ...], VersionStep, str]] = [
+    (having(capability("h")), ChangeKind.ADDED, ("h",), VersionStep.MINOR, "h (“H”) is new."),
     (
         having(capability("h", "one")),
-        Kind.ADDED,
+        ChangeKind.ADDED,
         ("h", "d", "e"),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "h (“H”) is new in one, of whose members a query exercises exactly one: what the others mean changes with it.",
     ),
-    (having(b=None, retired=("b",)), Kind.REMOVED, ("b",), Step.MAJOR, "b (“B”) is removed."),
+    (having(b=None, retired=("b",)), ChangeKind.REMOVED, ("b",), VersionStep.MAJOR, "b (“B”) is removed."),
     (
         having(b={"id": "b2", "was": "b"}, retired=("b",)),
-        Kind.RENAMED,
+        ChangeKind.RENAMED,
         ("b", "b2"),
-        Step.MINOR,
+        VersionStep.MINOR,
         "b is called b2 from now on.",
     ),
     (
         having(d={"id": "d2", "was": "d"}, retired=("d",)),
-        Kind.RENAMED,
+        ChangeKind.RENAMED,
         ("d", "d2"),
-        Step.MINOR,
+        VersionStep.MINOR,
         "d is called d2 from now on.",
     ),
     (
         having(a={"id": "a2", "was": "a"}, c={"requires": "a2"}, retired=("a",)),
-        Kind.RENAMED,
+        ChangeKind.RENAMED,
         ("a", "a2"),
-        Step.MINOR,
+        VersionStep.MINOR,
         "a is called a2 from now on.",
     ),
     (
         having(capability("b1", split="b"), capability("b2", split="b"), b=None, retired=("b",)),
-        Kind.SPLIT,
+        ChangeKind.SPLIT,
         ("b", "b1", "b2"),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "b is split into b1, b2.",
     ),
-    (having(b={"name": "Bee"}), Kind.REWORDED, ("b",), Step.PATCH, "b: the name “B” becomes “Bee”."),
+    (having(b={"name": "Bee"}), ChangeKind.REWORDED, ("b",), VersionStep.PATCH, "b: the name “B” becomes “Bee”."),
     (
         having(b={"description": "On bees."}),
-        Kind.REWORDED,
+        ChangeKind.REWORDED,
         ("b",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "b: the description “About b.” becomes “On bees.”.",
     ),
     (
         having(a={"exemplars": {"positive": ["q", "r", ["s", "t"]], "negative": []}}),
-        Kind.EXEMPLARS,
+        ChangeKind.EXEMPLARS,
         ("a",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "a: 2 positive exemplars added, 1 positive exemplar removed, 1 negative exemplar removed.",
     ),
     (
         having(a={"exemplars": {"positive": ["q", "p"], "negative": ["n"]}}),
-        Kind.EXEMPLARS,
+        ChangeKind.EXEMPLARS,
         ("a",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "a: the positive exemplars stand in another order.",
     ),
     (
         having(a={"patterns": ["z"]}),
-        Kind.PATTERNS,
+        ChangeKind.PATTERNS,
         ("a",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "a: 1 pattern added, 2 patterns removed.",
     ),
-    (having(a={"patterns": ["y", "x"]}), Kind.PATTERNS, ("a",), Step.PATCH, "a: the patterns stand in another order."),
-    (having(b={"group": "other"}), Kind.MOVED, ("b",), Step.PATCH, "b moves from the group any to other."),
+    (
+        having(a={"patterns": ["y", "x"]}),
+        ChangeKind.PATTERNS,
+        ("a",),
+        VersionStep.PATCH,
+        "a: the patterns stand in another order.",
+    ),
+    (having(b={"group": "other"}), ChangeKind.MOVED, ("b",), VersionStep.PATCH, "b moves from the group any to other."),
     (
         having(b={"group": "one"}),
-        Kind.MOVED,
+        ChangeKind.MOVED,
         ("b",),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "b moves from the group any to one; of the members of one a query exercises exactly one.",
     ),
     (
         having(d={"group": "any"}),
-        Kind.MOVED,
+        ChangeKind.MOVED,
         ("d",),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "d moves from the group one to any; of the members of one a query exercises exactly one.",
     ),
     (
         having(d={"group": "two"}),
-        Kind.MOVED,
+        ChangeKind.MOVED,
         ("d",),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "d moves from the group one to two; of the members of one and of two a query exercises exactly one.",
     ),
     (
         having(c={"when": "tools"}),
-        Kind.RULE,
+        ChangeKind.RULE,
         ("c",),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "c: when was “card” and is “tools”.",
     ),
-    (having(c={"requires": None}), Kind.RULE, ("c",), Step.MAJOR, "c: requires was “a” and is absent."),
-    (having(c={"source": "intent"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “intent”."),
-    (having(c={"source": "tool"}), Kind.RULE, ("c",), Step.MAJOR, "c: source was “spec” and is “tool”."),
-    (having(a={"when": "card"}), Kind.RULE, ("a",), Step.MAJOR, "a: when was absent and is “card”."),
-    (having(a={"base": True}), Kind.BASE, ("a",), Step.MINOR, "a: it is now the ordinary case of its group (base)."),
+    (having(c={"requires": None}), ChangeKind.RULE, ("c",), VersionStep.MAJOR, "c: requires was “a” and is absent."),
+    (
+        having(c={"source": "intent"}),
+        ChangeKind.RULE,
+        ("c",),
+        VersionStep.MAJOR,
+        "c: source was “spec” and is “intent”.",
+    ),
+    (having(c={"source": "tool"}), ChangeKind.RULE, ("c",), VersionStep.MAJOR, "c: source was “spec” and is “tool”."),
+    (having(a={"when": "card"}), ChangeKind.RULE, ("a",), VersionStep.MAJOR, "a: when was absent and is “card”."),
+    (
+        having(a={"base": True}),
+        ChangeKind.BASE,
+        ("a",),
+        VersionStep.MINOR,
+        "a: it is now the ordinary case of its group (base).",
+    ),
     (
         having(b={"was": "gone"}),
-        Kind.DECLARATION,
+        ChangeKind.DECLARATION,
         ("b",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "b: it declares another origin (was, split).",
     ),
-    (having(b={"trial": True}), Kind.TRIAL, ("b",), Step.MINOR, "b is on trial from now on."),
+    (having(b={"trial": True}), ChangeKind.TRIAL, ("b",), VersionStep.MINOR, "b is on trial from now on."),
     (
         grouped(*GROUPS, Group(id="new", name="New")),
-        Kind.GROUP_ADDED,
+        ChangeKind.GROUP_ADDED,
         ("new",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The group new (“New”) is new.",
     ),
     (
         grouped(GROUPS[0], *GROUPS[2:]),
-        Kind.GROUP_REMOVED,
+        ChangeKind.GROUP_REMOVED,
         ("other",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The group other (“Other”) is removed.",
     ),
     (
         grouped(Group(id="any", name="All"), *GROUPS[1:]),
-        Kind.GROUP_RENAMED,
+        ChangeKind.GROUP_RENAMED,
         ("any",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The group any: the name “Any” becomes “All”.",
     ),
     (
         grouped(Group(id="any", name="Any", parent="other"), *GROUPS[1:]),
-        Kind.GROUP_MOVED,
+        ChangeKind.GROUP_MOVED,
         ("any",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The group any moves: its parent was absent and is “other”.",
     ),
     (
         grouped(*GROUPS[:3], Group(id="two", name="Two")),
-        Kind.CONSTRAINT,
+        ChangeKind.CONSTRAINT,
         ("two",),
-        Step.MAJOR,
+        VersionStep.MAJOR,
         "The group two: its constraint was exactly-one and is any.",
     ),
     (
         like(OLD, capabilities=(CAPABILITIES[1], CAPABILITIES[0], *CAPABILITIES[2:])),
-        Kind.REORDERED,
+        ChangeKind.REORDERED,
         ("b",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The capabilities stand in another order, and the order breaks ties: b.",
     ),
     (
         grouped(*GROUPS[1:], GROUPS[0]),
-        Kind.REORDERED,
+        ChangeKind.REORDERED,
         ("any",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "The groups stand in another order: any.",
     ),
     (
         having(retired=("y", "x")),
-        Kind.RETIRED,
+        ChangeKind.RETIRED,
         ("x", "y"),
-        Step.PATCH,
+        VersionStep.PATCH,
         "Under retired: x, y listed as retired from now on.",
     ),
     (
         like(OLD, retired=()),
-        Kind.RETIRED,
+        ChangeKind.RETIRED,
         ("gone",),
-        Step.PATCH,
+        VersionStep.PATCH,
         "Under retired: gone no longer listed as retired.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("new", "kind", "ids", "step", "sentence"), CASES)
-def test_one_change_is_told(new: Taxonomy, kind: Kind, ids: tuple[str, ...], step: Step, sentence: str) -> None:
-    assert changes_between(OLD, new) == (Change(kind=kind, ids=ids, sentence=sentence, step=step),)
+def test_one_change_is_told(
+    new: Taxonomy, kind: ChangeKind, ids: tuple[str, ...], step: VersionStep, sentence: str
+) -> None:
+    assert changes_between(OLD, new) == (TaxonomyChange(kind=kind, ids=ids, sentence=sentence, step=step),)
 
 
 def test_every_kind_of_change_has_a_case() -> None:
-    assert {kind for _, kind, *_ in CASES} == set(Kind)
+    assert {kind for _, kind, *_ in CASES} == set(ChangeKind)
 
 
 @pytest.mark.parametrize(
     ("step", "version", "expected"),
     [
-        (Step.PATCH, "1.2.3", "1.2.4"),
-        (Step.MINOR, "1.2.3", "1.3.0"),
-        (Step.MAJOR, "1.2.3", "2.0.0"),
-        (Step.PATCH, "0.9.9", "0.9.10"),
-        (Step.MINOR, "0.9.9", "0.10.0"),
-        (Step.MAJOR, "0.9.9", "1.0.0"),
+        (VersionStep.PATCH, "1.2.3", "1.2.4"),
+        (VersionStep.MINOR, "1.2.3", "1.3.0"),
+        (VersionStep.MAJOR, "1.2.3", "2.0.0"),
+        (VersionStep.PATCH, "0.9.9", "0.9.10"),
+        (VersionStep.MINOR, "0.9.9", "0.10.0"),
+        (VersionStep.MAJOR, "0.9.9", "1.0.0"),
     ],
 )
-def test_the_next_version(step: Step, version: str, expected: str) -> None:
+def test_the_next_version(step: VersionStep, version: str, expected: str) -> None:
     new = next(new for new, _, _, found, _ in CASES if found is step)
     assert required_version(like(OLD, version=version), new) == expected
 
@@ -272,11 +292,11 @@ def test_the_weightiest_change_decides_and_comes_first() -> None:
     )
     found = changes_between(OLD, new)
     assert [(change.kind, change.ids) for change in found] == [
-        (Kind.MOVED, ("b2",)),
-        (Kind.RENAMED, ("b", "b2")),
-        (Kind.ADDED, ("h",)),
-        (Kind.REWORDED, ("b2",)),
-        (Kind.REWORDED, ("f",)),
+        (ChangeKind.MOVED, ("b2",)),
+        (ChangeKind.RENAMED, ("b", "b2")),
+        (ChangeKind.ADDED, ("h",)),
+        (ChangeKind.REWORDED, ("b2",)),
+        (ChangeKind.REWORDED, ("f",)),
     ]
     assert heaviest(found) == found[0]
     assert required_version(OLD, new) == "2.0.0"
@@ -293,7 +313,10 @@ def test_a_new_group_of_new_capabilities_is_minor_even_if_a_query_exercises_exac
 def test_a_new_member_of_a_group_that_is_divided_no_longer_is_no_change_of_the_others() -> None:
     new = like(having(capability("h", "two")), groups=(*GROUPS[:3], Group(id="two", name="Two")))
     found = changes_between(OLD, new)
-    assert [(change.kind, change.step) for change in found] == [(Kind.CONSTRAINT, "major"), (Kind.ADDED, "minor")]
+    assert [(change.kind, change.step) for change in found] == [
+        (ChangeKind.CONSTRAINT, "major"),
+        (ChangeKind.ADDED, "minor"),
+    ]
 
 
 def row(id: str, *turns: str, hand: str = "h", **more: Any) -> Exemplar:
@@ -327,7 +350,7 @@ ROWS = (row("1"), row("2", exercises=("b",), resembles=("a",)), row("3", exercis
 def test_what_changes_in_the_tables_of_exemplars(rows: tuple[Exemplar, ...], sentences: tuple[str, ...]) -> None:
     found = changes_between(OLD.with_exemplars(ROWS), OLD.with_exemplars(rows))
     assert tuple(change.sentence for change in found) == sentences
-    assert {change.step for change in found} <= {Step.PATCH}
+    assert {change.step for change in found} <= {VersionStep.PATCH}
 
 
 def test_exemplars_that_move_to_a_table_are_no_change() -> None:
@@ -339,7 +362,7 @@ def test_exemplars_that_move_to_a_table_are_no_change() -> None:
 def test_what_is_unknown_is_carried_by_a_rename() -> None:
     old = OLD.with_exemplars((row("4", unknown=("b",)),))
     new = having(b={"id": "n", "was": "b"}, retired=("b",)).with_exemplars((row("4", unknown=("n",)),))
-    assert [change.kind for change in changes_between(old, new)] == [Kind.RENAMED]
+    assert [change.kind for change in changes_between(old, new)] == [ChangeKind.RENAMED]
 
 
 @st.composite

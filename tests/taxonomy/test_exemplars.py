@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.files.limits import MOST_FAULTS, ReadingLimits
-from bot.files.snapshot import NoFiles, Overlay, WorkingTree
+from bot.files.snapshot import EmptySnapshot, Overlay, WorkingTree
 from bot.files.user_cache import RememberedFiles
 from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes
@@ -72,7 +72,7 @@ WHOLE = {
 
 
 def load(files: Mapping[str, str | bytes], text: str = TEXT) -> Taxonomy:
-    return load_taxonomy(Overlay(NoFiles(), {TAXONOMY_FILE: text, **files}))
+    return load_taxonomy(Overlay(EmptySnapshot(), {TAXONOMY_FILE: text, **files}))
 
 
 def problems(files: Mapping[str, str | bytes], text: str = TEXT) -> tuple[Problem, ...]:
@@ -414,7 +414,7 @@ def test_a_file_in_place_of_the_folder_is_a_fault() -> None:
 
 
 def test_notes_count_the_originals() -> None:
-    snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE})
+    snapshot = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE})
     notes = [note.message for note in taxonomy_notes(snapshot, load_taxonomy(snapshot), SHIPPED.appraisal)]
     assert "say: it has 2 of 12 positive exemplars and 1 of 12 lookalikes, fewer than an appraisal asks for" in notes
     assert not any("stand in this file" in note for note in notes)
@@ -422,7 +422,7 @@ def test_notes_count_the_originals() -> None:
 
 def test_what_passed_is_read_without_the_checks_and_gives_the_same(tmp_path: Path) -> None:
     checked = RememberedFiles(tmp_path, Path())
-    snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE})
+    snapshot = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE})
     first = load_taxonomy(snapshot, checked)
     assert len(list((tmp_path / "checked").iterdir())) == 1
     assert load_taxonomy(snapshot, checked) == first == load(WHOLE)
@@ -440,15 +440,15 @@ def test_what_passed_is_read_without_the_checks_and_gives_the_same(tmp_path: Pat
 )
 def test_another_content_is_checked_whatever_passed_before(tmp_path: Path, change: dict[str, str]) -> None:
     checked = RememberedFiles(tmp_path, Path())
-    load_taxonomy(Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE}), checked)
+    load_taxonomy(Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE}), checked)
     for _ in range(2):
         with pytest.raises(InputError):
-            load_taxonomy(Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **WHOLE, **change}), checked)
+            load_taxonomy(Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **WHOLE, **change}), checked)
 
 
 def test_without_a_memory_nothing_is_remembered(tmp_path: Path) -> None:
     broken = {HAND: table("h1\tsay\t\tx", "h1\tsay\t\ty")}
-    snapshot = Overlay(NoFiles(), {TAXONOMY_FILE: TEXT, **broken})
+    snapshot = Overlay(EmptySnapshot(), {TAXONOMY_FILE: TEXT, **broken})
     checked = RememberedFiles(tmp_path, Path())
     # As if somebody else had written the mark.
     checked.note(f"taxonomy {read_files(snapshot).digest}")

@@ -24,7 +24,7 @@ import pytest
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
-from bot.triage.cluster import Cluster
+from bot.triage.cluster import RayCluster
 from tests.classifier.factories import openai_settings
 from tests.factories import REPOSITORY
 
@@ -213,7 +213,7 @@ def test_what_is_no_cluster_is_refused_within_the_time_that_is_configured(root: 
 @pytest.mark.parametrize("address", ["", "10.0.0.5", "ray://10.0.0.5:10001", "10.0.0.5:", ":6379", "local"])
 def test_an_address_is_that_of_a_head_or_auto(address: str) -> None:
     with pytest.raises(UsageError, match="HOST:PORT"):
-        Cluster(address=address, seconds=1)
+        RayCluster(address=address, seconds=1)
 
 
 @pytest.mark.usefixtures("nodes")

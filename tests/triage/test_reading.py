@@ -12,7 +12,7 @@ import pytest
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
-from bot.triage.reading import Columns, Position, Row, read_rows, refuse_changed, stamp
+from bot.triage.reading import Position, TrafficColumns, TrafficRow, read_rows, refuse_changed, stamp
 from bot.triage.tables import connected, write_query
 from tests.factories import make_config
 
@@ -22,10 +22,10 @@ LIMITS: Limits = make_config().limits
 GOOD = "".join(json.dumps({"query": f"Show ticket {number}"}) + "\n" for number in range(3)).encode()
 
 
-BY_NAME = Columns()
+BY_NAME = TrafficColumns()
 
 
-def read(path: Path, columns: Columns = BY_NAME) -> list[str]:
+def read(path: Path, columns: TrafficColumns = BY_NAME) -> list[str]:
     """Turns of what could be read, and ``row: message`` of the rest."""
     return [
         f"{row.line}: {row.message}" if isinstance(row, Problem) else " / ".join(row.turns)
@@ -83,10 +83,10 @@ def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path:
         f"TO '{path}' (FORMAT parquet)"
     )
     assert read(path) == ["Show 0", "Show 1"]
-    assert read(path, Columns(query="s"))[0] == f"1: {NO_TURNS.replace('query', 's')}"
-    assert read(path, Columns(query='m"'))[0].startswith('1: m": expected text')
+    assert read(path, TrafficColumns(query="s"))[0] == f"1: {NO_TURNS.replace('query', 's')}"
+    assert read(path, TrafficColumns(query='m"'))[0].startswith('1: m": expected text')
     with pytest.raises(InputError, match='there are messages, s, m"'):
-        read(path, Columns(query="q"))
+        read(path, TrafficColumns(query="q"))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_is_no_file_is_refused_before_any_is_read(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").touch()
     for name in ("folder.jsonl", "pipe.jsonl", "dangling.jsonl", "words.txt"):
         with pytest.raises(UsageError, match=name):
-            next(read_rows([tmp_path / "none.jsonl", tmp_path / name], Columns(), frozenset(["a"]), LIMITS, 64))
+            next(read_rows([tmp_path / "none.jsonl", tmp_path / name], TrafficColumns(), frozenset(["a"]), LIMITS, 64))
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
@@ -163,7 +163,7 @@ def test_the_position_follows_the_bytes_of_all_files(tmp_path: Path) -> None:
     inputs = [tmp_path / name for name in ("a.jsonl", "b.jsonl.gz", "c.parquet")]
     position = Position()
     passed = []
-    for _ in read_rows(inputs, Columns(), frozenset(["a"]), LIMITS, 64, position):
+    for _ in read_rows(inputs, TrafficColumns(), frozenset(["a"]), LIMITS, 64, position):
         passed.append(position())
     assert passed == sorted(passed)
     assert passed[-1] == position() == sum(path.stat().st_size for path in inputs)
@@ -213,8 +213,8 @@ def test_what_a_row_says_of_persons_is_masked_and_its_file_kept_as_given(tmp_pat
     path = tmp_path / "a\nb.jsonl"
     rows = [{"query": "a", "bot": "ellen.marsh@fabrikam.org"}, {"query": "b", "bot": "a"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    wrong, row = read_rows([path], Columns(agent="bot"), frozenset(["a"]), LIMITS, 64)
+    wrong, row = read_rows([path], TrafficColumns(agent="bot"), frozenset(["a"]), LIMITS, 64)
     assert isinstance(wrong, Problem)
     assert "ellen" not in wrong.message
-    assert isinstance(row, Row)
+    assert isinstance(row, TrafficRow)
     assert (row.file, row.made) == (f"{tmp_path}/a b.jsonl", "a b-2")

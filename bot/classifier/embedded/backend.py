@@ -18,7 +18,7 @@ from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
 from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.exemplars import Bar, HeldOut
+from bot.classifier.exemplars import Bar, HeldOutExemplars
 from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
@@ -140,7 +140,7 @@ class EmbeddedBackend:
         with self._fitting:
             return self._model
 
-    def held_out(self, bar: Bar) -> dict[str, HeldOut]:
+    def held_out(self, bar: Bar) -> dict[str, HeldOutExemplars]:
         """How the fit judges exemplars that it was made without, by capability; what reaches its ``bar`` is tagged."""
         model = self.fit()
         counts = zip(model.capabilities, model.held_out.tolist(), strict=True)

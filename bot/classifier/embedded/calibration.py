@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.exemplars import HeldOut
+from bot.classifier.exemplars import HeldOutExemplars
 from bot.text.compare import rounded
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -121,8 +121,8 @@ def counts_of(probabilities: Floats, truth: Booleans, *, in_parts: bool) -> NDAr
     return np.concatenate([[in_parts, truth.sum()], *kinds]).astype(np.int32)
 
 
-def held_out(counts: Sequence[int], bar: float) -> HeldOut:
+def held_out(counts: Sequence[int], bar: float) -> HeldOutExemplars:
     """What the ``counts`` of a capability say of tags at ``bar`` and above, in whole hundredths."""
     first = min(max(ceil(rounded(bar * _STEPS)) - _FIRST, 0), _KINDS)
     found, false = sum(counts[2 + first : 2 + _KINDS]), sum(counts[2 + _KINDS + first :])
-    return HeldOut(by="part" if counts[0] else "hand", found=found, false=false, missed=counts[1] - found)
+    return HeldOutExemplars(by="part" if counts[0] else "hand", found=found, false=false, missed=counts[1] - found)

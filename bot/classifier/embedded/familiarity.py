@@ -188,7 +188,7 @@ _STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛�
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class TextFamiliarity:
     """Whether a text can be judged.  ``score``: how far it is on the unfamiliar side, in logits (0 is the border).
 
     ``why``: what it is instead, ``None`` if familiar.  ``language``: what it looks most like, an ISO 639 code, if its
@@ -237,7 +237,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FoldedText:
     """A ``text`` in folded case, how often each character is in it, and the weight of its letters by ``scripts``."""
 
     text: str
@@ -279,7 +279,7 @@ def settings() -> Settings:
     return Settings(**{**read, "code_words": frozenset(read["code_words"])})
 
 
-def read(turns: Sequence[str]) -> Reading:
+def read(turns: Sequence[str]) -> FoldedText:
     """The turns as one text without regard to case and white space; time and memory are bounded."""
     turns = read_turns(turns)
     share = READ_CHARACTERS // max(1, len(turns))
@@ -291,7 +291,7 @@ def read(turns: Sequence[str]) -> Reading:
         name = script_of(character)
         if name is not None:
             scripts[name] = scripts.get(name, 0.0) + count * weights.get(name, 1.0)
-    return Reading(text, counts, scripts)
+    return FoldedText(text, counts, scripts)
 
 
 @cache
@@ -323,7 +323,7 @@ class Familiarity:
         Deterministic; the order of the exemplars does not matter.
         """
         bounds = settings()
-        kinds: dict[str | None, list[Reading]] = {}
+        kinds: dict[str | None, list[FoldedText]] = {}
         for turns, language in zip(texts, languages, strict=True):
             kinds.setdefault(language, []).append(read(turns))
         scripts: set[str] = set()
@@ -364,7 +364,7 @@ class Familiarity:
             return None
         return Familiarity(scripts, languages, words, stems, frequent)
 
-    def judge(self, turns: Sequence[str]) -> Judged:
+    def judge(self, turns: Sequence[str]) -> TextFamiliarity:
         """Whether the query can be judged, and what it is instead; the same text, the same answer."""
         reading = read(turns)
         bounds = settings()
@@ -373,16 +373,16 @@ class Familiarity:
         total = sum(reading.scripts.values())
         unseen = sum(weight for name, weight in reading.scripts.items() if name not in self.scripts)
         if self.scripts and unseen and unseen >= bounds.unseen_script * total:
-            return Judged(False, unseen / total, "script", language)
+            return TextFamiliarity(False, unseen / total, "script", language)
         scores: dict[Unfamiliar, float] = {}
         for why, weights in bounds.weights.items():
             if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
                 scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
         if not scores:
-            return Judged(True, 0.0)
+            return TextFamiliarity(True, 0.0)
         worst = max(scores, key=scores.__getitem__)
         familiar = scores[worst] <= 0
-        return Judged(familiar, round(scores[worst], 9), None if familiar else worst, language)
+        return TextFamiliarity(familiar, round(scores[worst], 9), None if familiar else worst, language)
 
     @staticmethod
     def tells(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
@@ -395,7 +395,7 @@ class Familiarity:
         enough = measures["letter_count"] >= settings().least_letters
         return enough and (why == "gibberish" or measures["unknown"] > 0)
 
-    def measures(self, reading: Reading) -> tuple[dict[str, float], Likeness | None]:
+    def measures(self, reading: FoldedText) -> tuple[dict[str, float], Likeness | None]:
         """The measures that the weights of the settings are for, those that this text has."""
         measures = self._word_measures(reading) if reading.worded else {}
         table = load_tables().get(reading.script or "") if reading.worded else None
@@ -409,7 +409,7 @@ class Familiarity:
             measures["foreign"] = -margin
         return measures, likeness
 
-    def _word_measures(self, reading: Reading) -> dict[str, float]:
+    def _word_measures(self, reading: FoldedText) -> dict[str, float]:
         count = max(1, reading.characters_of(str.isprintable))
         letters = reading.characters_of(str.isalpha)
         code_words, most_unknown = settings().code_words, settings().most_unknown
@@ -453,7 +453,7 @@ def _words_of(tokens: Sequence[str]) -> list[str]:
     return [token for token in tokens if token and (token.isalpha() or all(map(_is_in_words, token)))]
 
 
-def _languages_of(readings: Sequence[Reading]) -> set[str]:
+def _languages_of(readings: Sequence[FoldedText]) -> set[str]:
     """The languages that enough of ``readings`` are most like; of very many readings every so many are looked at."""
     bounds = settings()
     tables = load_tables()

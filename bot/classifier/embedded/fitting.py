@@ -31,7 +31,7 @@ from bot.classifier.embedded.features import (
 from bot.classifier.embedded.model import FittedModel, calibrated
 from bot.classifier.embedded.regression import Regression
 from bot.classifier.embedded.text import read_text
-from bot.classifier.exemplars import Label, TrainingData, training_data
+from bot.classifier.exemplars import ExemplarLabel, TrainingData, training_data
 from bot.classifier.model import Progress, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
@@ -122,7 +122,7 @@ def _fit(
 ) -> tuple[Floats, Floats, list[Calibration], NDArray[np.int32]]:
     """Weights of the members, intercepts, calibrations, and counts of what was held out."""
     labels = np.array(data.labels, np.int8).reshape(len(rows), -1)
-    truth, known = labels == Label.POSITIVE, labels != Label.UNKNOWN
+    truth, known = labels == ExemplarLabel.POSITIVE, labels != ExemplarLabel.UNKNOWN
     steps = samples + 2
     progress(0, steps)
     regression = Regression.of(rows, np.where(truth, 1.0, -1.0), known, settings.ridge)

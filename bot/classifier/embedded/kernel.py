@@ -73,7 +73,7 @@ _CUE_UNIT: Final = 10.0
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceQueries:
     """The queries that others are compared with, ready for that.
 
     Each of ``blocks`` is single-precision rows, their squared lengths, and what a unit of squared distance counts.
@@ -89,7 +89,7 @@ class Reference:
     weights: Singles
 
     @staticmethod
-    def of(rows: Rows) -> Reference:
+    def of(rows: Rows) -> ReferenceQueries:
         """``rows`` of at least one query."""
         owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
         columns = _columns(rows)
@@ -100,7 +100,7 @@ class Reference:
         rare = np.flatnonzero(own < 0)
         places = rows.places[rare]
         order = rare[np.argsort(places, kind="stable")]
-        return Reference(
+        return ReferenceQueries(
             blocks=tuple((block, (block * block).sum(axis=1), unit) for block, unit in _blocks(rows)),
             columns=columns,
             frequent=frequent,

@@ -27,7 +27,7 @@ from bot.classifier.embedded.features import (
     Rows,
     TextRow,
 )
-from bot.classifier.embedded.kernel import Reference
+from bot.classifier.embedded.kernel import ReferenceQueries
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.text import BUCKETS
 from bot.classifier.embedded.threads import one_thread
@@ -75,9 +75,9 @@ class FittedModel:
         return self.weights.astype(np.float64)
 
     @cached_property
-    def reference(self) -> Reference:
+    def reference(self) -> ReferenceQueries:
         """The exemplars, ready to be compared with."""
-        return Reference.of(self.rows)
+        return ReferenceQueries.of(self.rows)
 
     def probabilities(self, queries: Sequence[Sequence[str]]) -> Floats:
         """The calibrated probability of each capability (rows) by each member (columns), for each of ``queries``.

@@ -37,7 +37,7 @@ _PLACEHOLDER: Final = re.compile(r"\\?<[^<>]{1,60}>|\"[^\"\n]{1,200}\"")
 
 
 @dataclass(frozen=True)
-class Step:
+class QueryPart:
     """A part of a query as the features see it."""
 
     text: str
@@ -64,7 +64,7 @@ class Step:
 LEADS: Final = (*OPERATIONS, "question", "other")
 
 
-def read_step(text: str) -> Step:
+def read_step(text: str) -> QueryPart:
     """``text``, cleaned already, as a step."""
     text = text[:STEP_CHARACTERS]
     words = words_in(text)
@@ -85,7 +85,7 @@ def read_step(text: str) -> Step:
     end = next((place for place, word in enumerate(bare) if place > start + 1 and word in PREPOSITIONS), len(bare))
     head = [*terms_of(bare[:end]), *compounds_of(bare[:end])]
     plain = frozenset(terms_of(words))
-    return Step(
+    return QueryPart(
         text,
         tuple(words),
         plain,
@@ -97,7 +97,7 @@ def read_step(text: str) -> Step:
     )
 
 
-def step_features(step: Step) -> list[float]:
+def step_features(step: QueryPart) -> list[float]:
     """What the step's own words say of whether it calls any tool."""
     words = step.words
     count = max(1, len(words))

@@ -159,7 +159,7 @@ def _kept_sequences(word: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class TermVocabulary:
     """Terms in their order, each with its inverse document frequency."""
 
     terms: tuple[str, ...]
@@ -178,10 +178,10 @@ class Vocabulary:
         return [place for place, _ in known], [value / length for value in values] if length else values
 
 
-def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Vocabulary:
+def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> TermVocabulary:
     """The terms of at least ``least`` of ``size`` documents, sorted; idf = ln((1 + n) / (1 + df)) + 1.
 
     ``frequencies`` says in how many documents each term is.
     """
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
-    return Vocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))
+    return TermVocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from bot.classifier.embedded.operations import OPERATIONS, operation_shares, operations_of
-from bot.classifier.embedded.step_features import LEADS, Step, read_step
+from bot.classifier.embedded.step_features import LEADS, QueryPart, read_step
 from bot.classifier.embedded.steps import words_in
 from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, sequences_of, terms_of
 from bot.classifier.embedded.word_lists import KNOWLEDGE, PLAIN_VERBS, PREPOSITIONS, SEARCHES
@@ -89,7 +89,7 @@ class ToolFeatures:
             if held[key] in ({get}, {many}):
                 row[get] = row[many] = (row[get] + row[many]) / 2
 
-    def lexical(self, step: Step) -> Array:
+    def lexical(self, step: QueryPart) -> Array:
         """A row of features for each tool."""
         counts = step.sequences
         # Whatever another index has is in the texts too.
@@ -137,7 +137,7 @@ class ToolFeatures:
         """The weights of ``terms``, which the texts have, together; 1 of none."""
         return sum([self.texts.weights[term] for term in sorted(terms)]) or 1.0
 
-    def call_features(self, step: Step, lexical: Array, scores: Array) -> list[float]:
+    def call_features(self, step: QueryPart, lexical: Array, scores: Array) -> list[float]:
         """What the tools and their scores say of whether ``step`` calls any of them."""
         best = int(scores.argmax())
         weights = _softmax(scores)
@@ -173,7 +173,7 @@ class ToolFeatures:
         """How probably the called tool is one that searches texts."""
         return float(_softmax(scores) @ self.searching)
 
-    def starter_likeness(self, step: Step) -> float:
+    def starter_likeness(self, step: QueryPart) -> float:
         """The greatest cosine of the step's character sequences with a starter's, 0 without starters."""
         return float(self.starter_sequences.cosines(step.sequences).max(initial=0.0))
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder
-from bot.classifier.embedded.step_features import Step, read_step, step_features
+from bot.classifier.embedded.step_features import QueryPart, read_step, step_features
 from bot.classifier.embedded.steps import split_steps
 from bot.classifier.embedded.tool_features import ToolFeatures
 from bot.classifier.embedded.tool_texts import name_words
@@ -36,10 +36,10 @@ _DECIMALS: Final = 6
 
 
 @dataclass(frozen=True)
-class Reading:
+class RequestPart:
     """A part of a query with all that the weights see of it."""
 
-    step: Step
+    step: QueryPart
     vector: Array | None
     rows: Array
     """The features of each tool."""
@@ -110,7 +110,7 @@ class ToolIndex:
         scores = self.scores(self.read([text])[0])
         return sorted(range(len(self.tools)), key=lambda place: -scores[place])
 
-    def read(self, texts: Sequence[str]) -> list[Reading]:
+    def read(self, texts: Sequence[str]) -> list[RequestPart]:
         """Cleaned ``texts`` with their features; embedded together."""
         steps = [read_step(text) for text in texts]
         vectors: Sequence[Array | None] = [None] * len(steps)
@@ -118,12 +118,12 @@ class ToolIndex:
             vectors = self._meanings.embed([step.text for step in steps])
         return [self._reading(step, vector) for step, vector in zip(steps, vectors, strict=True)]
 
-    def scores(self, reading: Reading) -> list[float]:
+    def scores(self, reading: RequestPart) -> list[float]:
         """What speaks for each tool, as log-odds against the tools' mean."""
         raw = reading.rows @ self._set.tool
         return [rounded(float(score)) for score in raw - raw.mean()]
 
-    def call_features(self, reading: Reading, scores: Sequence[float]) -> list[float]:
+    def call_features(self, reading: RequestPart, scores: Sequence[float]) -> list[float]:
         """What says whether ``reading`` calls any tool, given the tools' ``scores``."""
         values = [
             *step_features(reading.step),
@@ -134,11 +134,11 @@ class ToolIndex:
             values += self._meanings.call_features(reading.vector, searching)
         return values
 
-    def probability(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> float:
+    def probability(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> float:
         """The probability that ``reading`` calls a listed tool."""
         return _chance(self.call_features(reading, scores), self._set, text_probability)
 
-    def _turn(self, readings: Sequence[Reading], text_probability: float | None) -> list[tuple[float, Array]]:
+    def _turn(self, readings: Sequence[RequestPart], text_probability: float | None) -> list[tuple[float, Array]]:
         """For each step of a turn, the probability that it calls a tool and the tools' shares of that."""
         scores = [self.scores(reading) for reading in readings]
         whole = readings[0] if len(readings) == 1 else self._joined(readings)
@@ -153,7 +153,7 @@ class ToolIndex:
             for reading, score, value in zip(readings, scores, own, strict=True)
         ]
 
-    def _chance(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> float:
+    def _chance(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> float:
         """Of a call to a listed tool, or to one that the agent has and no file lists: what the text alone says."""
         if not self._unlisted:
             return self.probability(reading, scores, text_probability)
@@ -163,7 +163,7 @@ class ToolIndex:
         listed = self.probability(reading, scores, text_probability) if len(self._unlisted) < len(self.tools) else 0.0
         return max(text, listed)
 
-    def _shares(self, reading: Reading, scores: Sequence[float], text_probability: float | None) -> Array:
+    def _shares(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> Array:
         """The distribution over the tools; what the text says beyond the listed tools goes to the unlisted ones."""
         values = np.array(scores)
         values[self._unlisted] = -np.inf
@@ -186,7 +186,7 @@ class ToolIndex:
             named[tool.name] += share
         return {name: floor(share) for name, share in named.items()}
 
-    def _joined(self, readings: Sequence[Reading]) -> Reading:
+    def _joined(self, readings: Sequence[RequestPart]) -> RequestPart:
         """The steps of a turn as one; its embedding is the sum of theirs."""
         vectors = [reading.vector for reading in readings if reading.vector is not None]
         vector = None
@@ -197,13 +197,13 @@ class ToolIndex:
             )
         return self._reading(read_step(" ".join(reading.step.text for reading in readings)), vector)
 
-    def _reading(self, step: Step, vector: Array | None) -> Reading:
+    def _reading(self, step: QueryPart, vector: Array | None) -> RequestPart:
         rows = self._features.lexical(step)
         if self._meanings is not None and vector is not None:
             rows = np.column_stack(
                 [rows, self._meanings.tool_features(vector, self._features.operations, self._features.effects)]
             )
-        return Reading(step, vector, rows)
+        return RequestPart(step, vector, rows)
 
 
 class _Meanings:

@@ -36,7 +36,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """One answer as the endpoint gave it.
 
     ``text``: its content, ``None`` for none at all; ``tokens`` with their log-probabilities where the endpoint gives
@@ -71,7 +71,7 @@ class Vote:
     calls: SampledCalls | None
 
 
-def read_answer(answer: Answer, asked: Asked, *, embedded_in_prose: bool) -> Vote | str:
+def read_answer(answer: ModelAnswer, asked: Asked, *, embedded_in_prose: bool) -> Vote | str:
     """The vote in ``answer``, or what keeps it from being one.
 
     Every part that was asked for has to be there: an answer without one of its certainties does not fit the schema.
@@ -117,7 +117,7 @@ def _objects(text: str) -> list[tuple[int, int]]:
     return []
 
 
-def _vote(span: tuple[int, int], answer: Answer, asked: Asked) -> Vote | None:
+def _vote(span: tuple[int, int], answer: ModelAnswer, asked: Asked) -> Vote | None:
     """The vote that stands at ``span`` of the answer's text, if one does."""
     data = _whole((answer.text or "")[slice(*span)])
     labels = asked.labels
@@ -170,29 +170,29 @@ def _of_being_right(percent: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _CalledStep:
     """A part of the query: the name of the tool that it calls, if any, and how sure that is in percent."""
 
     tool: str | None
     certainty: int
 
 
-def _steps(value: object, ids: Mapping[str, str]) -> tuple[_Step, ...] | None:
+def _steps(value: object, ids: Mapping[str, str]) -> tuple[_CalledStep, ...] | None:
     """The steps in ``value``; ``None`` where one of them is no step, or names no tool that was shown."""
     if not isinstance(value, list):
         return None
-    steps: list[_Step] = []
+    steps: list[_CalledStep] = []
     for step in value:
         if not isinstance(step, dict) or step.keys() != {"id", "certainty"}:
             return None
         chosen, certainty = step["id"], _percent(step["certainty"])
         if certainty is None or not (chosen is None or (isinstance(chosen, str) and chosen in ids)):
             return None
-        steps.append(_Step(None if chosen is None else ids[chosen], certainty))
+        steps.append(_CalledStep(None if chosen is None else ids[chosen], certainty))
     return tuple(steps)
 
 
-def _calls(steps: Sequence[_Step]) -> SampledCalls:
+def _calls(steps: Sequence[_CalledStep]) -> SampledCalls:
     """What the first of ``steps`` call, as many as were asked for.
 
     The parts of one query are not independent of each other, so that the probability of any call is that of the surest
@@ -219,7 +219,7 @@ def _probabilities(
     return {name: float(vote) for name, vote in votes.items()}, "vote"
 
 
-def _measured(answer: Answer, span: tuple[int, int], labels: Mapping[str, str]) -> dict[str, float] | None:
+def _measured(answer: ModelAnswer, span: tuple[int, int], labels: Mapping[str, str]) -> dict[str, float] | None:
     """The probability of the word true against false where each vote stands; ``None`` unless all of them have one."""
     if not answer.text or not answer.tokens or "".join(token.text for token in answer.tokens) != answer.text:
         return None

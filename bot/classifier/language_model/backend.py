@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bot.classifier.language_model.answers import Vote, finding_of, read_answer
 from bot.classifier.language_model.budget import Meter
-from bot.classifier.language_model.concurrency import Outcome, Patience, fly
+from bot.classifier.language_model.concurrency import EndpointHealth, Outcome, fly
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
 from bot.classifier.language_model.endpoint_features import LEAST, Abilities
 from bot.classifier.language_model.features_cache import RememberedAbilities
@@ -69,7 +69,7 @@ class LanguageModelBackend:
         for place in (first, *leaders):
             self._prompts.of(requests[place], stated=True)  # a prompt that leaves no room costs no request
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
-            patience = Patience(lambda: still_answers(endpoint, LEAST, self._samples))
+            patience = EndpointHealth(lambda: still_answers(endpoint, LEAST, self._samples))
             # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
             known = self._memory.load(self._settings, self._samples)
             abilities, outcome = self._begin(endpoint, known, requests[first])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.language_model.completions import MALFORMED, answers_of, tokens_of
 from bot.classifier.language_model.failures import UNSUPPORTED, refusal_of
 from bot.files.documents import Data, as_mapping
@@ -31,14 +31,14 @@ Unit = TypeVar("Unit")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BatchLine:
     """What a batch says of one request.
 
     ``answers`` are not checked; ``fault`` says why there are none.  ``refused``: nobody gets an answer to this query;
     ``unsupported``: the endpoint may not take the parameters.  ``tokens``: in, those of them cached, and out.
     """
 
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ModelAnswer, ...] = ()
     fault: str | None = None
     refused: bool = False
     unsupported: bool = False
@@ -46,14 +46,14 @@ class Line:
     tokens: tuple[int, int, int] = (0, 0, 0)
 
 
-MISSING: Final = Line(fault=_NO_ANSWER)
+MISSING: Final = BatchLine(fault=_NO_ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """What the files of a batch say by ``custom_id``, and remarks on what is wrong with them."""
 
-    lines: Mapping[str, Line]
+    lines: Mapping[str, BatchLine]
     remarks: tuple[str, ...] = ()
 
 
@@ -87,7 +87,7 @@ def read_results(files: Iterable[bytes], asked: Mapping[str, int], model: str, l
 
     ``model`` is the one that was asked for; a line has ``longest`` bytes at most.
     """
-    found: dict[str, Line] = {}
+    found: dict[str, BatchLine] = {}
     wrong: Counter[str] = Counter()
     for content in files:
         useless = 0
@@ -100,7 +100,7 @@ def read_results(files: Iterable[bytes], asked: Mapping[str, int], model: str, l
                     wrong["rest of a file that is not read, since too many of its lines are no answers to it"] += 1
                     break
             elif id in found:
-                found[id] = Line(fault=_TWICE)
+                found[id] = BatchLine(fault=_TWICE)
                 wrong["requests that were answered more than once"] += 1
             else:
                 found[id] = line
@@ -120,7 +120,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
             yield raw
 
 
-def _read(raw: bytes, asked: Mapping[str, int], longest: int) -> tuple[str | None, Line | None]:
+def _read(raw: bytes, asked: Mapping[str, int], longest: int) -> tuple[str | None, BatchLine | None]:
     """The id and what is said of it; without the second one the first is what is wrong with the line."""
     if len(raw) > longest:
         return "lines that are too long (classifier.openai.response_bytes)", None
@@ -136,7 +136,7 @@ def _read(raw: bytes, asked: Mapping[str, int], longest: int) -> tuple[str | Non
     return id, _line(held, asked[id])
 
 
-def _line(held: Mapping[str, Data], samples: int) -> Line:
+def _line(held: Mapping[str, Data], samples: int) -> BatchLine:
     response = as_mapping(held.get("response"))
     body = as_mapping(response.get("body"))
     status = response.get("status_code", _OK)
@@ -147,18 +147,18 @@ def _line(held: Mapping[str, Data], samples: int) -> Line:
         return MISSING
     model = body.get("model")
     answers = answers_of(body, samples)
-    return Line(answers, model=model if isinstance(model, str) else None, tokens=tokens_of(body))
+    return BatchLine(answers, model=model if isinstance(model, str) else None, tokens=tokens_of(body))
 
 
-def _failure(error: Mapping[str, Data], status: int) -> Line:
+def _failure(error: Mapping[str, Data], status: int) -> BatchLine:
     names = {name for name in (error.get("code"), error.get("type")) if isinstance(name, str)}
     message = error.get("message")
     reason = refusal_of(status, names, message if isinstance(message, str) else "")
     if reason is not None:
-        return Line(fault=reason, refused=True)
+        return BatchLine(fault=reason, refused=True)
     word = next((name for name in (error.get("code"), error.get("type")) if isinstance(name, str) and name), "")
     told = " ".join(filter(None, (f"HTTP {status}" if status else "", shown(word))))
-    return Line(
+    return BatchLine(
         fault=f"the request failed in the batch ({told or 'without a reason'})", unsupported=status in UNSUPPORTED
     )
 
@@ -168,7 +168,7 @@ def shown(word: str) -> str:
     return "".join(sign for sign in word[:_SHOWN] if sign.isascii() and (sign.isalnum() or sign in "_-. "))
 
 
-def _of_model(found: dict[str, Line], model: str) -> tuple[dict[str, Line], tuple[str, ...]]:
+def _of_model(found: dict[str, BatchLine], model: str) -> tuple[dict[str, BatchLine], tuple[str, ...]]:
     """``found`` without what another model said.
 
     An endpoint may know one model by several names, so that one name in all answers is as good as ours; where it uses
@@ -181,7 +181,7 @@ def _of_model(found: dict[str, Line], model: str) -> tuple[dict[str, Line], tupl
         return found, (f"all answers name the model {shown(names.pop())!r}, and {shown(model)!r} was asked for",)
     ours = _is_named(model)
     others = {id for id, line in found.items() if line.model is not None and not ours(line.model)}
-    fault = Line(fault="another model answered")
+    fault = BatchLine(fault="another model answered")
     kept = {id: fault if id in others else line for id, line in found.items()}
     return kept, (f"{len(others)} answers that name another model than {shown(model)!r}",)
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.classifier.language_model.answers import Vote, finding_of, read_answer
 from bot.classifier.language_model.batch_endpoint import BatchEndpoint, BatchState, UncertainError
-from bot.classifier.language_model.batch_lines import MISSING, Line, Results, chunks, read_results, request_line
+from bot.classifier.language_model.batch_lines import MISSING, BatchLine, Results, chunks, read_results, request_line
 from bot.classifier.language_model.batch_records import BatchRecord, BatchRecords
 from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT, Endpoint
@@ -376,7 +376,7 @@ def _line_id(key: str, number: int) -> str:
     return f"{key}-{number}"
 
 
-def _told(line: Line, state: BatchState) -> str:
+def _told(line: BatchLine, state: BatchState) -> str:
     """Why there is no answer; what a batch that ended early left out is put down to that."""
     fault = line.fault or ""
     return f"{fault}, which ended as {state.word}" if line is MISSING and state.word != "completed" else fault

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Final
 
-from bot.classifier.language_model.answers import Answer, Token
+from bot.classifier.language_model.answers import ModelAnswer, Token
 from bot.files.documents import Data, as_list, as_mapping
 
-NO_COMPLETION: Final = Answer(None, fault="the answer was no chat completion")
+NO_COMPLETION: Final = ModelAnswer(None, fault="the answer was no chat completion")
 MALFORMED: Final = (ValueError, RecursionError)
 """What reading a body ends with that is no JSON, or none that can be read."""
 
@@ -27,23 +27,23 @@ def tokens_of(completion: Mapping[str, Data]) -> tuple[int, int, int]:
     return tokens_in, cached_in, out
 
 
-def answers_of(completion: Mapping[str, Data], most: int) -> tuple[Answer, ...]:
+def answers_of(completion: Mapping[str, Data], most: int) -> tuple[ModelAnswer, ...]:
     """The answers in ``completion``, none of them checked, and ``most`` at most; one that is none where it has none."""
     return tuple(map(_answer, as_list(completion.get("choices"))[:most])) or (NO_COMPLETION,)
 
 
-def _answer(choice: Data) -> Answer:
+def _answer(choice: Data) -> ModelAnswer:
     held = as_mapping(choice)
     message = held.get("message")
     if not isinstance(message, dict):
         return NO_COMPLETION
     if message.get("refusal"):
-        return Answer(None, fault="the model refused")
+        return ModelAnswer(None, fault="the model refused")
     fault = _FAULTS.get(str(held.get("finish_reason")))
     text = message.get("content")
     if text is not None and not isinstance(text, str):
         return NO_COMPLETION
-    return Answer(text, _tokens(as_mapping(held.get("logprobs")).get("content")), fault)
+    return ModelAnswer(text, _tokens(as_mapping(held.get("logprobs")).get("content")), fault)
 
 
 def _tokens(content: Data) -> tuple[Token, ...]:

@@ -21,7 +21,7 @@ _AT_MOST: Final = 30
 """After so many it is the endpoint that fails on queries, whatever else it answers."""
 
 
-class Patience:
+class EndpointHealth:
     """Tells an endpoint that fails on a query from one that fails.
 
     ``answers`` finds out whether the endpoint answers what is no query.
@@ -56,7 +56,7 @@ class Patience:
 
 
 def fly(
-    ask: Callable[[int], Outcome], places: Sequence[int], size: int, patience: Patience
+    ask: Callable[[int], Outcome], places: Sequence[int], size: int, patience: EndpointHealth
 ) -> Iterator[tuple[int, Finding]]:
     """The findings at ``places``, ``size`` at a time, in the order in which they are made.
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.completions import MALFORMED, NO_COMPLETION, answers_of, tokens_of
 from bot.classifier.language_model.failures import (
@@ -73,7 +73,7 @@ class Endpoint:
     ) -> None:
         self._client.close()
 
-    def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[Answer]:
+    def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[ModelAnswer]:
         """The answers to one request, none of them checked, and no more than it asked for.
 
         Raises :class:`QueryRefusedError`, :class:`QueryFailedError` when the endpoint cannot be reached or fails after

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.files.validation import FileModel
 
 Format: TypeAlias = Literal["json_schema", "json_object", "plain"]
@@ -87,14 +87,14 @@ def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
     return found
 
 
-Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[Answer] | None]
+Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[ModelAnswer] | None]
 """Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters.
 
 ``True`` goes with a request whose refusal is remembered: one that may have been a passing failure is asked again.
 """
 
 
-def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[Answer]], samples: int) -> Abilities:
+def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[ModelAnswer]], samples: int) -> Abilities:
     """What the endpoint can do, in one request where it can do everything, and in twelve at most.
 
     Those are not counted that ``ask`` asks again.  ``ask`` asks for what may not be known there; ``demand`` for what
@@ -138,7 +138,7 @@ def probe(abilities: Abilities, samples: int) -> dict[str, Any]:
     )
 
 
-def shows(answers: Sequence[Answer], abilities: Abilities, samples: int) -> bool:
+def shows(answers: Sequence[ModelAnswer], abilities: Abilities, samples: int) -> bool:
     """Whether ``answers`` to the probe bear out ``abilities``, and were not merely accepted."""
     if len(answers) != (samples if abilities.several else 1):
         return False
@@ -147,7 +147,7 @@ def shows(answers: Sequence[Answer], abilities: Abilities, samples: int) -> bool
     return abilities.format == "plain" or all(map(_fits, answers))
 
 
-def _fits(answer: Answer) -> bool:
+def _fits(answer: ModelAnswer) -> bool:
     try:
         data = json.loads(answer.text or "")
     except (ValueError, RecursionError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from bot.classifier.exemplars import Label, training_data
+from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.taxonomy.model import Taxonomy
 
 _LONGEST: Final = 200
@@ -71,10 +71,10 @@ def _candidates(taxonomy: Taxonomy, asked: frozenset[str]) -> list[_Candidate]:
     found = []
     for turns, labels in zip(data.exemplars, data.labels, strict=True):
         said = {name: label for name, label in zip(data.capabilities, labels, strict=True) if name in asked}
-        exercised = frozenset(name for name, label in said.items() if label is Label.POSITIVE)
+        exercised = frozenset(name for name, label in said.items() if label is ExemplarLabel.POSITIVE)
         # Of a whole exactly-one group some member is exercised, and here nobody said which.
         unsaid = sum(names <= asked and not names & exercised for names in groups)
         long = sum(len(turn.encode()) for turn in turns) > _LONGEST
-        negatives = sum(label is Label.NEGATIVE for label in said.values())
+        negatives = sum(label is ExemplarLabel.NEGATIVE for label in said.values())
         found.append(_Candidate(Example(turns, exercised), unsaid + long, negatives))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bot.classifier.language_model.answers import Answer
+from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError, UnsupportedError
 from bot.classifier.language_model.endpoint_features import Abilities, find_out, probe, shows
@@ -23,7 +23,7 @@ def still_answers(endpoint: Endpoint, abilities: Abilities, samples: int) -> boo
 def probed(endpoint: Endpoint, meter: Meter, samples: int) -> Abilities:
     """What ``endpoint`` can do; raises :class:`OutsideError` if it cannot be reached."""
 
-    def ask(asked: dict[str, Any], final: bool) -> Sequence[Answer] | None:
+    def ask(asked: dict[str, Any], final: bool) -> Sequence[ModelAnswer] | None:
         try:
             try:
                 return endpoint.complete(asked, retry=False)
@@ -36,7 +36,7 @@ def probed(endpoint: Endpoint, meter: Meter, samples: int) -> Abilities:
         except QueryFailedError as error:
             raise error.outside from None
 
-    def demand(asked: dict[str, Any]) -> Sequence[Answer]:
+    def demand(asked: dict[str, Any]) -> Sequence[ModelAnswer]:
         try:
             return endpoint.complete(asked)
         except QueryFailedError as error:

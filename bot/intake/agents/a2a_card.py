@@ -11,10 +11,10 @@ import re
 from typing import Final
 
 from bot.files.documents import Data, Document
-from bot.intake.agents.authentication import Scheme, Security, required_modes, scheme_mode
-from bot.intake.agents.package import Package
+from bot.intake.agents.authentication import Security, SecurityScheme, required_modes, scheme_mode
+from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.standalone_files import BareReader
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import AuthDeclaration, Specification
 
 _USUAL_KEYS: Final = (
@@ -45,12 +45,12 @@ def _fits(document: Document) -> bool:
     return bool(root["name"].text) and known >= (2 if root["skills"].is_list else 4)
 
 
-def _value(place: Place, key: str) -> Place:
+def _value(place: Node, key: str) -> Node:
     """The value of ``key`` as JSON spells it, or as the protocol's own definition does (``security_schemes``)."""
     return place[key] if place.has(key) else place[re.sub(r"[A-Z]", lambda match: f"_{match.group().lower()}", key)]
 
 
-def _describe(package: Package, source: Parsed) -> Specification:
+def _describe(package: AgentPackage, source: Parsed) -> Specification:
     root = source.root
     skills = [skill for skill in root["skills"].items if skill.is_mapping]
     described = [_described(skill) for skill in skills]
@@ -68,13 +68,13 @@ def _describe(package: Package, source: Parsed) -> Specification:
     )
 
 
-def _described(skill: Place) -> str:
+def _described(skill: Node) -> str:
     name = skill["name"].text or skill["id"].text
     description = skill["description"].text
     return f"{name}: {description}" if name and description else name or description
 
 
-def _auth(package: Package, root: Place, skills: list[Place]) -> tuple[AuthDeclaration, ...] | None:
+def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDeclaration, ...] | None:
     """What the card and its skills require; schemes that nothing requires are remarked and declare nothing."""
     schemes = {name: _scheme(name, place) for name, place in _value(root, "securitySchemes").entries}
     security = Security(package, schemes, _named, "define it under securitySchemes")
@@ -99,27 +99,27 @@ def _auth(package: Package, root: Place, skills: list[Place]) -> tuple[AuthDecla
     return tuple(required_modes(required).values()) or None
 
 
-def _told_before_schemes(root: Place) -> tuple[AuthDeclaration, ...]:
+def _told_before_schemes(root: Node) -> tuple[AuthDeclaration, ...]:
     """What the ``authentication`` of early cards names: any one of several schemes, of which the first counts."""
     for named in root["authentication"]["schemes"].items[:1]:
         word = re.sub(r"[\W_]", "", named.text.casefold())
-        mode, _ = scheme_mode(Place(named.source, named.path, _EARLY.get(word, {"type": word})))
+        mode, _ = scheme_mode(Node(named.source, named.path, _EARLY.get(word, {"type": word})))
         return (AuthDeclaration(mode=mode, declared_in=str(named)),)
     return ()
 
 
-def _named(requirement: Place) -> Place:
+def _named(requirement: Node) -> Node:
     return requirement["schemes"] if requirement["schemes"].is_mapping else requirement
 
 
-def _scheme(name: str, place: Place) -> Scheme:
+def _scheme(name: str, place: Node) -> SecurityScheme:
     inner = place
     for wrapper, kind in _WRAPPED.items():
         wrapped = _value(place, wrapper)
         if wrapped.is_mapping:
-            inner = Place(place.source, place.path, {key: item.data for key, item in wrapped.entries} | {"type": kind})
+            inner = Node(place.source, place.path, {key: item.data for key, item in wrapped.entries} | {"type": kind})
     mode, bearer = scheme_mode(inner)
-    return Scheme(name, mode, bearer, place)
+    return SecurityScheme(name, mode, bearer, place)
 
 
 READER: Final = BareReader(

@@ -19,10 +19,10 @@ from bot.files.validation import FileModel, Text, Tuple, validate
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
 from bot.intake.agents.knowledge import NORMAL_KINDS
-from bot.intake.agents.reader import Reader
+from bot.intake.agents.reader import AgentReader
 from bot.intake.agents.registry import bare_readers, fitting, whole_readers
 from bot.intake.agents.standalone_files import BareReader
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import (
     UNLISTED,
     AuthDeclaration,
@@ -34,7 +34,7 @@ from bot.intake.specification import (
     Specification,
     Tool,
 )
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
 
@@ -152,7 +152,7 @@ def _tools(
         elif "protocol" in said.model_fields_set:
             tools.append(tool if tool.effect == "unknown" else replace(tool, effect_from=_SAYS))
         else:
-            message = f"tools[{index}].name: no extended file has a tool {tool.name!r}{perhaps(tool.name, places)}"
+            message = f"tools[{index}].name: no extended file has a tool {tool.name!r}{did_you_mean(tool.name, places)}"
             fix = "correct the name; a new tool says its `protocol`"
             problems.append(document.problem(("tools", index, "name"), message, fix))
     return tuple(tools)
@@ -207,10 +207,10 @@ def read_bases(
     known format, named twice, or an ``agent.yaml`` itself.
     """
     faults: list[Problem] = []
-    found: list[tuple[Place, Specification]] = []
+    found: list[tuple[Node, Specification]] = []
     seen = {path}
     for at, reference in references:
-        place = Place(source, at, reference)
+        place = Node(source, at, reference)
         target = path_beside(path, reference)
         if target is None:
             message = f"{place.name}: {reference} leads out of the folder, and nothing outside is ever read"
@@ -229,14 +229,14 @@ def read_bases(
     return _joined(found, source, limits)
 
 
-def _read(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Specification:
+def _read(snapshot: Snapshot, path: str, place: Node, limits: Limits) -> Specification:
     """The specification in the file at ``path``, by the one reader that takes it for its own."""
     name = snapshot.name(path)
     try:
         content = snapshot.read(path, limits.reading)
     except InputError as error:
         message = f"{place.name}: {error.problems[0].message}"
-        near = "" if snapshot.exists(path) else perhaps(path, snapshot.paths())
+        near = "" if snapshot.exists(path) else did_you_mean(path, snapshot.paths())
         raise InputError(
             [place.problem(f"{message}{near}", "name a file of the folder, relative to this one")]
         ) from None
@@ -260,7 +260,7 @@ def _read(snapshot: Snapshot, path: str, place: Place, limits: Limits) -> Specif
     raise InputError([place.problem(f"{place.name}: {message}", fix)])
 
 
-def _joined(found: Sequence[tuple[Place, Specification]], source: Parsed, limits: Limits) -> Specification:
+def _joined(found: Sequence[tuple[Node, Specification]], source: Parsed, limits: Limits) -> Specification:
     """The specifications as one: the first name, and so on, that any has; tools, auth, knowledge, starters of all."""
     specifications = [specification for _, specification in found]
     notes = list(chain.from_iterable(item.notes for item in specifications))
@@ -280,7 +280,7 @@ def _joined(found: Sequence[tuple[Place, Specification]], source: Parsed, limits
     if len(tools) > limits.tools:
         message = f"extends: {len(tools):,} tools together, more than the limit of {limits.tools:,}"
         fix = "extend fewer files, or raise limits.tools in config/curation.yaml"
-        raise InputError([Place(source, ("extends",), None).problem(message, fix)])
+        raise InputError([Node(source, ("extends",), None).problem(message, fix)])
     return Specification(
         platform=next((item.platform for item in specifications if item.platform), ""),
         name=next((item.name for item in specifications if item.name), ""),
@@ -458,12 +458,12 @@ def _remarks(agent: AgentFile, document: Document) -> list[Problem]:
     return [
         document.problem(
             ("knowledge", index),
-            f"knowledge[{index}]: {kind!r} is not a kind of declarative agents{perhaps(kind, NORMAL_KINDS)}",
+            f"knowledge[{index}]: {kind!r} is not a kind of declarative agents{did_you_mean(kind, NORMAL_KINDS)}",
             "use that kind if it is meant; keep this one if your taxonomy speaks of it",
         )
         for index, kind in enumerate(agent.knowledge or ())
-        if kind not in NORMAL_KINDS and perhaps(kind, NORMAL_KINDS)
+        if kind not in NORMAL_KINDS and did_you_mean(kind, NORMAL_KINDS)
     ]
 
 
-READER: Final[Reader] = AgentYamlReader()
+READER: Final[AgentReader] = AgentYamlReader()

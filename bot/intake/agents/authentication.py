@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.intake.agents.package import Package
-from bot.intake.node import Place
+from bot.intake.agents.package import AgentPackage
+from bot.intake.node import Node
 from bot.intake.specification import AuthDeclaration, AuthMode
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _DEFINE: Final = "define it under components.securitySchemes (securityDefinitions in OpenAPI 2.0)"
 
 
-def _whole(requirement: Place) -> Place:
+def _whole(requirement: Node) -> Node:
     """A requirement of OpenAPI is itself the mapping from schemes to scopes."""
     return requirement
 
@@ -25,9 +25,9 @@ class Security:
 
     def __init__(
         self,
-        package: Package,
-        schemes: Mapping[str, Scheme],
-        named_in: Callable[[Place], Place] = _whole,
+        package: AgentPackage,
+        schemes: Mapping[str, SecurityScheme],
+        named_in: Callable[[Node], Node] = _whole,
         define: str = _DEFINE,
     ) -> None:
         self.schemes = schemes
@@ -36,11 +36,11 @@ class Security:
         self._define = define
         self._undefined: set[str] = set()
 
-    def alternatives(self, security: Place) -> Alternatives | None:
+    def alternatives(self, security: Node) -> Alternatives | None:
         """What a list of requirements asks for; an empty list asks for nothing, ``None`` says nothing."""
         if not security.is_list:
             return None
-        found: list[tuple[Scheme, ...]] = [] if security.items else [()]
+        found: list[tuple[SecurityScheme, ...]] = [] if security.items else [()]
         for requirement in security.items:
             if not requirement.is_mapping:
                 continue
@@ -59,7 +59,7 @@ class Security:
         return tuple(found) or None
 
 
-def required_modes(required: Iterable[tuple[Alternatives, Place]]) -> dict[AuthMode, AuthDeclaration]:
+def required_modes(required: Iterable[tuple[Alternatives, Node]]) -> dict[AuthMode, AuthDeclaration]:
     """The modes that requirements come to, each declared by its scheme, or where the place says if there is none."""
     found: dict[AuthMode, AuthDeclaration] = {}
     for alternatives, otherwise in required:
@@ -83,16 +83,16 @@ _SINGLE_SIGN_ON: Final = re.compile(r"single[\s_-]?sign[\s_-]?on", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
-class Scheme:
+class SecurityScheme:
     """A security scheme of an OpenAPI file; a ``bearer`` token may be an API key as well as an OAuth token."""
 
     name: str
     mode: AuthMode
     bearer: bool
-    place: Place
+    place: Node
 
 
-Alternatives = tuple[tuple[Scheme, ...], ...]
+Alternatives = tuple[tuple[SecurityScheme, ...], ...]
 """What an operation requires: any one alternative, all schemes of it; an empty alternative requires nothing."""
 
 
@@ -101,10 +101,10 @@ class RuntimeAuth:
     """The auth of one runtime: ``mode`` and where it was declared, ``None`` if it was not."""
 
     mode: AuthMode | None
-    place: Place
+    place: Node
 
 
-def scheme_mode(scheme: Place) -> tuple[AuthMode, bool]:
+def scheme_mode(scheme: Node) -> tuple[AuthMode, bool]:
     """The auth mode of an OpenAPI security scheme (2.0 or 3.x), and whether it is a plain bearer token."""
     match scheme["type"].text.casefold():
         case "oauth2" | "openidconnect":
@@ -132,7 +132,7 @@ def required_mode(alternatives: Alternatives) -> AuthMode:
     return next((mode for mode in _STRENGTH if mode in modes), "none")
 
 
-def read_runtime_auth(package: Package, runtime: Place) -> RuntimeAuth:
+def read_runtime_auth(package: AgentPackage, runtime: Node) -> RuntimeAuth:
     """What a runtime of a plugin declares; an unknown type is ``other``, with a note."""
     auth = runtime["auth"]
     kind = auth if auth.text else auth["type"] if auth["type"].text else auth["Type"]
@@ -145,7 +145,7 @@ def read_runtime_auth(package: Package, runtime: Place) -> RuntimeAuth:
         package.note(
             kind,
             f"{kind.name}: {name!r} is not in the published schema and is read as {read_as!r}"
-            f"{perhaps(name, _PUBLISHED_TYPES) if mode is None else ''}",
+            f"{did_you_mean(name, _PUBLISHED_TYPES) if mode is None else ''}",
             f"use one of: {', '.join(_PUBLISHED_TYPES)}",
         )
     if mode == "oauth" and tells_single_sign_on(auth["reference_id"].text):
@@ -154,7 +154,10 @@ def read_runtime_auth(package: Package, runtime: Place) -> RuntimeAuth:
 
 
 def settle(
-    package: Package, declared: RuntimeAuth, required: Sequence[tuple[str, Alternatives]], defined: Sequence[Scheme]
+    package: AgentPackage,
+    declared: RuntimeAuth,
+    required: Sequence[tuple[str, Alternatives]],
+    defined: Sequence[SecurityScheme],
 ) -> AuthMode | None:
     """The mode that a runtime's declaration comes to beside its OpenAPI file; ``None`` if the plugin is silent.
 

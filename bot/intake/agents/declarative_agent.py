@@ -19,7 +19,7 @@ from bot.files.snapshot import Snapshot
 from bot.intake.agents.knowledge import KINDS, normal_kind
 from bot.intake.agents.package import (
     MANIFEST,
-    Package,
+    AgentPackage,
     base_name,
     by_precedence,
     check_keys,
@@ -27,8 +27,8 @@ from bot.intake.agents.package import (
     first_fitting,
 )
 from bot.intake.agents.plugin import Plugin, read_plugins, too_many
-from bot.intake.agents.reader import Reader
-from bot.intake.node import Parsed, Place
+from bot.intake.agents.reader import AgentReader
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import Knowledge, Specification
 
 PLATFORM: Final = "declarative-agent"
@@ -79,7 +79,7 @@ class DeclarativeAgentReader:
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
         """The agent of the manifest or agent file at ``path``."""
-        package = Package(snapshot, posixpath.dirname(path), limits)
+        package = AgentPackage(snapshot, posixpath.dirname(path), limits)
         first = package.open(path)
         if _agent_places(first.root):
             return _read_agent(package, first, _agent_of(package, first))
@@ -112,11 +112,11 @@ def _broken_manifests(snapshot: Snapshot, limits: Limits) -> Iterator[Problem]:
                     yield replace(problem, message=message)
 
 
-def _agent_places(root: Place) -> tuple[Place, ...]:
+def _agent_places(root: Node) -> tuple[Node, ...]:
     return tuple(place for outer, inner in _AGENT_KEYS for place in root[outer][inner].items)
 
 
-def _agent_of(package: Package, manifest: Parsed) -> Parsed:
+def _agent_of(package: AgentPackage, manifest: Parsed) -> Parsed:
     """The one agent that a manifest names; raises :class:`InputError` for several, or if it cannot be read."""
     places = _agent_places(manifest.root)
     if len(places) > 1:
@@ -133,7 +133,7 @@ def _agent_of(package: Package, manifest: Parsed) -> Parsed:
     return agent
 
 
-def _read_agent(package: Package, first: Parsed, agent: Parsed) -> Specification:
+def _read_agent(package: AgentPackage, first: Parsed, agent: Parsed) -> Specification:
     root = agent.root
     check_version(package, root["version"], _VERSIONS)
     check_keys(package, root, ("version", "name", "description"))
@@ -158,7 +158,7 @@ def _read_agent(package: Package, first: Parsed, agent: Parsed) -> Specification
     )
 
 
-def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
+def _plugins(package: AgentPackage, root: Node) -> tuple[list[Plugin], bool]:
     """The plugins of the agent's actions, and whether none is missing."""
     actions = root["actions"]
     if not actions.absent and not actions.is_list:
@@ -167,7 +167,7 @@ def _plugins(package: Package, root: Place) -> tuple[list[Plugin], bool]:
     return read_plugins(package, actions, actions.items)
 
 
-def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
+def _knowledge(package: AgentPackage, root: Node) -> tuple[Knowledge, ...] | None:
     """The declared capabilities; the agent's file is its whole declaration, so none there means that it has none."""
     capabilities = root["capabilities"]
     if not capabilities.absent and not capabilities.is_list:
@@ -196,7 +196,7 @@ def _knowledge(package: Package, root: Place) -> tuple[Knowledge, ...] | None:
     return tuple(found)
 
 
-def starter_at(strings: LocalisedTexts, place: Place) -> str:
+def starter_at(strings: LocalisedTexts, place: Node) -> str:
     """The conversation starter at ``place``; empty, with a note, if it has no text."""
     text = strings.text(place if place.text else place["text"])
     if not text:
@@ -210,16 +210,16 @@ class LocalisedTexts:
     Placeholders such as ``${{APP_NAME_SUFFIX}}`` stay as they are: their values are not part of the package.
     """
 
-    def __init__(self, package: Package, manifest: Place) -> None:
+    def __init__(self, package: AgentPackage, manifest: Node) -> None:
         self.package = package
         self.manifest = manifest
         self._words: dict[str, str] | None = None
 
-    def text(self, place: Place) -> str:
+    def text(self, place: Node) -> str:
         """The string at ``place`` as people see it."""
         return _TOKEN.sub(lambda match: self._word(match, place), self.package.include(place, what="the text"))
 
-    def _word(self, match: re.Match[str], place: Place) -> str:
+    def _word(self, match: re.Match[str], place: Node) -> str:
         if self._words is None:
             self._words = self._default_language()
         word = self._words.get(match.group(1))
@@ -245,4 +245,4 @@ class LocalisedTexts:
         return words
 
 
-READER: Final[Reader] = DeclarativeAgentReader()
+READER: Final[AgentReader] = DeclarativeAgentReader()

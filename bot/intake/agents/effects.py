@@ -19,7 +19,7 @@ from bot.intake.agents.names import (
     PLAIN_WRITE_VERBS,
     READ_VERBS,
     THINGS,
-    Decision,
+    EffectReason,
     effect_of_name,
     is_noun_of_reading,
     own_words,
@@ -28,7 +28,7 @@ from bot.intake.agents.names import (
     shortened,
     words_of,
 )
-from bot.intake.agents.package import Package
+from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.prose import (
     MAX_CHARACTERS,
     is_weak,
@@ -40,7 +40,7 @@ from bot.intake.agents.prose import (
     stated_change,
     stated_only,
 )
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.specification import Effect
 
 READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})
@@ -59,7 +59,7 @@ _ACTION: Final = re.compile(
 )
 
 
-def effect_of_operation(method: str, route: str, operation_id: str, *prose: str) -> Decision:
+def effect_of_operation(method: str, route: str, operation_id: str, *prose: str) -> EffectReason:
     """The effect of a REST operation; ``method`` in lower case.
 
     GET, HEAD, OPTIONS, TRACE and QUERY read; PUT, PATCH and DELETE write.  POST reads if its operationId or the last
@@ -81,12 +81,12 @@ def effect_of_operation(method: str, route: str, operation_id: str, *prose: str)
             _routed_change(route) if routed else "",
             change,
         ]
-        return _unless(Decision("read", call), f"{method.upper()} reads", against)
+        return _unless(EffectReason("read", call), f"{method.upper()} reads", against)
     reads = method != "delete" and name.effect == "read" and says_plainly(name)
-    return _unless(Decision("write", call), f"{method.upper()} writes", [named if reads else ""])
+    return _unless(EffectReason("write", call), f"{method.upper()} writes", [named if reads else ""])
 
 
-def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> Decision:
+def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> EffectReason:
     """The effect of a POST: by its operationId, else by its route; without either it writes."""
     call, place, words = f"POST {route}", last_fixed_part(route), own_words(operation_id)
     name = effect_of_name(operation_id)
@@ -94,25 +94,25 @@ def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> Deci
     change, answer = _said(stated_change, prose), _said(stated_answer, prose)
     alone = f"the route ends with '{place}'" if reads_alone(place) else ""
     if many := _takes_many_calls(place, name, operation_id, prose):
-        return _unless(Decision("write", call), "POST writes", [f"{many}, which takes reads and changes alike"])
+        return _unless(EffectReason("write", call), "POST writes", [f"{many}, which takes reads and changes alike"])
     if name.effect == "read":
         if is_noun_of_reading(name, operation_id) and (_begins_doubtfully(words) or not (alone or answer) or change):
-            return _unless(Decision("write", call), "POST writes", [named])
-        return _unless(Decision("read", f"{call}; {name.reason}"), named, [_routed(place, "write"), change])
+            return _unless(EffectReason("write", call), "POST writes", [named])
+        return _unless(EffectReason("read", f"{call}; {name.reason}"), named, [_routed(place, "write"), change])
     if name.effect == "write":
         # A call that changes something may well say what it returns, shows or checks.
         weak = is_weak_with_change if says_plainly(name) else is_weak
         only = _said(_without(weak, stated_only), prose)
         firm = "" if change else _said(_without(weak, stated_answer), prose)
-        return _unless(Decision("write", f"{call}; {name.reason}"), named, [alone, only, firm])
+        return _unless(EffectReason("write", f"{call}; {name.reason}"), named, [alone, only, firm])
     begins = f"the operationId begins with '{words[0]}'" if words else ""
     if alone:
         doubtful = begins if _begins_doubtfully(words) else ""
-        return _unless(Decision("read", f"{call}; {alone}"), alone, [change, doubtful])
+        return _unless(EffectReason("read", f"{call}; {alone}"), alone, [change, doubtful])
     asking = bool(words) and words[0] in ASKING_VERBS
     if asking and not change and (firm := _said(_without(is_weak, stated_answer), prose)):
-        return Decision("read", f"{call}; {begins}, and {firm}")
-    decision = Decision("write", f"{call}; nothing says that it only reads")
+        return EffectReason("read", f"{call}; {begins}, and {firm}")
+    decision = EffectReason("write", f"{call}; nothing says that it only reads")
     if routed := _routed(place, "write"):
         return _unless(decision, routed, [answer, begins if asking else ""])
     asked = "" if change else _said(stated_asking, prose)
@@ -129,7 +129,7 @@ def _begins_doubtfully(words: Sequence[str]) -> bool:
     return bool(words) and words[0] in DOUBTFUL_WRITE_VERBS and not _runs_query(words)
 
 
-def _takes_many_calls(place: str, name: Decision, operation_id: str, prose: Sequence[str]) -> str:
+def _takes_many_calls(place: str, name: EffectReason, operation_id: str, prose: Sequence[str]) -> str:
     """What says that a route takes calls of any kind, unless the operationId tells which this is."""
     reads = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
     if reads or name.effect == "write":
@@ -156,7 +156,7 @@ def _reads_doubtfully(place: str) -> str:
     return f"the route ends with '{place}'" if may_read or effect_of_name(place).effect == "read" else ""
 
 
-def _names_change(name: Decision, operation_id: str, prose: Sequence[str], change: str) -> bool:
+def _names_change(name: EffectReason, operation_id: str, prose: Sequence[str], change: str) -> bool:
     """Whether the operationId of a reading method, which tells ``name``, is that of a change.
 
     It is not where the prose uses its verb in a noun (“The cancel policy”).  Where the verb may be a thing
@@ -219,13 +219,13 @@ def _fixed_parts(route: str) -> list[str]:
     return [shortened(part.lstrip(":")) for part in path.split("/") if part.strip(":")]
 
 
-def _unless(decision: Decision, because: str, against: Iterable[str]) -> Decision:
+def _unless(decision: EffectReason, because: str, against: Iterable[str]) -> EffectReason:
     """``decision``, which rests on ``because``; unknown if anything is said ``against`` it."""
     said = next((words for words in against if words), "")
     if not said:
         return decision
     doubt = f"{because}, but {said}"
-    return Decision("unknown", f"{decision.reason.split(';')[0]}; {doubt}", doubt=doubt)
+    return EffectReason("unknown", f"{decision.reason.split(';')[0]}; {doubt}", doubt=doubt)
 
 
 def _said(find: Callable[[str], str], prose: Sequence[str]) -> str:
@@ -234,7 +234,7 @@ def _said(find: Callable[[str], str], prose: Sequence[str]) -> str:
     return f"its description says '{words}'" if words else ""
 
 
-def note_doubt(package: Package, place: Place, name: str, decision: Decision) -> None:
+def note_doubt(package: AgentPackage, place: Node, name: str, decision: EffectReason) -> None:
     """Remark on the operation at ``place`` why the effect of the tool ``name`` is unknown, if words contradict it."""
     if decision.doubt:
         package.note(
@@ -249,7 +249,7 @@ def unknown_effect(name: str) -> str:
     return f"; the effect of {name!r} is unknown"
 
 
-def effect_of_annotations(annotations: Data, name: str) -> Decision | None:
+def effect_of_annotations(annotations: Data, name: str) -> EffectReason | None:
     """The effect that the annotations of the MCP tool ``name`` declare, or ``None`` if they are silent.
 
     ``readOnlyHint`` decides.  Where it is true, but ``destructiveHint`` is true as well or the name is plainly that of
@@ -261,19 +261,19 @@ def effect_of_annotations(annotations: Data, name: str) -> Decision | None:
     if isinstance(read_only, bool):
         declared = f"readOnlyHint is {str(read_only).lower()}"
         if not read_only:
-            return Decision("write", declared)
+            return EffectReason("write", declared)
         named = effect_of_name(name)
         against = [
             "destructiveHint is true" if destructive is True else "",
             named.reason if named.effect == "write" and says_plainly(named) else "",
         ]
-        return _unless(Decision("read", declared), declared, against)
+        return _unless(EffectReason("read", declared), declared, against)
     if destructive is True:
-        return Decision("write", "destructiveHint is true, which only a writing tool has")
+        return EffectReason("write", "destructiveHint is true, which only a writing tool has")
     return None
 
 
-def effect_of_tool(package: Package, annotations: Place, name: str) -> Decision:
+def effect_of_tool(package: AgentPackage, annotations: Node, name: str) -> EffectReason:
     """The effect of the MCP tool ``name``: by its annotations, else by its name; a hint that is no boolean is noted."""
     for key in ("readOnlyHint", "destructiveHint"):
         hint = annotations[key]
@@ -283,13 +283,13 @@ def effect_of_tool(package: Package, annotations: Place, name: str) -> Decision:
     return effect_of_annotations(annotations.data, name) or effect_of_name(name)
 
 
-def effect_of_data_handling(values: Data) -> Decision | None:
+def effect_of_data_handling(values: Data) -> EffectReason | None:
     """The effect that ``security_info.data_handling`` of a function attests, or ``None`` if it says nothing."""
     stated = [value for value in as_list(values) if isinstance(value, str)]
     for value in stated:
         if value in ("ResourceStateUpdate", "DataExport"):
-            return Decision("write", f"security_info says {value}")
+            return EffectReason("write", f"security_info says {value}")
     for value in stated:
         if value in ("GetPublicData", "GetPrivateData", "DataTransform"):
-            return Decision("read", f"security_info says {value}")
+            return EffectReason("read", f"security_info says {value}")
     return None

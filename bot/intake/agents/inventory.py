@@ -11,9 +11,9 @@ from bot.config import Limits
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.agents.authentication import Alternatives, required_mode
 from bot.intake.agents.effects import note_doubt
-from bot.intake.agents.names import Decision
-from bot.intake.agents.package import Package
-from bot.intake.node import Place
+from bot.intake.agents.names import EffectReason
+from bot.intake.agents.package import AgentPackage
+from bot.intake.node import Node
 from bot.intake.specification import Parameter, Protocol, Tool
 
 Parameters: TypeAlias = Callable[[], tuple[Parameter, ...]]
@@ -30,13 +30,13 @@ def no_parameters() -> tuple[Parameter, ...]:
     return ()
 
 
-def of_schema(package: Package, tool: Place, schema: Place) -> tuple[Parameter, ...]:
+def of_schema(package: AgentPackage, tool: Node, schema: Node) -> tuple[Parameter, ...]:
     """The parameters of ``tool``, whose JSON schema is at ``schema``."""
     return kept(package, tool, properties(schema, package.limits))
 
 
 def properties(
-    schema: Place, limits: Limits, resolve: Callable[[Place], Place] = lambda place: place
+    schema: Node, limits: Limits, resolve: Callable[[Node], Node] = lambda place: place
 ) -> Iterator[Parameter]:
     """The properties of the object that a JSON schema describes, or of those that its array holds, in their order.
 
@@ -63,12 +63,12 @@ def _text(schema: Data) -> str:
     return description.strip() if isinstance(description, str) else ""
 
 
-def items_at(place: Place) -> Iterator[Place]:
+def items_at(place: Node) -> Iterator[Node]:
     """The values of the list at ``place``, one after the other: it may be long, and read in part only."""
-    return (Place(place.source, (*place.path, index), item) for index, item in enumerate(as_list(place.data)))
+    return (Node(place.source, (*place.path, index), item) for index, item in enumerate(as_list(place.data)))
 
 
-def kept(package: Package, tool: Place, found: Iterable[Parameter]) -> tuple[Parameter, ...]:
+def kept(package: AgentPackage, tool: Node, found: Iterable[Parameter]) -> tuple[Parameter, ...]:
     """Those of ``found`` that the limits allow, with a note about ``tool`` where something is left out."""
     parameters, is_whole = bounded(found, package.limits)
     if not is_whole:
@@ -104,7 +104,7 @@ def bounded(found: Iterable[Parameter], limits: Limits) -> tuple[tuple[Parameter
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class InventoryOperation:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
     ``security`` is ``None`` where nothing is said about security; ``parameters`` reads what it takes.
@@ -113,18 +113,20 @@ class Entry:
 
     name: str
     description: str
-    effect: Decision
+    effect: EffectReason
     security: Alternatives | None
-    place: Place
+    place: Node
     parameters: Parameters = no_parameters
-    described: Callable[[str], Decision] | None = None
+    described: Callable[[str], EffectReason] | None = None
 
 
-Inventory = Mapping[str, Entry]
+Inventory = Mapping[str, InventoryOperation]
 """What a runtime offers, by name, in the order of its file."""
 
 
-def bare_tools(package: Package, place: Place, entries: Collection[Entry], protocol: Protocol) -> tuple[Tool, ...]:
+def bare_tools(
+    package: AgentPackage, place: Node, entries: Collection[InventoryOperation], protocol: Protocol
+) -> tuple[Tool, ...]:
     """The tools that ``entries``, listed at ``place``, are where no plugin says more of them.
 
     More than ``limits.tools`` are a fault of the package.
@@ -135,7 +137,7 @@ def bare_tools(package: Package, place: Place, entries: Collection[Entry], proto
     return tuple(bare_tool(entry, protocol) for entry in entries)
 
 
-def bare_tool(entry: Entry, protocol: Protocol, confirmation: bool | None = None) -> Tool:
+def bare_tool(entry: InventoryOperation, protocol: Protocol, confirmation: bool | None = None) -> Tool:
     """The tool that an entry is where no plugin says more of it; a card is then not declared."""
     return Tool(
         name=entry.name,
@@ -151,7 +153,7 @@ def bare_tool(entry: Entry, protocol: Protocol, confirmation: bool | None = None
     )
 
 
-def check_number(package: Package, place: Place, tools: int) -> None:
+def check_number(package: AgentPackage, place: Node, tools: int) -> None:
     """Make it a fault of the package if the file of ``place`` has more tools than allowed."""
     limit = package.limits.tools
     if tools > limit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "WebSearch": ("web-search", "v1.0"),
@@ -37,4 +37,4 @@ def normal_kind(name: str) -> tuple[str, str]:
         return KINDS[name][0], ""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+", name)
     kind = "-".join(word.lower() for word in words) or "unnamed"
-    return kind, f"the capability {name!r} is not a known one and is read as {kind!r}{perhaps(name, KINDS)}"
+    return kind, f"the capability {name!r} is not a known one and is read as {kind!r}{did_you_mean(name, KINDS)}"

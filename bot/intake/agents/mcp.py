@@ -7,14 +7,14 @@ from functools import partial
 from typing import Final
 
 from bot.intake.agents.effects import effect_of_tool
-from bot.intake.agents.inventory import Entry, Inventory, of_schema
-from bot.intake.agents.package import Package
-from bot.intake.node import Place
+from bot.intake.agents.inventory import Inventory, InventoryOperation, of_schema
+from bot.intake.agents.package import AgentPackage
+from bot.intake.node import Node
 
 _WHAT: Final = "the MCP tool description"
 
 
-def read_tools(package: Package, runtime: Place) -> Inventory | None:
+def read_tools(package: AgentPackage, runtime: Node) -> Inventory | None:
     """The tools that a ``RemoteMCPServer`` runtime describes, or ``None`` if it describes none.
 
     Read are ``mcp_tool_description`` and ``x-mcp_tool_description`` (of the spec or of the runtime itself) and
@@ -31,16 +31,16 @@ def read_tools(package: Package, runtime: Place) -> Inventory | None:
         message = f"{runtime.name}: the MCP server has more tools than the limit of {limit}"
         package.faults.append(runtime.problem(message, "bring fewer, or raise limits.tools in config/curation.yaml"))
         return None
-    inventory: dict[str, Entry] = {}
+    inventory: dict[str, InventoryOperation] = {}
     for tools in described:
         # What is described in two places is described twice on purpose; the first one counts.
         inventory = dict(read_entries(package, tools)) | inventory
     return inventory or None
 
 
-def read_entries(package: Package, tools: Iterable[Place]) -> Inventory:
+def read_entries(package: AgentPackage, tools: Iterable[Node]) -> Inventory:
     """The tools of one list by name; one without a name, and the second of a name, are remarked and not read."""
-    found: dict[str, Entry] = {}
+    found: dict[str, InventoryOperation] = {}
     for tool in tools:
         name = tool["name"].text
         if not name:
@@ -53,10 +53,10 @@ def read_entries(package: Package, tools: Iterable[Place]) -> Inventory:
     return found
 
 
-def entry_of(package: Package, tool: Place) -> Entry:
+def entry_of(package: AgentPackage, tool: Node) -> InventoryOperation:
     """A tool of an MCP server: its annotations decide the effect, without them its name."""
     name, annotations = tool["name"].text, tool["annotations"]
-    return Entry(
+    return InventoryOperation(
         name=name,
         description=tool["description"].text or tool["title"].text or annotations["title"].text,
         effect=effect_of_tool(package, annotations, name),
@@ -66,18 +66,18 @@ def entry_of(package: Package, tool: Place) -> Entry:
     )
 
 
-def tools_in(root: Place) -> Place | None:
+def tools_in(root: Node) -> Node | None:
     """The list of tools that a ``tools/list`` result is, or has under ``tools`` or ``result.tools``."""
     return next((part for part in (root, root["tools"], root["result"]["tools"]) if part.is_list), None)
 
 
-def discovers(runtime: Place) -> bool:
+def discovers(runtime: Node) -> bool:
     """Whether the runtime says that tools are discovered at run time."""
     flag = runtime["spec"]["enable_dynamic_discovery"]
     return flag.data is True or flag.text.casefold() == "true"
 
 
-def _listed(package: Package, place: Place) -> tuple[Place, ...]:
+def _listed(package: AgentPackage, place: Node) -> tuple[Node, ...]:
     """The tools at ``place``: a list of them, a mapping with ``tools``, or the name of a file with either."""
     if place.is_list:
         return place.items

@@ -12,13 +12,13 @@ import re
 from typing import Final
 
 from bot.files.documents import Document, as_mapping
-from bot.intake.agents.inventory import Entry, bare_tools, check_number
+from bot.intake.agents.inventory import InventoryOperation, bare_tools, check_number
 from bot.intake.agents.mcp import read_entries, tools_in
-from bot.intake.agents.names import Decision
+from bot.intake.agents.names import EffectReason
 from bot.intake.agents.openai_tools import is_built_in, is_function
-from bot.intake.agents.package import Package
+from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.standalone_files import BareReader
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Specification
 
 _RESULT_KEYS: Final = frozenset({"tools", "nextCursor", "_meta"})
@@ -37,7 +37,7 @@ def _fits(document: Document) -> bool:
     )
 
 
-def _results(root: Place) -> tuple[Place, ...]:
+def _results(root: Node) -> tuple[Node, ...]:
     """The results in a file: the file itself, the items of its list, or what it holds of each of several servers."""
     if root.is_list:
         parts = (root,) if any(_is_tool(item) for item in root.items) else root.items
@@ -51,16 +51,16 @@ def _results(root: Place) -> tuple[Place, ...]:
     return tuple(part["result"] if part["result"].is_mapping else part for part in parts)
 
 
-def _is_tool(place: Place) -> bool:
+def _is_tool(place: Node) -> bool:
     return place.has("inputSchema") or (place.has("name") and not place["tools"].is_list)
 
 
-def _pages(root: Place) -> tuple[Place, ...]:
+def _pages(root: Node) -> tuple[Node, ...]:
     """The lists of tools in a file, page by page."""
     return tuple(tools for result in _results(root) if (tools := tools_in(result)) is not None)
 
 
-def _describe(package: Package, source: Parsed) -> Specification:
+def _describe(package: AgentPackage, source: Parsed) -> Specification:
     root = source.root
     results, pages = _results(root), _pages(root)
     listed = [tool for page in pages for tool in page.items]
@@ -88,12 +88,12 @@ def _describe(package: Package, source: Parsed) -> Specification:
     )
 
 
-def _rest(package: Package, cursor: Place) -> Entry:
+def _rest(package: AgentPackage, cursor: Node) -> InventoryOperation:
     """The one tool that stands for those of the pages that the file does not have."""
     message = f"{cursor.name}: more tools follow on a page that is not here; they are read as one tool {UNLISTED!r}"
     package.note(cursor, message, "put all pages into the file, as a list of results")
-    decision = Decision("unknown", "the tool is on a page that is not here")
-    return Entry(name=UNLISTED, description="", effect=decision, security=None, place=cursor)
+    decision = EffectReason("unknown", "the tool is on a page that is not here")
+    return InventoryOperation(name=UNLISTED, description="", effect=decision, security=None, place=cursor)
 
 
 READER: Final = BareReader(

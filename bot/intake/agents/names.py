@@ -14,7 +14,7 @@ from bot.intake.specification import Effect
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class EffectReason:
     """An effect and the reason for it, in words for people.
 
     ``verb`` is the word of a name that it rests on.  ``doubt`` says what contradicts what, where the effect is unknown
@@ -27,7 +27,7 @@ class Decision:
     doubt: str = ""
 
 
-UNTOLD: Final = Decision("unknown", "nothing declares it, and the name does not tell")
+UNTOLD: Final = EffectReason("unknown", "nothing declares it, and the name does not tell")
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -127,7 +127,7 @@ def shortened(name: str) -> str:
     return name if len(name) <= 2 * ends else f"{name[:ends]}_{name[-ends:]}"
 
 
-def effect_of_name(name: str) -> Decision:
+def effect_of_name(name: str) -> EffectReason:
     """The effect that the verb of a tool's ``name`` tells.
 
     The verb stands first (``listRepairs``), after a prefix (``jira_create_issue``), first in the last part
@@ -140,7 +140,7 @@ def effect_of_name(name: str) -> Decision:
     words = [word for part in parts for word in part]
     for joint, verb in pairwise(words):
         if joint in ("or", "and", "then") and verb in WRITE_VERBS | _JOINED_WRITE_VERBS:
-            return Decision("write", f"the name says '{joint} {verb}'", verb)
+            return EffectReason("write", f"the name says '{joint} {verb}'", verb)
     # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
     for text in (own, own.split("__")[-1], name):
@@ -150,7 +150,7 @@ def effect_of_name(name: str) -> Decision:
     return UNTOLD
 
 
-def says_plainly(decision: Decision) -> bool:
+def says_plainly(decision: EffectReason) -> bool:
     """Whether the verb of a name that decides its effect is hardly ever a thing."""
     return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS | _PLAIN_PHRASAL_VERBS
 
@@ -160,7 +160,7 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", shortened(text))]
 
 
-def is_noun_of_reading(decision: Decision, name: str) -> bool:
+def is_noun_of_reading(decision: EffectReason, name: str) -> bool:
     """Whether a name reads only by a word at its end, which may be a thing: ``shoppingList``."""
     return decision.verb in _READ_NOUNS and own_words(name)[:1] != [decision.verb]
 
@@ -187,7 +187,7 @@ def _outer_parts(parts: list[list[str]]) -> list[list[str]]:
     return parts if len(parts) <= 2 * MAX_PARTS else parts[:MAX_PARTS] + parts[-MAX_PARTS:]
 
 
-def _told_by(parts: list[list[str]]) -> Decision:
+def _told_by(parts: list[list[str]]) -> EffectReason:
     parts = [plain for part in parts if (plain := [word for word in part if word not in _ADVERBS])]
     words = [word for part in parts for word in part]
     if not words:
@@ -197,49 +197,49 @@ def _told_by(parts: list[list[str]]) -> Decision:
         # `SendGrid_getStats`: the words of a part are written as one, so what stands before it is a namespace.
         for verbs, effect in _CALLS:
             if call[0] in verbs:
-                return Decision(effect, f"a part of the name begins with '{call[0]}'", call[0])
+                return EffectReason(effect, f"a part of the name begins with '{call[0]}'", call[0])
     if words[0] in READ_VERBS | WRITE_VERBS or tuple(words[:2]) in _PHRASAL_VERBS:
         return _told_by_first(words)
     return _told_inside(parts)
 
 
-def _told_by_first(words: list[str]) -> Decision:
+def _told_by_first(words: list[str]) -> EffectReason:
     """What a name says that begins with a verb, or with a word that may be one."""
     first, last = words[0], words[-1]
     if tuple(words[:2]) in _PHRASAL_VERBS:
         verb = f"{first} {words[1]}"
-        return Decision("read" if first == "look" else "write", f"the name begins with '{verb}'", verb)
+        return EffectReason("read" if first == "look" else "write", f"the name begins with '{verb}'", verb)
     if first in _WRITE_NOUNS:
         if last in _LAST_READ_VERBS - {"list", "read"}:
-            return Decision("read", f"the name ends with '{last}'", last)
+            return EffectReason("read", f"the name ends with '{last}'", last)
         if _is_thing(words):
             return UNTOLD
     if first in _READ_NOUNS and last in _LAST_WRITE_VERBS:
-        return Decision("write", f"the name ends with '{last}'", last)
+        return EffectReason("write", f"the name ends with '{last}'", last)
     if first in _READ_NOUNS and words[1:2] and words[1] in WRITE_VERBS - _WRITE_NOUNS:
         # `query-delete-all` deletes, `list_update_requests` lists.
         return UNTOLD
-    return Decision("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'", first)
+    return EffectReason("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'", first)
 
 
-def _told_inside(parts: list[list[str]]) -> Decision:
+def _told_inside(parts: list[list[str]]) -> EffectReason:
     """What a name says that begins with something else: with a prefix, or with the thing that it is about."""
     last = parts[-1][-1]
     rests = [[word for part in parts[start:] for word in part] for start in range(1, len(parts))]
     for rest in (rest for rest in rests if len(rest) > 1 and not _is_thing(rest)):
         if rest[0] in WRITE_VERBS - _WRITE_NOUNS:
-            return Decision("write", f"a part of the name begins with '{rest[0]}'", rest[0])
+            return EffectReason("write", f"a part of the name begins with '{rest[0]}'", rest[0])
         if rest[0] in READ_VERBS - _READ_NOUNS:
-            return Decision("read", f"a part of the name begins with '{rest[0]}'", rest[0])
+            return EffectReason("read", f"a part of the name begins with '{rest[0]}'", rest[0])
     if last in _LAST_WRITE_VERBS:
-        return Decision("write", f"the name ends with '{last}'", last)
+        return EffectReason("write", f"the name ends with '{last}'", last)
     if last in _LAST_READ_VERBS:
-        return Decision("read", f"the name ends with '{last}'", last)
+        return EffectReason("read", f"the name ends with '{last}'", last)
     after = rests[0] if rests and not _is_thing(rests[0]) and last not in WRITE_VERBS else [""]
     if after[0] == "post":
-        return Decision("write", "the name says 'post' after a prefix", "post")
+        return EffectReason("write", "the name says 'post' after a prefix", "post")
     if after[0] in _READ_NOUNS:
-        return Decision("read", f"the name says '{after[0]}' after a prefix", after[0])
+        return EffectReason("read", f"the name says '{after[0]}' after a prefix", after[0])
     return UNTOLD
 
 

@@ -14,12 +14,12 @@ from typing import Final
 
 from bot.files.documents import Document, as_mapping
 from bot.intake.agents.effects import effect_of_tool, note_doubt
-from bot.intake.agents.inventory import Entry, bare_tool, check_number, of_schema
+from bot.intake.agents.inventory import InventoryOperation, bare_tool, check_number, of_schema
 from bot.intake.agents.mcp import entry_of
-from bot.intake.agents.names import Decision
-from bot.intake.agents.package import Package
+from bot.intake.agents.names import EffectReason
+from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.standalone_files import BareReader
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
 SERVERS: Final = ("mcp", "mcp_toolset")
@@ -75,12 +75,12 @@ def kind_of(data: object) -> str:
     return kind if isinstance(kind, str) and kind else named if named in _GEMINI else ""
 
 
-def tools_of(place: Place) -> tuple[Place, ...]:
+def tools_of(place: Node) -> tuple[Node, ...]:
     """The tools at ``place``: itself, or what Gemini lists inside it."""
     return next((place[key].items for key in _DECLARATIONS if place[key].is_list), (place,))
 
 
-def is_declared(place: Place) -> bool:
+def is_declared(place: Node) -> bool:
     """Whether the tools at ``place`` are listed as Gemini's function declarations, which need no parameters."""
     return any(place[key].is_list for key in _DECLARATIONS)
 
@@ -97,13 +97,13 @@ def is_conversation(data: object) -> bool:
     return any(key in as_mapping(data) for key in _SAID)
 
 
-def body_of(tool: Place) -> Place:
+def body_of(tool: Node) -> Node:
     """Where the name and description of a function tool stand: inside ``function`` or ``toolSpec``, or at the top."""
     inner = tool[tool["type"].text] if tool["type"].text in _CALLED else tool["toolSpec"]
     return inner if inner.is_mapping else tool
 
 
-def schema_of(tool: Place) -> Place:
+def schema_of(tool: Node) -> Node:
     """The JSON schema of what a function tool takes, under whichever of the names that services give it."""
     body = body_of(tool)
     places = (body["parameters"], body["parametersJsonSchema"], body["input_schema"], body["inputSchema"]["json"])
@@ -125,7 +125,7 @@ def _fits(document: Document) -> bool:
     return bool(items) and all(map(is_built_in, items))
 
 
-def _is_whole(root: Place) -> bool:
+def _is_whole(root: Node) -> bool:
     """Whether an assistant, or a request without its messages, stands here: it declares all that there is."""
     if root["object"].text == "assistant":
         return True
@@ -133,30 +133,30 @@ def _is_whole(root: Place) -> bool:
     return bool(told and root["model"].text and (root["tools"].is_list or root["tools"].absent))
 
 
-def _listed(root: Place) -> tuple[Place, ...]:
+def _listed(root: Node) -> tuple[Node, ...]:
     """The tools of a file, wherever it has them; a file that is one tool has that."""
     if is_function(root.data):
         return (root,)
     return tuple(tool for item in _lists(root) for tool in tools_of(item))
 
 
-def _lists(root: Place) -> tuple[Place, ...]:
+def _lists(root: Node) -> tuple[Node, ...]:
     """The entries of a file's lists of tools; the file itself if it holds Gemini's declarations."""
     lists = (root, root["tools"], root["functions"], root["toolConfig"]["tools"])
     return (*((root,) if is_declared(root) else ()), *(item for place in lists for item in place.items))
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundTools:
     """What the tools of a file come to, so far; ``names`` are those of the functions."""
 
-    package: Package
+    package: AgentPackage
     tools: list[Tool] = field(default_factory=list)
     knowledge: list[Knowledge] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
     unread: bool = False
 
-    def take(self, item: Place) -> None:
+    def take(self, item: Node) -> None:
         """Read one tool, whatever its form."""
         kind, name = kind_of(item.data), body_of(item)["name"].text
         knowledge = built_in_knowledge(kind)
@@ -177,13 +177,13 @@ class _Found:
                 f"{item.name}: {kind!r} is not a known built-in tool; it is read as a tool of unknown effect",
                 "say in agent.yaml what it does",
             )
-            unknown = Decision("unknown", "the built-in tool is not a known one")
-            self.add(Entry(kind, "", unknown, None, item), "function")
+            unknown = EffectReason("unknown", "the built-in tool is not a known one")
+            self.add(InventoryOperation(kind, "", unknown, None, item), "function")
         else:
             self.unread = True
             self.package.note(item, f"{item.name}: the tool has no name and is not read", "give the tool a name")
 
-    def add(self, entry: Entry, protocol: Protocol) -> None:
+    def add(self, entry: InventoryOperation, protocol: Protocol) -> None:
         """Keep a tool whose name is new."""
         if entry.name in self.names:
             message = f"{entry.place.name}: the tool {entry.name!r} is listed twice; the first one counts"
@@ -194,13 +194,13 @@ class _Found:
             self.tools.append(bare_tool(entry, protocol))
 
 
-def _entry(package: Package, item: Place, name: str, description: str) -> Entry:
+def _entry(package: AgentPackage, item: Node, name: str, description: str) -> InventoryOperation:
     # Lists of an MCP server's tools may spell `inputSchema` as Python does, and still have its annotations.
     effect = effect_of_tool(package, item["annotations"], name)
-    return Entry(name=name, description=description, effect=effect, security=None, place=item)
+    return InventoryOperation(name=name, description=description, effect=effect, security=None, place=item)
 
 
-def _server_tools(package: Package, server: Place) -> list[Tool]:
+def _server_tools(package: AgentPackage, server: Node) -> list[Tool]:
     """The tools of an MCP server that are allowed by name; where all are, one that stands for them."""
     allowed = server["allowed_tools"]
     if allowed.absent:
@@ -211,20 +211,20 @@ def _server_tools(package: Package, server: Place) -> list[Tool]:
         entries = {item.text: _entry(package, item, item.text, "") for item in names.items if item.text}
         return [bare_tool(entry, protocol, _asks(server, name)) for name, entry in entries.items()]
     if allowed["read_only"].data is True:
-        effect = Decision("read", "allowed_tools says read_only")
+        effect = EffectReason("read", "allowed_tools says read_only")
     else:
-        effect = Decision("unknown", "the server's tools are discovered at run time")
+        effect = EffectReason("unknown", "the server's tools are discovered at run time")
     package.note(
         server,
         f"{server.name}: the MCP server's tools are discovered at run time; they are read as one tool {UNLISTED!r}",
         "list them under `allowed_tools`, or bring the server's tools/list result beside it by `extends` in agent.yaml",
     )
     description = server["server_description"].text or server["server_label"].text
-    entry = Entry(name=UNLISTED, description=description, effect=effect, security=None, place=server)
+    entry = InventoryOperation(name=UNLISTED, description=description, effect=effect, security=None, place=server)
     return [bare_tool(entry, protocol, _asks(server, UNLISTED))]
 
 
-def _asks(server: Place, name: str) -> bool | None:
+def _asks(server: Node, name: str) -> bool | None:
     """Whether the user is asked before a call, as ``require_approval`` declares it for all tools or by name."""
     approval = server["require_approval"]
     if approval.text in ("always", "never"):
@@ -235,9 +235,9 @@ def _asks(server: Place, name: str) -> bool | None:
     return None
 
 
-def _describe(package: Package, source: Parsed) -> Specification:
+def _describe(package: AgentPackage, source: Parsed) -> Specification:
     root = source.root
-    found = _Found(package)
+    found = _FoundTools(package)
     listed = _listed(root)
     check_number(package, root, len(listed))
     package.check()

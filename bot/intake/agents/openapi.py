@@ -12,13 +12,13 @@ from urllib.parse import unquote
 
 from bot.errors import Problem
 from bot.files.documents import Document, Path, as_list, as_mapping
-from bot.intake.agents.authentication import Scheme, Security, required_modes, scheme_mode
+from bot.intake.agents.authentication import Security, SecurityScheme, required_modes, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
-from bot.intake.agents.inventory import Entry, Inventory, bare_tools, items_at, kept, properties
-from bot.intake.agents.names import Decision
-from bot.intake.agents.package import Package
+from bot.intake.agents.inventory import Inventory, InventoryOperation, bare_tools, items_at, kept, properties
+from bot.intake.agents.names import EffectReason
+from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.standalone_files import BareReader
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Parameter, Specification
 
 _WHAT: Final = "the OpenAPI file"
@@ -29,10 +29,10 @@ class OpenApi:
     """The operations of a file by operationId, in its order; ``unused`` are its schemes if nothing requires any."""
 
     operations: Inventory
-    unused: tuple[Scheme, ...]
+    unused: tuple[SecurityScheme, ...]
 
 
-def read_openapi(package: Package, spec: Place, known: dict[str, OpenApi]) -> OpenApi | None:
+def read_openapi(package: AgentPackage, spec: Node, known: dict[str, OpenApi]) -> OpenApi | None:
     """The OpenAPI description that a runtime's ``spec`` brings, or ``None`` with a note why it is not read.
 
     ``api_description`` holds it inline and comes before ``url``, which names a file of the package.  ``known`` keeps
@@ -75,31 +75,31 @@ def why_no_openapi(document: Document) -> Problem | None:
     return document.problem((), f"it has no `paths`{more}", "list the operations under `paths`")
 
 
-def read_operations(package: Package, source: Parsed) -> OpenApi:
+def read_operations(package: AgentPackage, source: Parsed) -> OpenApi:
     """The operations of the OpenAPI file in ``source``; remarks go to ``package``."""
-    return _Reader(package, source.root).read()
+    return _OpenApiReader(package, source.root).read()
 
 
-class _Reader:
+class _OpenApiReader:
     """One file at work: its schemes, the references in it, and what was already remarked."""
 
-    def __init__(self, package: Package, root: Place) -> None:
+    def __init__(self, package: AgentPackage, root: Node) -> None:
         self.package = package
         self.root = root
-        self.resolved: dict[tuple[str, str], Place] = {}
+        self.resolved: dict[tuple[str, str], Node] = {}
         self.shared: dict[tuple[str, Path], tuple[Parameter, ...]] = {}
         schemes = root["components"]["securitySchemes"]
         if schemes.absent:
             schemes = root["securityDefinitions"]
-        found: dict[str, Scheme] = {}
+        found: dict[str, SecurityScheme] = {}
         for name, place in schemes.entries:
             target = self.resolve(place)
-            mode, bearer = scheme_mode(Place(place.source, place.path, target.data))
-            found[name] = Scheme(name, mode, bearer, place)
+            mode, bearer = scheme_mode(Node(place.source, place.path, target.data))
+            found[name] = SecurityScheme(name, mode, bearer, place)
         self.security = Security(package, found)
 
     def read(self) -> OpenApi:
-        operations: dict[str, Entry] = {}
+        operations: dict[str, InventoryOperation] = {}
         for route, item in self._paths():
             found = self.resolve(item)
             if not found.is_mapping:
@@ -119,29 +119,29 @@ class _Reader:
         required = any(any(operation.security or ()) for operation in operations.values())
         return OpenApi(operations, () if required else tuple(self.security.schemes.values()))
 
-    def _paths(self) -> tuple[tuple[str, Place], ...]:
+    def _paths(self) -> tuple[tuple[str, Node], ...]:
         """The routes and what stands there; extensions are none."""
         paths = self.resolve(self.root["paths"])
         if not paths.is_mapping:
             return (("", self.root["paths"]),)
         return tuple((route, item) for route, item in paths.entries if not route.startswith("x-"))
 
-    def _unread(self, operations: dict[str, Entry], item: Place, found: Place) -> None:
+    def _unread(self, operations: dict[str, InventoryOperation], item: Node, found: Node) -> None:
         """What is offered at ``item``, which leads to ``found``, is not known, which is not nothing."""
         # A reference that leads nowhere is remarked already.
         if item is found or not found.absent:
             self.package.note(
                 item, f"{item.name}: must be an object, and is not read", "write the object, or remove the key"
             )
-        effect = Decision("unknown", f"the operations at {item.name} are not read")
-        operations.setdefault(UNLISTED, Entry(UNLISTED, "", effect, None, item))
+        effect = EffectReason("unknown", f"the operations at {item.name} are not read")
+        operations.setdefault(UNLISTED, InventoryOperation(UNLISTED, "", effect, None, item))
 
-    def operation(self, method: str, route: str, item: Place, place: Place) -> Entry:
+    def operation(self, method: str, route: str, item: Node, place: Node) -> InventoryOperation:
         operation_id, summary = place["operationId"].text, place["summary"].text
         security = place["security"] if place.has("security") else self.root["security"]
         description = place["description"].text
         described = partial(effect_of_operation, method, route, operation_id, summary, description)
-        return Entry(
+        return InventoryOperation(
             name=operation_id or f"{method.upper()} {route}",
             description=description or summary,
             effect=described(),
@@ -151,7 +151,7 @@ class _Reader:
             parameters=cache(partial(self.parameters, item, place)),
         )
 
-    def parameters(self, item: Place, place: Place) -> tuple[Parameter, ...]:
+    def parameters(self, item: Node, place: Node) -> tuple[Parameter, ...]:
         """What the operation at ``place`` takes: in its path and query, which ``item`` may say too, and in its body."""
         own = {parameter.name: parameter for parameter in self._addressed(place["parameters"])}
         shared = (own.pop(parameter.name, parameter) for parameter in self._shared(item["parameters"]))
@@ -159,14 +159,14 @@ class _Reader:
         addressed = [*shared, *own.values()]
         return kept(self.package, place, chain(addressed, self._sent(place)))
 
-    def _shared(self, listed: Place) -> tuple[Parameter, ...]:
+    def _shared(self, listed: Node) -> tuple[Parameter, ...]:
         """The parameters of a whole path, listed once for all of its operations."""
         key = (listed.source.path, listed.path)
         if key not in self.shared:
             self.shared[key] = tuple(self._addressed(listed))
         return self.shared[key]
 
-    def _addressed(self, listed: Place) -> Iterator[Parameter]:
+    def _addressed(self, listed: Node) -> Iterator[Parameter]:
         """The listed parameters that a user may say something of: those of path, query and form."""
         for item in islice(items_at(listed), self.package.limits.tools):
             parameter = self.resolve(item)
@@ -174,7 +174,7 @@ class _Reader:
             if name and parameter["in"].text in ("path", "query", "formData"):
                 yield Parameter(name=name, description=parameter["description"].text)
 
-    def _sent(self, place: Place) -> Iterator[Parameter]:
+    def _sent(self, place: Node) -> Iterator[Parameter]:
         """The properties of the operation's body; of several kinds of body, those of JSON."""
         bodies = [self.resolve(item) for item in islice(items_at(place["parameters"]), self.package.limits.tools)]
         schemas = [body["schema"] for body in bodies if body["in"].text == "body"]
@@ -184,7 +184,7 @@ class _Reader:
         for schema in schemas:
             yield from properties(schema, self.package.limits, self.resolve)
 
-    def resolve(self, place: Place) -> Place:
+    def resolve(self, place: Node) -> Node:
         """``place`` with its ``$ref`` followed, inside this file or another of the package; absent if that fails."""
         steps: list[tuple[str, str]] = []
         while isinstance(as_mapping(place.data).get("$ref"), str):
@@ -198,7 +198,7 @@ class _Reader:
                 why = "in a circle" if step in steps else f"over more than {most} others"
                 message = f"{reference.name}: the reference leads {why} and is not read"
                 self.package.note(reference, message, "write the value out")
-                place = Place(place.source, place.path, None)
+                place = Node(place.source, place.path, None)
                 break
             steps.append(step)
             place = self.target(reference)
@@ -206,15 +206,15 @@ class _Reader:
             self.resolved[step] = place
         return place
 
-    def target(self, reference: Place) -> Place:
+    def target(self, reference: Node) -> Node:
         """What the string at ``reference`` points to; absent, with a note, if there is nothing."""
         file, _, pointer = reference.text.partition("#")
         source: Parsed | None = reference.source
         if file:
-            named = Place(reference.source, reference.path, file)
+            named = Node(reference.source, reference.path, file)
             source = self.package.follow(named, what="the referenced file")
         if source is None:
-            return Place(reference.source, reference.path, None)
+            return Node(reference.source, reference.path, None)
         target = _pointed(source.root, pointer)
         if target.absent:
             message = f"{reference.name}: {reference.text} points to nothing and is not read"
@@ -222,7 +222,7 @@ class _Reader:
         return target
 
 
-def _pointed(root: Place, pointer: str) -> Place:
+def _pointed(root: Node, pointer: str) -> Node:
     place = root
     for token in unquote(pointer).split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
@@ -230,13 +230,13 @@ def _pointed(root: Place, pointer: str) -> Place:
             index = int(key) if key.isascii() and key.isdigit() and len(key) < 10 else -1
             items = as_list(place.data)
             data = items[index] if 0 <= index < len(items) else None
-            place = Place(place.source, (*place.path, index), data)
+            place = Node(place.source, (*place.path, index), data)
         else:
             place = place[key]
     return place
 
 
-def _describe(package: Package, source: Parsed) -> Specification:
+def _describe(package: AgentPackage, source: Parsed) -> Specification:
     root = source.root
     openapi = read_operations(package, source)
     entries = openapi.operations.values()

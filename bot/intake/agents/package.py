@@ -11,7 +11,7 @@ from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, decode, parse, parse_json, parse_yaml
 from bot.files.snapshot import Snapshot, normal_path
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 
 MANIFEST: Final = "manifest.json"
 
@@ -39,7 +39,7 @@ def first_fitting(candidates: Iterable[tuple[Iterable[str], Callable[[str], bool
     return next((paths for paths in found if paths), ())
 
 
-def check_version(package: Package, place: Place, known: Collection[str]) -> None:
+def check_version(package: AgentPackage, place: Node, known: Collection[str]) -> None:
     """Remark a schema version that this reader does not know; the file is read all the same."""
     if not place.absent and place.data not in known:
         package.note(
@@ -49,7 +49,7 @@ def check_version(package: Package, place: Place, known: Collection[str]) -> Non
         )
 
 
-def check_keys(package: Package, place: Place, required: Iterable[str]) -> None:
+def check_keys(package: AgentPackage, place: Node, required: Iterable[str]) -> None:
     """Remark keys that the published schema requires and that are not there."""
     missing = [f"`{key}`" for key in required if not place.has(key)]
     if missing:
@@ -66,7 +66,7 @@ _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _INCLUDED = re.compile(r"\$\[\s*file\(\s*(?:'([^']*)'|\"([^\"]*)\")\s*\)\s*\]")
 
 
-class Package:
+class AgentPackage:
     """Reads what the files of a package refer to, and collects what there is to say about it.
 
     ``notes`` are remarks that stop nothing (a file that is not read and why, a disagreement); ``faults`` are errors of
@@ -83,7 +83,7 @@ class Package:
         self._texts: dict[str, str | Problem] = {}
         self._stems: dict[str, str] | None = None
 
-    def note(self, place: Place, message: str, fix: str) -> None:
+    def note(self, place: Node, message: str, fix: str) -> None:
         """Remark ``message`` about ``place``; there are never more remarks than tools allowed, and one that says so."""
         limit = self.limits.tools
         if len(self.notes) < limit:
@@ -102,7 +102,7 @@ class Package:
         limits = self.limits.reading
         return Parsed(path, parse(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
 
-    def follow(self, place: Place, *, what: str, required: bool = False) -> Parsed | None:
+    def follow(self, place: Node, *, what: str, required: bool = False) -> Parsed | None:
         """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.
 
         A file that is there but broken is a fault of the package if ``required``, else a note.
@@ -119,7 +119,7 @@ class Package:
             self._not_read(place, what, path, found)
         return None
 
-    def resolve(self, place: Place, *, what: str) -> str | None:
+    def resolve(self, place: Node, *, what: str) -> str | None:
         """The path in the snapshot that the reference at ``place`` names, or ``None`` with a note."""
         reference = place.text.replace("\\", "/")
         if not reference:
@@ -147,7 +147,7 @@ class Package:
             )
         return None
 
-    def expect(self, place: Place, *, what: str) -> None:
+    def expect(self, place: Node, *, what: str) -> None:
         """Remark it if the reference at ``place`` names no file of the package; the file is not opened."""
         path = self.resolve(place, what=what)
         if path is not None and not self.snapshot.exists(path):
@@ -158,7 +158,7 @@ class Package:
                 "add the file, or correct its name",
             )
 
-    def include(self, place: Place, *, what: str) -> str:
+    def include(self, place: Node, *, what: str) -> str:
         """The string at ``place`` with every ``$[file('…')]`` replaced by that file's text.
 
         A reference that cannot be followed stays as it is, with a note; so does one that would make the text longer
@@ -168,7 +168,7 @@ class Package:
 
         def included(match: re.Match[str]) -> str:
             nonlocal room
-            reference = Place(place.source, place.path, match.group(1) or match.group(2))
+            reference = Node(place.source, place.path, match.group(1) or match.group(2))
             path = self.resolve(reference, what=what)
             text = None if path is None else self._text(reference, path, what)
             if text is None:
@@ -190,7 +190,7 @@ class Package:
             self.note(place, message, "include less, or raise limits.package_files in config/curation.yaml")
         return text
 
-    def inline(self, place: Place, *, what: str) -> Parsed | None:
+    def inline(self, place: Node, *, what: str) -> Parsed | None:
         """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""
         text = self.include(place, what=what)
         if _INCLUDED.search(text):
@@ -203,7 +203,7 @@ class Package:
             self.note(place, f"{place.name}: {what} is not read: {problem.message}", problem.given_fix)
             return None
 
-    def _text(self, place: Place, path: str, what: str) -> str | None:
+    def _text(self, place: Node, path: str, what: str) -> str | None:
         if path not in self._texts:
             limits = self.limits.reading
             try:
@@ -227,7 +227,7 @@ class Package:
                 self._parsed[path] = error.problems[0]
         return self._parsed[path]
 
-    def _not_read(self, place: Place, what: str, path: str, problem: Problem) -> None:
+    def _not_read(self, place: Node, what: str, path: str, problem: Problem) -> None:
         name = self.snapshot.name(path)
         where = name if problem.line is None else f"{name}:{problem.line}"
         self.note(

@@ -12,19 +12,19 @@ from bot.errors import Problem
 from bot.files.documents import Data, Document, as_list, as_mapping
 from bot.intake.agents.authentication import (
     RuntimeAuth,
-    Scheme,
+    SecurityScheme,
     read_runtime_auth,
     required_mode,
     required_modes,
     settle,
 )
 from bot.intake.agents.effects import effect_of_data_handling, note_doubt
-from bot.intake.agents.inventory import Entry, Inventory, of_schema
+from bot.intake.agents.inventory import Inventory, InventoryOperation, of_schema
 from bot.intake.agents.mcp import discovers, read_tools
-from bot.intake.agents.names import Decision, effect_of_name
+from bot.intake.agents.names import EffectReason, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
-from bot.intake.agents.package import Package, check_keys, check_version
-from bot.intake.node import Parsed, Place
+from bot.intake.agents.package import AgentPackage, check_keys, check_version
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, AuthDeclaration, AuthMode, Parameter, Protocol, Tool
 
 
@@ -37,11 +37,11 @@ class Runtime:
     nothing requires any, and ``discovers`` whether it says that its tools are found at run time.
     """
 
-    place: Place
+    place: Node
     protocol: Protocol
-    patterns: tuple[Place, ...] | None
+    patterns: tuple[Node, ...] | None
     inventory: Inventory | None
-    unused: tuple[Scheme, ...]
+    unused: tuple[SecurityScheme, ...]
     discovers: bool
     auth: RuntimeAuth
 
@@ -61,7 +61,7 @@ class Runtime:
         """Whether a wildcard of ``run_for_functions`` fits this name."""
         return any(_matches(pattern, name) for pattern in self.wildcards)
 
-    def entry(self, name: str) -> Entry | None:
+    def entry(self, name: str) -> InventoryOperation | None:
         """What the runtime is known to offer under this name."""
         return None if self.inventory is None else self.inventory.get(name)
 
@@ -71,13 +71,13 @@ class Binding:
     """A name that can be called, with what declares it; ``runtime`` is ``None`` if none runs it."""
 
     name: str
-    function: Place | None
-    entry: Entry | None
+    function: Node | None
+    entry: InventoryOperation | None
     runtime: Runtime | None
 
 
 def bind(
-    package: Package, root: Place, functions: Mapping[str, Place], runtimes: tuple[Runtime, ...]
+    package: AgentPackage, root: Node, functions: Mapping[str, Node], runtimes: tuple[Runtime, ...]
 ) -> Iterator[Binding]:
     """Every name that can be called: the listed functions first, then what runtimes offer beside them."""
     for name, function in functions.items():
@@ -100,7 +100,7 @@ def bind(
             yield _stand_in(package, root, runtime)
 
 
-def _bind_function(package: Package, name: str, function: Place, runtimes: tuple[Runtime, ...]) -> Binding:
+def _bind_function(package: AgentPackage, name: str, function: Node, runtimes: tuple[Runtime, ...]) -> Binding:
     """A listed function with its runtime: by name before wildcard, one that has the operation before one without."""
     named = [runtime for runtime in runtimes if name in runtime.exact]
     covering = sorted(
@@ -130,7 +130,7 @@ def _bind_function(package: Package, name: str, function: Place, runtimes: tuple
     return Binding(name=name, function=function, entry=entry, runtime=runtime)
 
 
-def _bind_named(package: Package, functions: Mapping[str, Place], runtime: Runtime) -> Iterator[Binding]:
+def _bind_named(package: AgentPackage, functions: Mapping[str, Node], runtime: Runtime) -> Iterator[Binding]:
     """Names that ``run_for_functions`` writes out and ``functions`` does not list."""
     for pattern in runtime.patterns or ():
         name = pattern.text
@@ -144,7 +144,7 @@ def _bind_named(package: Package, functions: Mapping[str, Place], runtime: Runti
             yield Binding(name=name, function=None, entry=runtime.entry(name), runtime=runtime)
 
 
-def _stand_in(package: Package, root: Place, runtime: Runtime) -> Binding:
+def _stand_in(package: AgentPackage, root: Node, runtime: Runtime) -> Binding:
     """One stand-in for tools that are listed nowhere, so that what is declared of all of them is not lost."""
     if runtime.protocol == "mcp":
         reason, fix = "are discovered at run time", "describe them in `mcp_tool_description`"
@@ -159,7 +159,9 @@ def _stand_in(package: Package, root: Place, runtime: Runtime) -> Binding:
         fix,
     )
     description = root["description_for_model"].text or root["description_for_human"].text
-    entry = Entry(UNLISTED, description, Decision("unknown", f"the runtime's tools {reason}"), None, runtime.place)
+    entry = InventoryOperation(
+        UNLISTED, description, EffectReason("unknown", f"the runtime's tools {reason}"), None, runtime.place
+    )
     return Binding(name=UNLISTED, function=None, entry=entry, runtime=runtime)
 
 
@@ -193,13 +195,13 @@ class Plugin:
     ``complete``: nothing that may declare tools was left out as unreadable.
     """
 
-    root: Place
+    root: Node
     auth: tuple[AuthDeclaration, ...]
     tools: tuple[Tool, ...]
     complete: bool = True
 
 
-def read_plugins(package: Package, named: Place, references: Sequence[Place]) -> tuple[list[Plugin], bool]:
+def read_plugins(package: AgentPackage, named: Node, references: Sequence[Node]) -> tuple[list[Plugin], bool]:
     """The plugins that ``references``, listed at ``named``, name in their ``file``; and whether all are read."""
     found: dict[str, Plugin] = {}
     known: dict[str, OpenApi] = {}
@@ -228,7 +230,7 @@ def read_plugins(package: Package, named: Place, references: Sequence[Place]) ->
     return plugins, complete and all(plugin.complete for plugin in plugins)
 
 
-def too_many(package: Package, place: Place) -> Problem:
+def too_many(package: AgentPackage, place: Node) -> Problem:
     """What is wrong with an agent that brings more of anything than ``limits.tools``."""
     return place.problem(
         f"the agent brings more actions, runtimes, tools or capabilities than the limit of {package.limits.tools}",
@@ -258,7 +260,7 @@ def why_no_plugin(document: Document) -> Problem:
     )
 
 
-def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
+def read_plugin(package: AgentPackage, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
     """The plugin in ``source``; faults and remarks go to ``package``, OpenAPI files that were read to ``known``."""
     root = source.root
     limit = package.limits.tools
@@ -286,14 +288,14 @@ def read_plugin(package: Package, source: Parsed, known: dict[str, OpenApi]) -> 
     return Plugin(root=root, auth=tuple(auth), tools=tools, complete=_is_complete(root))
 
 
-def _note_no_lists(package: Package, root: Place) -> None:
+def _note_no_lists(package: AgentPackage, root: Node) -> None:
     """Remark ``functions`` and ``runtimes`` that are there and no lists."""
     for key in _LISTS:
         if not root[key].absent and not root[key].is_list:
             package.note(root[key], f"{key}: not a list, and not read", "write a list of objects")
 
 
-def _unread_runtimes(package: Package, root: Place) -> list[Binding]:
+def _unread_runtimes(package: AgentPackage, root: Node) -> list[Binding]:
     """For each runtime that is no object a stand-in for its tools, which are not known: that is not nothing."""
     found = []
     for place in root["runtimes"].items:
@@ -301,12 +303,12 @@ def _unread_runtimes(package: Package, root: Place) -> list[Binding]:
             package.note(
                 place, f"{place.name}: must be an object, and is not read", "write an object with `type` and `spec`"
             )
-            entry = Entry(UNLISTED, "", Decision("unknown", f"{place.name} is not read"), None, place)
+            entry = InventoryOperation(UNLISTED, "", EffectReason("unknown", f"{place.name} is not read"), None, place)
             found.append(Binding(name=UNLISTED, function=None, entry=entry, runtime=None))
     return found
 
 
-def _is_complete(root: Place) -> bool:
+def _is_complete(root: Node) -> bool:
     """Whether nothing that names tools is of a wrong type: the lists, the functions, what the runtimes run."""
     patterns = [place["run_for_functions"] for place in root["runtimes"].items]
     return (
@@ -316,7 +318,7 @@ def _is_complete(root: Place) -> bool:
     )
 
 
-def _refuse(package: Package, root: Place) -> Plugin:
+def _refuse(package: AgentPackage, root: Node) -> Plugin:
     place = root["functions"] if root.has("functions") else root
     package.faults.append(
         place.problem(
@@ -327,7 +329,7 @@ def _refuse(package: Package, root: Place) -> Plugin:
     return Plugin(root=root, auth=(), tools=())
 
 
-def _read_runtime(package: Package, place: Place, known: dict[str, OpenApi]) -> Runtime:
+def _read_runtime(package: AgentPackage, place: Node, known: dict[str, OpenApi]) -> Runtime:
     kind = place["type"]
     version = place.source.root["schema_version"].text
     protocol, since = _PROTOCOLS.get(kind.text, ("function", ""))
@@ -356,7 +358,7 @@ def _read_runtime(package: Package, place: Place, known: dict[str, OpenApi]) -> 
     )
 
 
-def _patterns(package: Package, place: Place) -> tuple[Place, ...] | None:
+def _patterns(package: AgentPackage, place: Node) -> tuple[Node, ...] | None:
     """The names and patterns in ``run_for_functions``; ``None`` where it is absent, or no text and no list."""
     if place.absent:
         return None
@@ -373,8 +375,8 @@ def _patterns(package: Package, place: Place) -> tuple[Place, ...] | None:
     return tuple(item for item in place.items if item.text)
 
 
-def _functions(package: Package, root: Place) -> dict[str, Place]:
-    found: dict[str, Place] = {}
+def _functions(package: AgentPackage, root: Node) -> dict[str, Node]:
+    found: dict[str, Node] = {}
     for place in root["functions"].items:
         name = place["name"].text
         if not name:
@@ -390,7 +392,9 @@ def _functions(package: Package, root: Place) -> dict[str, Place]:
     return found
 
 
-def _settle(package: Package, runtime: Runtime, bound: list[Binding]) -> tuple[AuthMode | None, list[AuthDeclaration]]:
+def _settle(
+    package: AgentPackage, runtime: Runtime, bound: list[Binding]
+) -> tuple[AuthMode | None, list[AuthDeclaration]]:
     """The mode the plugin declares for a runtime, and all declarations: its own, or what its OpenAPI file requires."""
     required = [
         (binding.name, binding.entry.security)
@@ -419,7 +423,7 @@ def _settle(package: Package, runtime: Runtime, bound: list[Binding]) -> tuple[A
     return None, list(found.values())
 
 
-def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None]) -> Tool:
+def _tool(package: AgentPackage, binding: Binding, modes: dict[str, AuthMode | None]) -> Tool:
     function, entry, runtime = binding.function, binding.entry, binding.runtime
     effect = entry.effect if entry is not None else _effect_without_entry(binding)
     confirmation, card, description = None, False, ""
@@ -451,26 +455,28 @@ def _tool(package: Package, binding: Binding, modes: dict[str, AuthMode | None])
     )
 
 
-def _parameters(package: Package, function: Place | None, entry: Entry | None) -> tuple[Parameter, ...]:
+def _parameters(
+    package: AgentPackage, function: Node | None, entry: InventoryOperation | None
+) -> tuple[Parameter, ...]:
     """What the function says that it takes; where it says nothing, what its operation takes."""
     own = () if function is None else of_schema(package, function, function["parameters"])
     return own or (() if entry is None else entry.parameters())
 
 
-def _effect_without_entry(binding: Binding) -> Decision:
+def _effect_without_entry(binding: Binding) -> EffectReason:
     """Only the name is left to tell the effect of a function whose operation is not known."""
     told = effect_of_name(binding.name)
     if binding.runtime is not None and binding.runtime.protocol == "rest":
-        return Decision(told.effect, f"{told.reason}; its operation is not read")
+        return EffectReason(told.effect, f"{told.reason}; its operation is not read")
     return told
 
 
-def _confirmation(place: Place) -> bool | None:
+def _confirmation(place: Node) -> bool | None:
     """Whether the user is asked first; ``None`` where nothing is declared and the host decides for itself."""
     return place["type"].text != "None" if place.is_mapping else None
 
 
-def _card(package: Package, semantics: Place) -> bool:
+def _card(package: AgentPackage, semantics: Node) -> bool:
     """Whether answers are declared to be shown as a card: by a template here, in a file, or in the answer."""
     template = semantics["static_template"]
     if template.has("file"):

@@ -15,10 +15,10 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
-from bot.intake.agents.package import Package, base_name, by_precedence, first_fitting
+from bot.intake.agents.package import AgentPackage, base_name, by_precedence, first_fitting
 from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins, why_no_plugin
-from bot.intake.agents.reader import Reader
-from bot.intake.node import Parsed, Place
+from bot.intake.agents.reader import AgentReader
+from bot.intake.node import Node, Parsed
 from bot.intake.specification import Specification
 
 PLATFORM: Final = "api-plugin"
@@ -59,11 +59,11 @@ class PluginAgentReader:
         first = Parsed(path, document)
         if is_plugin(document.data):
             # It may name any file of the folder, as one that describes a part of an agent may.
-            package = Package(snapshot, "", limits)
+            package = AgentPackage(snapshot, "", limits)
             plugin = read_plugin(package, first, {})
             plugins, complete = [plugin], plugin.complete
         else:
-            package = Package(snapshot, posixpath.dirname(path), limits)
+            package = AgentPackage(snapshot, posixpath.dirname(path), limits)
             named = [place for key in _OUTER_KEYS for place in first.root[key]["plugins"].items]
             plugins, complete = read_plugins(package, first.root, named)
         package.check()
@@ -115,7 +115,7 @@ def _broken(snapshot: Snapshot, limits: Limits) -> Iterator[str]:
             yield path
 
 
-def _specification(package: Package, first: Parsed, plugins: list[Plugin], *, complete: bool) -> Specification:
+def _specification(package: AgentPackage, first: Parsed, plugins: list[Plugin], *, complete: bool) -> Specification:
     texts = LocalisedTexts(package, first.root)
     tools = tuple(tool for plugin in plugins for tool in plugin.tools)
     auth = tuple(declaration for plugin in plugins for declaration in plugin.auth)
@@ -125,7 +125,7 @@ def _specification(package: Package, first: Parsed, plugins: list[Plugin], *, co
         for place in plugin.root["capabilities"]["conversation_starters"].items
         if (text := starter_at(texts, place))
     ]
-    app = first.root if not is_plugin(first.document.data) else Place(first, (), None)
+    app = first.root if not is_plugin(first.document.data) else Node(first, (), None)
     return Specification(
         platform=PLATFORM,
         name=_first(texts, [app["name"]["short"], *_all(plugins, "name_for_human")]),
@@ -141,13 +141,13 @@ def _specification(package: Package, first: Parsed, plugins: list[Plugin], *, co
     )
 
 
-def _all(plugins: list[Plugin], key: str) -> list[Place]:
+def _all(plugins: list[Plugin], key: str) -> list[Node]:
     return [plugin.root[key] for plugin in plugins]
 
 
-def _first(texts: LocalisedTexts, places: list[Place]) -> str:
+def _first(texts: LocalisedTexts, places: list[Node]) -> str:
     """The first text that one of ``places`` has."""
     return next((text for place in places if (text := texts.text(place))), "")
 
 
-READER: Final[Reader] = PluginAgentReader()
+READER: Final[AgentReader] = PluginAgentReader()

@@ -11,7 +11,7 @@ from bot.files.snapshot import Snapshot
 from bot.intake.specification import Specification
 
 
-class Reader(Protocol):
+class AgentReader(Protocol):
     """Reads one format of whole agents; a module of this package that has a ``READER`` is found by itself.
 
     A format that describes only a part of an agent has a

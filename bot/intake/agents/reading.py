@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.errors import InputError, Problem, foreign, foreign_list
-from bot.files.snapshot import Rationed, Snapshot
+from bot.errors import InputError, Problem, untrusted, untrusted_list
+from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
-from bot.intake.agents.reader import Reader
+from bot.intake.agents.reader import AgentReader
 from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.agents.standalone_files import BareFiles, find_bare
 from bot.intake.specification import Specification
@@ -44,7 +44,7 @@ def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[st
         raise _several(snapshot, folder, candidates, _joining(whole) if are_parts else "keep one agent per folder")
     if whole:
         reader, path = whole[0]
-        read = Rationed(snapshot, limits.package_bytes)
+        read = ByteBudgetSnapshot(snapshot, limits.package_bytes)
         specification = reader.read(read, path, limits)
         notes = _unread(snapshot, path, read.taken, limits)
         return replace(specification, notes=(*specification.notes, *notes))
@@ -77,7 +77,7 @@ def _could_describe(path: str) -> bool:
 
 def _add_one(folder: str) -> str:
     """How to say what the agent of ``folder`` is."""
-    name = foreign(json.dumps(posixpath.basename(folder).strip(".") or "NAME", ensure_ascii=False))
+    name = untrusted(json.dumps(posixpath.basename(folder).strip(".") or "NAME", ensure_ascii=False))
     lines = f"`agent: 1`, `name: {name}`, `platform: PLATFORM` (what runs the agent)"
     return f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
 
@@ -132,12 +132,12 @@ def _check_size(snapshot: Snapshot, limits: Limits) -> None:
         )
 
 
-def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[Reader, str]]:
+def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[AgentReader, str]]:
     """The whole agents of ``snapshot``; those of a format that steps back only where there are no others."""
     return _found(snapshot, limits, is_fallback=False) or _found(snapshot, limits, is_fallback=True)
 
 
-def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tuple[Reader, str]]:
+def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tuple[AgentReader, str]]:
     """The whole agents of some of the formats, without those that are parts of another."""
     readers = [reader for reader in whole_readers() if reader.is_fallback is is_fallback]
     found = [(reader, path) for reader in readers for path in reader.recognise(snapshot, limits)]
@@ -147,7 +147,7 @@ def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tup
 
 def _joining(found: Sequence[tuple[object, str]]) -> str:
     """How to make one agent of the files ``found``."""
-    listed = foreign_list(json.dumps(path, ensure_ascii=False) for _, path in found)
+    listed = untrusted_list(json.dumps(path, ensure_ascii=False) for _, path in found)
     return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import bot.intake.agents
 from bot.files.documents import Document
-from bot.intake.agents.reader import Reader
+from bot.intake.agents.reader import AgentReader
 from bot.intake.agents.standalone_files import BareReader
 
 
 @cache
-def whole_readers() -> tuple[Reader, ...]:
+def whole_readers() -> tuple[AgentReader, ...]:
     """The readers of whole agents, in the order of their modules' names."""
     return tuple(reader for reader in _bound() if not isinstance(reader, BareReader))
 
@@ -26,7 +26,7 @@ def bare_readers() -> tuple[BareReader, ...]:
     return tuple(reader for reader in _bound() if isinstance(reader, BareReader))
 
 
-def fitting(document: Document) -> Sequence[Reader | BareReader]:
+def fitting(document: Document) -> Sequence[AgentReader | BareReader]:
     """The readers that take ``document`` for theirs; one of a part only where no other does."""
     whole = [reader for reader in whole_readers() if reader.fits(document)]
     return whole or [reader for reader in bare_readers() if reader.fits(document)]

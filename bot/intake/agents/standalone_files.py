@@ -11,7 +11,7 @@ from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse
 from bot.files.snapshot import Snapshot
-from bot.intake.agents.package import Package
+from bot.intake.agents.package import AgentPackage
 from bot.intake.node import Parsed
 from bot.intake.specification import Specification
 
@@ -33,12 +33,12 @@ class BareReader:
     telling: re.Pattern[bytes]
     usual: re.Pattern[str]
     fits: Callable[[Document], bool]
-    describe: Callable[[Package, Parsed], Specification]
+    describe: Callable[[AgentPackage, Parsed], Specification]
     misfit: Callable[[Document], Problem | None] = lambda _: None
 
     def read(self, snapshot: Snapshot, path: str, document: Document, limits: Limits) -> Specification:
         """What ``document``, the file at ``path``, describes; references lead all over the folder, never beyond it."""
-        package = Package(snapshot, "", limits)
+        package = AgentPackage(snapshot, "", limits)
         specification = self.describe(package, Parsed(path, document))
         package.check()
         return specification

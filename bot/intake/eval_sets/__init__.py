@@ -1,6 +1,6 @@
 """Eval sets as customers have them: one module per format, found by its ``READER``.
 
-A new format is one new module in ``formats`` that binds a :class:`~bot.intake.eval_sets.reader.Reader` to ``READER``;
+A new format is one new module in ``formats`` whose ``READER`` is a :class:`~bot.intake.eval_sets.reader.EvalSetReader`;
 sizes, ids, duplicates and the order of files are looked after by :mod:`~bot.intake.eval_sets.folder` for all formats.
 """
 

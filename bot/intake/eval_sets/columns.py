@@ -9,11 +9,11 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Document
 from bot.files.validation import FileModel, Text, validate
 from bot.intake.eval_sets.table import plain_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 QUERY_NAMES: Final = frozenset(
     {
@@ -120,7 +120,7 @@ class FormatsFile(FileModel):
 
 
 def _quoted(name: str) -> str:
-    return foreign(json.dumps(name, ensure_ascii=False))
+    return untrusted(json.dumps(name, ensure_ascii=False))
 
 
 def declaring(file: str, path: str, format: str, columns: Columns | None = None, **named: str) -> str:
@@ -133,7 +133,7 @@ def declaring(file: str, path: str, format: str, columns: Columns | None = None,
     told = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
     inner = f"format: {format}, columns: {{{told}}}" if told else f"format: {format}"
     line = f"files: {{{_quoted(path)}: {{{inner}}}}}"
-    where = f"{foreign(file.removesuffix(path))}{FORMATS_FILE}"
+    where = f"{untrusted(file.removesuffix(path))}{FORMATS_FILE}"
     return f"write `formats: 1` and `{line}` into {where}; if it has `files` already, add this one to them"
 
 
@@ -149,11 +149,11 @@ def read_formats(
     for path, file in declared.items():
         if path not in paths:
             # To look for slips takes long, and of many nobody reads all.
-            hint = perhaps(path, paths) if len(problems) < _HINTS else ""
+            hint = did_you_mean(path, paths) if len(problems) < _HINTS else ""
             message = f"files.{path}: there is no such file{hint}"
             problems.append(document.problem(("files", path), message, "name a file of this folder"))
         if file.format not in known:
-            message = f"files.{path}.format: {file.format!r} is no format{perhaps(file.format, known)}"
+            message = f"files.{path}.format: {file.format!r} is no format{did_you_mean(file.format, known)}"
             fix = f"use one of: {', '.join(sorted(known))}"
             problems.append(document.problem(("files", path, "format"), message, fix))
         elif file.columns is not None and file.format not in named:

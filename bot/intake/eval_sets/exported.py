@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.reader import Row, Source
+from bot.intake.eval_sets.reader import EvalSetRow, SourceFile
 from bot.intake.expectations.export_round_trip import carried
 from bot.intake.query import SETUP_FILE, Setup
 
@@ -25,7 +25,7 @@ class Entries:
     One that cannot be read says nothing here: it is told of as a file of its own.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.used: set[str] = set()
         self._left: dict[str, deque[dict[str, Data]]] = {}
         name = source.path.rpartition("/")[2]
@@ -48,7 +48,7 @@ class Entries:
         return left.popleft() if left else None
 
 
-def with_setup(row: Row) -> Row:
+def with_setup(row: EvalSetRow) -> EvalSetRow:
     """``row`` with the set-up of the entry that an export wrote it from, unless its file says one itself."""
     told = carried(row.expected).get("setup")
     if told is None or row.setup != Setup():

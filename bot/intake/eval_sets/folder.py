@@ -12,11 +12,11 @@ from typing import Final
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_mapping, parse_yaml
-from bot.files.snapshot import Rationed, Snapshot
+from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.query_ids import MadeIds, fault_of_id
-from bot.intake.eval_sets.reader import Reader, Reading, Row, enough, glance, open_source, too_many
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, enough, glance, open_source, too_many
 from bot.intake.eval_sets.registry import fitting, names_of, readers
 from bot.intake.eval_sets.unrecognised_files import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
 from bot.intake.expectations.export_round_trip import carried_id
@@ -33,14 +33,14 @@ class ReadFile:
 
     name: str
     format: str
-    reading: Reading
+    reading: EvalSetRows
 
 
 def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
     """The eval sets of ``files``: rows within the limits, each with an id of its own."""
     files = [replace(file, reading=_titled(file.reading)) for file in files]
     problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
-    kept: list[tuple[str, Row]] = []
+    kept: list[tuple[str, EvalSetRow]] = []
     keys = _Keys()
     for file in files:
         found: list[Problem] = []
@@ -69,18 +69,18 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
     )
 
 
-def _titled(reading: Reading) -> Reading:
+def _titled(reading: EvalSetRows) -> EvalSetRows:
     """``reading`` with the titles as ids of rows that have none, where each is one row's alone and fit for an id."""
     names = Counter(row.title if row.id is None else row.id for row in reading.rows)
 
-    def titled(row: Row) -> Row:
+    def titled(row: EvalSetRow) -> EvalSetRow:
         is_fit = row.title is not None and names[row.title] == 1 and fault_of_id(row.title) is None
         return replace(row, id=row.title) if row.id is None and is_fit else row
 
     return replace(reading, rows=tuple(map(titled, reading.rows)))
 
 
-def _faults(file: str, row: Row, limits: Limits, keys: _Keys) -> list[Problem]:
+def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Problem]:
     """What is wrong with a row in any format."""
     faults: list[Problem] = []
     if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
@@ -133,7 +133,7 @@ class _Keys:
         return self._parts[id(data)]
 
 
-def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, Row]]) -> list[tuple[str, Row]]:
+def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, EvalSetRow]]) -> list[tuple[str, EvalSetRow]]:
     """``kept``; of ``files`` that number their queries alike, the later ones have their name before each id."""
     taken: set[str] = set()
     given: dict[str, set[str]] = {file.name: set() for file in files}
@@ -152,7 +152,7 @@ def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, Row]]) -> l
     return [(name, _with_file(row, names[name])) for name, row in kept]
 
 
-def _with_file(row: Row, name: str) -> Row:
+def _with_file(row: EvalSetRow, name: str) -> EvalSetRow:
     if not name or row.id is None or fault_of_id(f"{name}/{row.id}") is not None:
         return row
     return row if carried_id(row.expected) is not None else replace(row, id=f"{name}/{row.id}")
@@ -168,7 +168,7 @@ def _ends(file: str) -> Iterator[str]:
     return ("/".join(parts[place:]) for place in reversed(range(len(parts))))
 
 
-def _identify(kept: Sequence[tuple[str, Row]], problems: dict[str, list[Problem]]) -> list[Query]:
+def _identify(kept: Sequence[tuple[str, EvalSetRow]], problems: dict[str, list[Problem]]) -> list[Query]:
     """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``.
 
     Of two equal ids that a file gives the first counts, and made ones give way (see
@@ -247,7 +247,7 @@ def read_files(named: Sequence[Named], limits: Limits) -> tuple[tuple[EvalSet, .
 
 
 def _rationed(snapshot: Snapshot, limits: Limits) -> Snapshot:
-    return Rationed(snapshot, limits.package_bytes)
+    return ByteBudgetSnapshot(snapshot, limits.package_bytes)
 
 
 def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
@@ -256,7 +256,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
         return [_read_declared(snapshot, path, limits, each.declared)]
     declared = _declared(snapshot, snapshot.paths() if snapshot.exists(FORMATS_FILE) else (), limits)
     wrong = declared.faults.get(FORMATS_FILE)
-    files = [ReadFile(snapshot.name(FORMATS_FILE), UNKNOWN_FORMAT, Reading((), wrong))] if wrong else []
+    files = [ReadFile(snapshot.name(FORMATS_FILE), UNKNOWN_FORMAT, EvalSetRows((), wrong))] if wrong else []
     try:
         file = _read_file(snapshot, path, limits, declared.files.get(path), plain=True)
         if file is None:
@@ -266,7 +266,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
             fix = "say which format it is with --format, or which column holds the query with --column query=NAME"
             raise InputError([Problem(name, None, message, fix)])
     except InputError as error:
-        file = ReadFile(name, UNKNOWN_FORMAT, Reading((), error.problems))
+        file = ReadFile(name, UNKNOWN_FORMAT, EvalSetRows((), error.problems))
     return [*files, file]
 
 
@@ -298,7 +298,7 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         raise InputError([missing, *(problem for problems in faults for problem in problems)])
     strays |= {path: problems for path, problems in declared.faults.items() if problems}
     for path, problems in strays.items():
-        files[path] = ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), problems))
+        files[path] = ReadFile(snapshot.name(path), UNKNOWN_FORMAT, EvalSetRows((), problems))
     return [files[path] for path in sorted(files)]
 
 
@@ -388,7 +388,7 @@ def _read_file(
     try:
         marked = _marked(snapshot, path, limits, plain=plain)
     except InputError as error:
-        return ReadFile(name, UNKNOWN_FORMAT, Reading((), error.problems))
+        return ReadFile(name, UNKNOWN_FORMAT, EvalSetRows((), error.problems))
     if not marked:
         return None
     try:
@@ -400,16 +400,16 @@ def _read_file(
         meant = [reader.name for reader in marked if not reader.plain]
         if not meant:
             return None
-        return ReadFile(name, meant[0] if len(meant) == 1 else UNKNOWN_FORMAT, Reading((), error.problems))
+        return ReadFile(name, meant[0] if len(meant) == 1 else UNKNOWN_FORMAT, EvalSetRows((), error.problems))
     if not fit:
         return None
     names = " and ".join(reader.name for reader in fit)
     fix = f"name the format that is meant: {declaring(name, path, fit[0].name)}"
     ambiguous = Problem(name, 1, f"the file can be read as several formats: {names}", fix)
-    return ReadFile(name, UNKNOWN_FORMAT, Reading((), (ambiguous,)))
+    return ReadFile(name, UNKNOWN_FORMAT, EvalSetRows((), (ambiguous,)))
 
 
-def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> list[Reader]:
+def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> list[EvalSetReader]:
     """The readers that the name and the beginning of the file at ``path`` bring into question."""
     base = path.rsplit("/", 1)[-1].lower()
     possible = [reader for reader in readers() if base.endswith(reader.endings) and (plain or not reader.plain)]
@@ -424,13 +424,13 @@ def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool, 
     try:
         marked = _marked(snapshot, path, limits, plain=plain)
     except InputError as error:
-        return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), error.problems))
+        return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, EvalSetRows((), error.problems))
     if not marked and not is_named:
         return None
     message = "the file is not looked at: the folder holds too many queries without it"
     fix = "remove queries, or raise limits.queries in config/curation.yaml"
     wrong = Problem(snapshot.name(path), None, message, fix)
-    return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, Reading((), (wrong,)))
+    return ReadFile(snapshot.name(path), UNKNOWN_FORMAT, EvalSetRows((), (wrong,)))
 
 
 def _read_declared(snapshot: Snapshot, path: str, limits: Limits, declared: DeclaredFile) -> ReadFile:
@@ -440,8 +440,8 @@ def _read_declared(snapshot: Snapshot, path: str, limits: Limits, declared: Decl
     if not path.lower().endswith(reader.endings):
         message = f"{reader.name} is not read from files of this name"
         wrong = Problem(name, None, message, f"give the file one of the endings {', '.join(reader.endings)}")
-        return ReadFile(name, reader.name, Reading((), (wrong,)))
+        return ReadFile(name, reader.name, EvalSetRows((), (wrong,)))
     try:
         return ReadFile(name, reader.name, reader.read(open_source(snapshot, path, limits, declared.columns)))
     except InputError as error:
-        return ReadFile(name, reader.name, Reading((), error.problems))
+        return ReadFile(name, reader.name, EvalSetRows((), error.problems))

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.errors import InputError, Problem, foreign, foreign_list
+from bot.errors import InputError, Problem, untrusted, untrusted_list
 from bot.files.documents import Data, as_mapping
 from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES, Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
-from bot.intake.eval_sets.reader import Reading, Row, Source, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import Records, beside_places, decoded, located, without
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]*[^{}\s])\s*\}|\{\{\s*item\.([^{}]*[^{}\s])\s*\}\}")
 
@@ -61,7 +61,7 @@ _FIX: Final = "write what the user says, in quotes"
 
 
 def read_prompted(
-    record: Place, key: str, used: tuple[str, ...], problems: list[Problem]
+    record: Node, key: str, used: tuple[str, ...], problems: list[Problem]
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, Data]]:
     """The turns of ``record``, the names of what is attached to them, and what the record holds beside them.
 
@@ -70,7 +70,7 @@ def read_prompted(
     """
     several, single = record["turns"], record[key]
     if several.absent == single.absent:
-        meant = perhaps(key, {name for name, _ in record.entries} - {key, "turns"}) if single.absent else ""
+        meant = did_you_mean(key, {name for name, _ in record.entries} - {key, "turns"}) if single.absent else ""
         message = f"{record.name}: must have either `{key}` or `turns`{meant}"
         fix = f"write `{key}` for a single turn, `turns` for a conversation"
         problems.append(record.problem(message, fix))
@@ -87,7 +87,7 @@ def read_prompted(
     return turns, (), kept
 
 
-def _turns(place: Place, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
+def _turns(place: Node, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
     if not place.items:
         problems.append(place.problem(f"{place.name}: must be a list of at least one turn", "write the turns"))
     turns: list[str] = []
@@ -117,13 +117,13 @@ class Flattening:
     groups: Mapping[str, str]
     inputs: str
 
-    def undone(self, source: Source) -> tuple[Source, Records]:
+    def undone(self, source: SourceFile) -> tuple[SourceFile, Records]:
         """The records that the rows of the table ``source`` were written from, and names of columns to match."""
         columns = source.columns
         if columns is not None:
             names = {what: self._name(name) for what, name in columns.model_dump(exclude_none=True).items()}
             columns = columns.model_copy(update=names)
-        places: list[Place] = []
+        places: list[Node] = []
         problems = list(source.records.problems)
         for record in source.records.places:
             try:
@@ -136,7 +136,7 @@ class Flattening:
         split = self.column.fullmatch(header)
         return header if split is None else f"{self.groups[split[1]]}.{split[2]}"
 
-    def _record(self, source: Source, row: Place) -> Place:
+    def _record(self, source: SourceFile, row: Node) -> Node:
         """The record of ``row``.
 
         What is JSON in a whole value is decoded; in a flattened one only if it holds messages or its name tells of
@@ -162,7 +162,7 @@ class Flattening:
                 values[name] = data
             else:
                 held[key] = data
-        return Place(row.source, row.path, held)
+        return Node(row.source, row.path, held)
 
 
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
@@ -177,18 +177,18 @@ _ROLES: Final = frozenset({"user", "human", "system", "developer", "assistant", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """How a format's records are read: its ``format`` name, the key of the inputs, and ``Source`` and ``Columns``."""
+    """How records of a ``format`` are read: the key of the inputs, ``SourceFile`` and ``Columns``."""
 
     format: str
     key: str
-    source: Source
+    source: SourceFile
 
     @property
     def columns(self) -> Columns:
         """The columns that ``formats.yaml`` names; none where it is silent."""
         return self.source.columns or _NO_COLUMNS
 
-    def row(self, record: Place, problems: list[Problem], setup: Setup | None = None) -> Row | None:
+    def row(self, record: Node, problems: list[Problem], setup: Setup | None = None) -> EvalSetRow | None:
         """The row of ``record``; its faults are added to ``problems``.
 
         ``setup`` is what the format says of it; what messages attach comes before its attachments.
@@ -199,7 +199,7 @@ class Inputs:
             return None
         spoken = read_spoken(as_spoken(query), problems)
         setup = setup or Setup()
-        return Row(
+        return EvalSetRow(
             turns=spoken.turns,
             line=record.line,
             id=name,
@@ -209,25 +209,25 @@ class Inputs:
             ),
         )
 
-    def reading(self, records: Records, read: Callable[[Place, list[Problem]], Row | None]) -> Reading:
+    def reading(self, records: Records, read: Callable[[Node, list[Problem]], EvalSetRow | None]) -> EvalSetRows:
         """A reading of ``records`` by ``read``; none where ``formats.yaml`` names what no record has."""
         wrong = missing_columns(self.format, self.source, records.places)
         if wrong:
-            return Reading((), (*records.problems, *wrong))
+            return EvalSetRows((), (*records.problems, *wrong))
         return read_records(records, read, self.source.folder_limits.queries)
 
-    def _named(self, record: Place, name: str | None) -> Place | None:
+    def _named(self, record: Node, name: str | None) -> Node | None:
         return None if name is None else located(record, name)
 
-    def _query(self, record: Place, problems: list[Problem]) -> Place | None:
+    def _query(self, record: Node, problems: list[Problem]) -> Node | None:
         name = self.columns.query or self.key
         place = located(record, name)
         if place is None or is_empty(place):
             message = f"{name}: the record has no query"
             if place is None and "." not in name:
-                message += perhaps(name, as_mapping(record.data))
+                message += did_you_mean(name, as_mapping(record.data))
             at = record if place is None else place
-            problems.append(at.problem(message, f"write what the user says under `{foreign(name)}`"))
+            problems.append(at.problem(message, f"write what the user says under `{untrusted(name)}`"))
             return None
         while place.is_mapping and not as_spoken(place).is_list:
             inner = _choice(place)
@@ -237,7 +237,7 @@ class Inputs:
             place = inner[0]
         return place
 
-    def _undecided(self, record: Place, place: Place, found: list[Place]) -> Problem:
+    def _undecided(self, record: Node, place: Node, found: list[Node]) -> Problem:
         steps = [".".join(map(str, inner.path[len(record.path) :])) for inner in found]
         several = " and ".join(f"`{step}`" for step in steps[:5])
         within = place.name or self.key
@@ -251,7 +251,7 @@ class Inputs:
         fix = f"name the one that is the query: {declared}"
         return place.problem(f"{within}: {why}", fix)
 
-    def _expected(self, record: Place, query: Place | None) -> dict[str, Data]:
+    def _expected(self, record: Node, query: Node | None) -> dict[str, Data]:
         """What ``record`` holds beside its id and its query, under the keys that columns of that kind have."""
         identifier = self._named(record, self.columns.id) or record["id"]
         kept = beside_places(record, identifier, query)
@@ -265,7 +265,7 @@ class Inputs:
         return kept
 
 
-def missing_columns(format: str, source: Source, places: Sequence[Place]) -> tuple[Problem, ...]:
+def missing_columns(format: str, source: SourceFile, places: Sequence[Node]) -> tuple[Problem, ...]:
     """What is wrong with the columns that ``formats.yaml`` names: each must stand at one of ``places`` at least.
 
     The ``format`` is one that has a record for each conversation.
@@ -279,18 +279,18 @@ def missing_columns(format: str, source: Source, places: Sequence[Place]) -> tup
     for what, name in named.items():
         if name is not None and all(located(place, name) is None for place in places):
             known = sorted({key for place in places[:_LOOKED_AT] for key in _names(place)})
-            message = f"columns.{what}: no record has {name!r}{perhaps(name, known)}"
-            fix = f"name one that there is: {foreign_list(known[:_LOOKED_AT]) or 'none'}"
+            message = f"columns.{what}: no record has {name!r}{did_you_mean(name, known)}"
+            fix = f"name one that there is: {untrusted_list(known[:_LOOKED_AT]) or 'none'}"
             found.append(Problem(source.file, None, message, fix))
     return tuple(found)
 
 
-def is_empty(place: Place) -> bool:
+def is_empty(place: Node) -> bool:
     """Whether nothing stands at ``place``, or a text, list or mapping without content."""
     return not place.text if isinstance(place.data, str) else place.data in (None, [], {})
 
 
-def _choice(place: Place) -> list[Place]:
+def _choice(place: Node) -> list[Node]:
     """The values of the mapping at ``place`` that could be the query or hold it, the telling names first."""
     held = [(key, inner) for key, inner in place.entries if not is_empty(inner)]
     for names in (QUERY_NAMES, SPOKEN_NAMES):
@@ -302,25 +302,25 @@ def _choice(place: Place) -> list[Place]:
     return speaks or list(deeper)
 
 
-def is_conversation(place: Place) -> bool:
+def is_conversation(place: Node) -> bool:
     """Whether messages stand at ``place``, or a mapping with them."""
     return any(is_messages(as_spoken(each)) for each in (place, place["messages"]))
 
 
-def as_spoken(place: Place) -> Place:
+def as_spoken(place: Node) -> Node:
     """``place`` as a list of messages if it holds them in another way; else as it is.
 
     Other ways are a message alone, a list of one list of messages, and pairs of a role and a text.
     """
     if place.is_mapping and (place.has("content") or place.has("kwargs") or place.has("data")):
-        alone = Place(place.source, place.path, [place.data])
+        alone = Node(place.source, place.path, [place.data])
         return alone if is_messages(alone) else place
     if len(place.items) == 1 and is_messages(place.items[0]):
         return place.items[0]
     pairs = [item.data for item in place.items if isinstance(item.data, list)]
     if pairs and len(pairs) == len(place.items) and all(_is_pair(pair) for pair in pairs):
         messages: list[Data] = [{"role": pair[0], "content": pair[1]} for pair in pairs]
-        return Place(place.source, place.path, messages)
+        return Node(place.source, place.path, messages)
     return place
 
 
@@ -328,13 +328,13 @@ def _is_pair(pair: list[Data]) -> bool:
     return len(pair) == 2 and isinstance(pair[0], str) and pair[0].casefold() in _ROLES
 
 
-def _names(record: Place) -> Iterable[str]:
+def _names(record: Node) -> Iterable[str]:
     for key, inner in record.entries:
         yield key
         yield from (f"{key}.{name}" for name, _ in inner.entries)
 
 
-def cell(place: Place, limits: ReadingLimits, *, strict: bool = False) -> Place:
+def cell(place: Node, limits: ReadingLimits, *, strict: bool = False) -> Node:
     """What the cell of a table at ``place`` holds: the JSON in it if it is an object or a list, else its text.
 
     A text may begin with a bracket and be no JSON.  If it is ``strict``, one that begins like an object or a list of

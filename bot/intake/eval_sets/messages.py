@@ -14,7 +14,7 @@ from typing import Final
 from bot.errors import InputError, Problem
 from bot.files.documents import as_list, as_mapping, parse_json_text
 from bot.files.limits import ReadingLimits
-from bot.intake.node import Place
+from bot.intake.node import Node
 
 _USER: Final = frozenset({"user", "human"})
 _OTHERS: Final = frozenset(
@@ -28,7 +28,7 @@ _REFERENCES: Final = ("url", "uri", "path", "name", "filename", "file_id", "data
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class UserTurns:
     """The user's ``turns`` in order, the names of what is attached to them, and whether there was nothing else."""
 
     turns: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Spoken:
     is_text: bool = False
 
 
-def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
+def read_spoken(place: Node, problems: list[Problem]) -> UserTurns:
     """What the user says at ``place``: a text, a list of texts or of messages, or a mapping with ``messages``.
 
     Messages may be a list for each turn as well, as BFCL, the Berkeley Function Calling Leaderboard, has them.
@@ -44,26 +44,26 @@ def read_spoken(place: Place, problems: list[Problem]) -> Spoken:
     What is wrong is added to ``problems``.
     """
     if isinstance(place.data, str):
-        return _written_out(place) or Spoken((place.data,), is_text=True)
+        return _written_out(place) or UserTurns((place.data,), is_text=True)
     if place["messages"].is_list:
         return _read_messages(place["messages"], place["messages"].items, problems)
     if place.is_list and place.items and all(isinstance(item.data, str) for item in place.items):
-        return Spoken(tuple(str(item.data) for item in place.items), is_text=True)
+        return UserTurns(tuple(str(item.data) for item in place.items), is_text=True)
     if place.is_list:
         in_turns = any(map(is_messages, place.items)) and all(item.is_list for item in place.items)
         items = tuple(message for turn in place.items for message in turn.items) if in_turns else place.items
         return _read_messages(place, items, problems)
     message = f"{place.name}: must be a text or a list of messages"
     problems.append(place.problem(message, "write what the user says, in quotes"))
-    return Spoken()
+    return UserTurns()
 
 
-def _written_out(place: Place) -> Spoken | None:
+def _written_out(place: Node) -> UserTurns | None:
     """What the user says in messages that stand in a text as JSON, as tables have them and what is made of tables."""
     if not _JSON_MESSAGES.match(place.text):
         return None
     try:
-        inner = Place(place.source, place.path, parse_json_text(place.text, str(place), _LIMITS).data)
+        inner = Node(place.source, place.path, parse_json_text(place.text, str(place), _LIMITS).data)
     except InputError:
         return None
     if not is_messages(inner) and not has_messages(inner.data):
@@ -73,12 +73,12 @@ def _written_out(place: Place) -> Spoken | None:
     return None if problems else spoken
 
 
-def is_messages(place: Place) -> bool:
+def is_messages(place: Node) -> bool:
     """Whether a list of messages stands at ``place``."""
     return bool(place.items) and all(_role(item) is not None for item in place.items)
 
 
-def _read_messages(place: Place, messages: tuple[Place, ...], problems: list[Problem]) -> Spoken:
+def _read_messages(place: Node, messages: tuple[Node, ...], problems: list[Problem]) -> UserTurns:
     turns: list[str] = []
     attachments: list[str] = []
     for message in messages:
@@ -93,10 +93,10 @@ def _read_messages(place: Place, messages: tuple[Place, ...], problems: list[Pro
     if not turns and not problems:
         fix = 'add one, such as `{"role": "user", "content": "..."}`'
         problems.append(place.problem(f"{place.name}: holds no message of the user", fix))
-    return Spoken(tuple(turns), tuple(attachments))
+    return UserTurns(tuple(turns), tuple(attachments))
 
 
-def _role(message: Place) -> str | None:
+def _role(message: Node) -> str | None:
     """Who speaks in ``message``, in lower case; ``None`` if it is no message that can be told."""
     role = message["role"].text or message["type"].text
     if role == "constructor":
@@ -107,12 +107,12 @@ def _role(message: Place) -> str | None:
     return role if role in _USER | _OTHERS else None
 
 
-def _of(message: Place, key: str) -> Place:
+def _of(message: Node, key: str) -> Node:
     inner = message["kwargs"] if message["kwargs"].is_mapping else message["data"]
     return message[key] if message.has(key) or not inner.is_mapping else inner[key]
 
 
-def _content(content: Place, problems: list[Problem]) -> tuple[str, list[str]]:
+def _content(content: Node, problems: list[Problem]) -> tuple[str, list[str]]:
     """The text of a message's content, and the names of its attachments."""
     if isinstance(content.data, str):
         return content.data, []
@@ -135,7 +135,7 @@ def _content(content: Place, problems: list[Problem]) -> tuple[str, list[str]]:
     return text if text.strip() or not attachments else f"[{', '.join(attachments)}]", attachments
 
 
-def _attachment(part: Place, kind: str) -> str:
+def _attachment(part: Node, kind: str) -> str:
     """The name of what ``part`` attaches; content that is written out is named by its kind, size and digest."""
     held = next((part[key] for key in (kind, kind.removeprefix("input_"), "image_url") if not part[key].absent), part)
     name = held.text or next((held[key].text for key in _REFERENCES if held[key].text), "") or kind

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.errors import InputError, Problem, foreign_list
+from bot.errors import InputError, Problem, untrusted_list
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.columns import CONVERSATION_NAMES, ID_NAMES, Columns, declaring, named, query_keys
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Reading, Row, Source, beside, read_records, text_id
+from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, beside, read_records, text_id
 from bot.intake.eval_sets.records import Records, decoded, located, without
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 ANSWER_KEY: Final = "expected_response"
@@ -31,7 +31,7 @@ MARK: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundColumns:
     """The columns of a file by their names in it; ``None`` where there is none.
 
     ``queries`` are several where each record has one of them.
@@ -44,12 +44,14 @@ class _Found:
     tools: str | None
 
 
-def has_query_column(source: Source) -> bool:
+def has_query_column(source: SourceFile) -> bool:
     """Whether the records of ``source`` have a column that may hold what the user says."""
     return bool(query_keys(source.keys_of(source.records)))
 
 
-def read_plain(source: Source, records: Records | None = None, told: Mapping[str, Data] | None = None) -> Reading:
+def read_plain(
+    source: SourceFile, records: Records | None = None, told: Mapping[str, Data] | None = None
+) -> EvalSetRows:
     """The records of ``source`` as rows; what is no turn, id or conversation is expectation, unchanged.
 
     ``records`` are those of the file's list where it is none itself, ``told`` what the file says of all of them.
@@ -59,11 +61,11 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
     try:
         found = _find(source, records, columns)
     except InputError as error:
-        return Reading((), (*records.problems, *error.problems))
+        return EvalSetRows((), (*records.problems, *error.problems))
     keys: list[str | None] = []
     broken: set[str] = set()
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         group = _at(record, found.conversation)
         key = None if group is None else text_id(group, problems)
         try:
@@ -78,10 +80,10 @@ def read_plain(source: Source, records: Records | None = None, told: Mapping[str
 
     limits = source.folder_limits
     reading = read_records(records, row, limits.queries * (1 if found.conversation is None else limits.turns))
-    return Reading(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
+    return EvalSetRows(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
 
 
-def _find(source: Source, records: Records, columns: Columns) -> _Found:
+def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColumns:
     """The columns of the file; raises :class:`InputError` if there are several for one thing, or none for the query."""
     known = sorted(source.keys_of(records))
     line = records.places[0].line if records.places else 1
@@ -91,7 +93,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
         if declared is not None:
             if declared not in known and all(located(record, declared) is None for record in records.places):
                 message = f"no record has the column {declared!r}, which is named for the {what}"
-                problems.append(Problem(source.file, line, message, f"name one of: {foreign_list(known) or 'none'}"))
+                problems.append(Problem(source.file, line, message, f"name one of: {untrusted_list(known) or 'none'}"))
             return declared
         if len(candidates) > 1:
             told = " and ".join(map(repr, candidates))
@@ -102,7 +104,7 @@ def _find(source: Source, records: Records, columns: Columns) -> _Found:
     could_be = query_keys(known)
     is_mixed = columns.query is None and _take_turns(records, could_be)
     query = None if is_mixed else column("query", columns.query, could_be)
-    found = _Found(
+    found = _FoundColumns(
         queries=tuple(could_be) if is_mixed else (query or "",),
         id=column("id", columns.id, named(known, frozenset({"id"})) or named(known, ID_NAMES)),
         conversation=column("conversation", columns.conversation, named(known, CONVERSATION_NAMES)),
@@ -128,26 +130,28 @@ def _take_turns(records: Records, names: Sequence[str]) -> bool:
     return len({alone[0] for alone in filled if len(alone) == 1}) > 1
 
 
-def _filled(record: Place, names: Sequence[str]) -> list[str]:
+def _filled(record: Node, names: Sequence[str]) -> list[str]:
     """Those of ``names`` under which ``record`` has something."""
     return [name for name in names if record[name].data not in (None, "", [])]
 
 
-def declaration(source: Source, what: str, column: str) -> str:
+def declaration(source: SourceFile, what: str, column: str) -> str:
     """How to say in ``formats.yaml`` which column of the file holds ``what``; for a fix."""
     return declaring(source.file, source.path, kind_of(source), source.columns, **{what: column})
 
 
-def kind_of(source: Source) -> str:
+def kind_of(source: SourceFile) -> str:
     """The name of the plain format that ``source`` is of."""
     return "plain-table" if source.is_table else "plain-records"
 
 
-def _at(record: Place, name: str | None) -> Place | None:
+def _at(record: Node, name: str | None) -> Node | None:
     return None if name is None else located(record, name)
 
 
-def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data], problems: list[Problem]) -> Row | None:
+def _row(
+    source: SourceFile, record: Node, found: _FoundColumns, told: Mapping[str, Data], problems: list[Problem]
+) -> EvalSetRow | None:
     filled = _filled(record, found.queries) if len(found.queries) > 1 else ()
     if len(filled) > 1:
         both = " and ".join(map(repr, filled))
@@ -174,7 +178,7 @@ def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data],
     for place in (identifier, held if spoken.is_text else None):
         if place is not None:
             expected = without(expected, place.path[len(record.path) :])
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=None if identifier is None else text_id(identifier, problems),
@@ -183,7 +187,7 @@ def _row(source: Source, record: Place, found: _Found, told: Mapping[str, Data],
     )
 
 
-def _undecided(source: Source, held: Place, name: str) -> Problem:
+def _undecided(source: SourceFile, held: Node, name: str) -> Problem:
     """The fault of a query that is an object: which of its values the user says is not known."""
     told = ", ".join(key for key, _ in held.entries[:20]) or "none"
     longest = max(held.entries, key=lambda entry: len(entry[1].text), default=("NAME", held))
@@ -192,16 +196,18 @@ def _undecided(source: Source, held: Place, name: str) -> Problem:
     return held.problem(message, fix)
 
 
-def _from_cell(cell: Place, source: Source) -> Place:
+def _from_cell(cell: Node, source: SourceFile) -> Node:
     """What a cell holds: turns or messages in JSON, else its text, which may begin with a bracket like any other."""
     inner = decoded(cell, source.limits)
     texts = inner.is_list and bool(inner.items) and all(isinstance(item.data, str) for item in inner.items)
     return inner if texts or is_messages(inner) or has_messages(inner.data) else cell
 
 
-def _joined(rows: Sequence[Row], keys: Sequence[str | None], broken: Collection[str], found: _Found) -> Iterator[Row]:
+def _joined(
+    rows: Sequence[EvalSetRow], keys: Sequence[str | None], broken: Collection[str], found: _FoundColumns
+) -> Iterator[EvalSetRow]:
     """``rows``, those that share a key joined to one; a conversation that lacks a turn is none."""
-    groups: dict[str | int, list[Row]] = {}
+    groups: dict[str | int, list[EvalSetRow]] = {}
     for place, (row, key) in enumerate(zip(rows, keys, strict=True)):
         groups.setdefault(place if key is None else key, []).append(row)
     for name, group in groups.items():
@@ -209,7 +215,7 @@ def _joined(rows: Sequence[Row], keys: Sequence[str | None], broken: Collection[
             yield group[0] if len(group) == 1 else _conversation(str(name), group, found)
 
 
-def _conversation(key: str, group: list[Row], found: _Found) -> Row:
+def _conversation(key: str, group: list[EvalSetRow], found: _FoundColumns) -> EvalSetRow:
     ids = list(dict.fromkeys(row.id for row in group if row.id is not None))
     several = len(ids) > 1
     turns: list[Data] = []
@@ -219,7 +225,7 @@ def _conversation(key: str, group: list[Row], found: _Found) -> Row:
             rest = {found.id: row.id, **rest}
         # What is expected of several turns that stand in one record is expected of the last of them.
         turns.extend([*({} for _ in row.turns[1:]), rest])
-    return Row(
+    return EvalSetRow(
         turns=tuple(turn for row in group for turn in row.turns),
         line=group[0].line,
         id=key if several else next(iter(ids), None),

@@ -18,14 +18,14 @@ from bot.files.snapshot import Snapshot, path_beside
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.table import Header, TableText, first_header
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 from bot.intake.query import Setup
 
 _MANY_KEYS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class EvalSetRow:
     """A query as its file has it, before limits and ids are looked after.
 
     ``id`` is ``None`` where the file gives none; ``title``, which people gave it, then stands for it where no other row
@@ -42,23 +42,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EvalSetRows:
     """The good rows of a file in its order, and the faults of the others.
 
     ``used`` are paths of other files that were read as parts of this one, and are no eval sets by themselves.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[EvalSetRow, ...]
     problems: tuple[Problem, ...] = ()
     used: frozenset[str] = frozenset()
 
 
-def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | None], most: int) -> Reading:
+def read_records(records: Records, read: Callable[[Node, list[Problem]], EvalSetRow | None], most: int) -> EvalSetRows:
     """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything.
 
     Behind ``most`` rows the rest is not looked at.
     """
-    rows: list[Row] = []
+    rows: list[EvalSetRow] = []
     problems = list(records.problems)
     for record in records.places:
         if enough(rows, most, problems, record.problem) or too_many(problems, record.problem):
@@ -71,7 +71,7 @@ def read_records(records: Records, read: Callable[[Place, list[Problem]], Row | 
         if row is not None and not faults:
             rows.append(row)
         problems.extend(faults)
-    return Reading(tuple(rows), tuple(problems))
+    return EvalSetRows(tuple(rows), tuple(problems))
 
 
 def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
@@ -93,7 +93,7 @@ def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) ->
     return True
 
 
-def text_id(place: Place, problems: list[Problem]) -> str | None:
+def text_id(place: Node, problems: list[Problem]) -> str | None:
     """The id at ``place``: a text, or a whole number, which many tools write; anything else is a fault."""
     value = place.data
     if value is None or isinstance(value, str):
@@ -106,7 +106,7 @@ def text_id(place: Place, problems: list[Problem]) -> str | None:
     return None
 
 
-def rest_of(record: Place, *used: str) -> dict[str, Data]:
+def rest_of(record: Node, *used: str) -> dict[str, Data]:
     """What ``record`` holds beside the keys ``used``, unchanged and in its order."""
     return {key: place.data for key, place in record.entries if key not in used}
 
@@ -143,7 +143,7 @@ def glance(content: bytes) -> str:
 
 def open_source(
     snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None, *, parsed: bool = True
-) -> Source:
+) -> SourceFile:
     """The file at ``path``, decoded, and ``parsed`` as its name and content say; raises :class:`InputError`."""
     name, reading = snapshot.name(path), limits.reading
     content = snapshot.read(path, reading)
@@ -160,23 +160,23 @@ def open_source(
     elif ending in DOCUMENTS:
         document = (parse_json if ending == ".json" else parse_yaml)(content, name, reading)
 
-    def beside(place: Place, reference: str) -> Source:
+    def beside(place: Node, reference: str) -> SourceFile:
         target = _path_beside(path, place, reference)
         if not snapshot.exists(target) and target not in snapshot.links():
             message = f"{place.name}: {reference} is no file of the folder"
             raise InputError([place.problem(message, "name a file that there is")])
         return open_source(snapshot, target, limits, columns)
 
-    def text_beside(place: Place, reference: str) -> Source:
+    def text_beside(place: Node, reference: str) -> SourceFile:
         return open_source(snapshot, _path_beside(path, place, reference), limits, columns, parsed=False)
 
-    def matching(place: Place, pattern: str) -> tuple[str, ...]:
+    def matching(place: Node, pattern: str) -> tuple[str, ...]:
         folder = posixpath.dirname(path)
         wanted = _path_beside(path, place, pattern).split("/")
         found = (other for other in snapshot.paths() if other != path and _fits(other.split("/"), wanted))
         return tuple(posixpath.relpath(other, folder or ".") for other in found)
 
-    return Source(
+    return SourceFile(
         file=name,
         path=path,
         text=text,
@@ -208,7 +208,7 @@ def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
     return len(patterns) in reached
 
 
-def _path_beside(path: str, place: Place, reference: str) -> str:
+def _path_beside(path: str, place: Node, reference: str) -> str:
     """The path that ``reference``, which stands at ``place`` of the file at ``path``, names."""
     target = path_beside(path, reference)
     if target is not None:
@@ -217,18 +217,18 @@ def _path_beside(path: str, place: Place, reference: str) -> str:
     raise InputError([place.problem(message, "put a copy of the file into the folder, and name that")])
 
 
-def _refuse(place: Place, reference: str) -> Source:
+def _refuse(place: Node, reference: str) -> SourceFile:
     message = f"{place.name}: {reference} cannot be read, since the file is read by itself"
     raise InputError([place.problem(message, "write the content here")])
 
 
-def _refuse_pattern(place: Place, pattern: str) -> tuple[str, ...]:
+def _refuse_pattern(place: Node, pattern: str) -> tuple[str, ...]:
     _refuse(place, pattern)
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SourceFile:
     """A file as readers get it.
 
     ``file`` is how messages call it, ``path`` where it stands in the folder; ``text`` is its content without a byte
@@ -247,9 +247,9 @@ class Source:
     document: Document | None = None
     lines: Lines | None = None
     columns: Columns | None = None
-    beside: Callable[[Place, str], Source] = _refuse
-    text_beside: Callable[[Place, str], Source] = _refuse
-    matching: Callable[[Place, str], tuple[str, ...]] = _refuse_pattern
+    beside: Callable[[Node, str], SourceFile] = _refuse
+    text_beside: Callable[[Node, str], SourceFile] = _refuse
+    matching: Callable[[Node, str], tuple[str, ...]] = _refuse_pattern
 
     @property
     def is_table(self) -> bool:
@@ -262,7 +262,7 @@ class Source:
         return TableText(self.text, self.file, self.limits)
 
     @cached_property
-    def root(self) -> Place:
+    def root(self) -> Node:
         """The whole document; nothing stands there in a file that is none."""
         return Parsed(self.path, self.document or Document(self.file, self.text, None)).root
 
@@ -289,7 +289,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class EvalSetReader:
     """One format.
 
     ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file comes into
@@ -303,7 +303,7 @@ class Reader:
     title: str
     endings: tuple[str, ...]
     mark: re.Pattern[str]
-    recognises: Callable[[Source], bool]
-    read: Callable[[Source], Reading]
+    recognises: Callable[[SourceFile], bool]
+    read: Callable[[SourceFile], EvalSetRows]
     plain: bool = False
     names_columns: bool = False

@@ -13,7 +13,7 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Lines, Path, as_mapping, parse_json_text
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.intake.eval_sets.table import Header, TableText
-from bot.intake.node import Parsed, Place
+from bot.intake.node import Node, Parsed
 
 _LOOKED_AT: Final = 50
 """A file's keys are those of so many records: what the format is shows at once or not at all."""
@@ -31,7 +31,7 @@ _OF_PYTHON: Final = re.compile(
 class Records:
     """The records of a file in its order, each an object, and the faults of what is none."""
 
-    places: tuple[Place, ...]
+    places: tuple[Node, ...]
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -39,7 +39,7 @@ class Records:
         """The keys that the first records have, all together."""
         return frozenset(key for place in self.places[:_LOOKED_AT] for key, _ in place.entries)
 
-    def any(self, fits: Callable[[Place], bool]) -> bool:
+    def any(self, fits: Callable[[Node], bool]) -> bool:
         """Whether one of the first records ``fits``."""
         return any(map(fits, self.places[:_LOOKED_AT]))
 
@@ -50,12 +50,12 @@ def of_lines(path: str, lines: Lines) -> Records:
     return Records(good, (*lines.problems, *problems))
 
 
-def listed(place: Place) -> Records:
+def listed(place: Node) -> Records:
     """The records of the list at ``place``; none if no list stands there."""
     return Records(*_objects(place.items))
 
 
-def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...], tuple[Problem, ...]]:
+def _objects(places: tuple[Node, ...] | list[Node]) -> tuple[tuple[Node, ...], tuple[Problem, ...]]:
     bad = [place for place in places if not place.is_mapping]
     message = "must be an object"
     problems = [place.problem(f"{place.name or 'the line'}: {message}", "write `{...}`") for place in bad[:MOST_FAULTS]]
@@ -65,7 +65,7 @@ def _objects(places: tuple[Place, ...] | list[Place]) -> tuple[tuple[Place, ...]
 def of_rows(table: TableText, path: str, header: Header) -> Records:
     """The rows of a table; a cell is a string under its header, and one without content is left out."""
     labels = header.labels()
-    places: list[Place] = []
+    places: list[Node] = []
     problems: list[Problem] = []
     lines = list(header.rows(table))
     header = header.as_wide_as(lines)
@@ -79,7 +79,7 @@ def of_rows(table: TableText, path: str, header: Header) -> Records:
     return Records(tuple(places), tuple(problems))
 
 
-def decoded(place: Place, limits: ReadingLimits) -> Place:
+def decoded(place: Node, limits: ReadingLimits) -> Node:
     """The JSON that the string at ``place`` holds, as tables and some exports have it; else ``place`` itself.
 
     Python's way of writing it, which pandas puts into tables, is read as well.
@@ -96,14 +96,14 @@ def decoded(place: Place, limits: ReadingLimits) -> Place:
         problem = error.problems[0]
         fix = "write JSON, with quotes doubled where the file is a table"
         raise InputError([place.problem(f"{place.name}: {problem.message}", fix)]) from None
-    return Place(place.source, place.path, data)
+    return Node(place.source, place.path, data)
 
 
-def _of_python(place: Place, limits: ReadingLimits) -> Place:
+def _of_python(place: Node, limits: ReadingLimits) -> Node:
     """What a literal of Python at ``place`` stands for; ``place`` itself if it is none, or has no place in JSON."""
     try:
         written = _OF_PYTHON.sub(_in_json, place.text)
-        return Place(place.source, place.path, parse_json_text(written, str(place), limits).data)
+        return Node(place.source, place.path, parse_json_text(written, str(place), limits).data)
     except (ValueError, SyntaxError, InputError):
         return place
 
@@ -116,7 +116,7 @@ def _in_json(token: re.Match[str]) -> str:
     return {"None": "null", "True": "true", "False": "false"}[text]
 
 
-def located(record: Place, name: str) -> Place | None:
+def located(record: Node, name: str) -> Node | None:
     """The value that ``name`` names in ``record``: a key, or keys with dots between; ``None`` if there is none."""
     place, steps = record, name.split(".")
     while steps:
@@ -128,7 +128,7 @@ def located(record: Place, name: str) -> Place | None:
     return place
 
 
-def beside_places(record: Place, *places: Place | None) -> dict[str, Data]:
+def beside_places(record: Node, *places: Node | None) -> dict[str, Data]:
     """What ``record`` holds beside what stands at ``places`` in it."""
     kept = dict(as_mapping(record.data))
     for place in places:

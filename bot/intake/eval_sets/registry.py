@@ -8,25 +8,27 @@ from collections.abc import Sequence
 from functools import cache
 
 from bot.intake.eval_sets import formats
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import EvalSetReader, SourceFile
 
 
 @cache
-def readers() -> tuple[Reader, ...]:
+def readers() -> tuple[EvalSetReader, ...]:
     """The readers of all formats, by name."""
     modules = (
         importlib.import_module(f"{formats.__name__}.{found.name}") for found in pkgutil.iter_modules(formats.__path__)
     )
     bound = (getattr(module, "READER", None) for module in modules)
-    return tuple(sorted((reader for reader in bound if isinstance(reader, Reader)), key=lambda reader: reader.name))
+    return tuple(
+        sorted((reader for reader in bound if isinstance(reader, EvalSetReader)), key=lambda reader: reader.name)
+    )
 
 
-def names_of(possible: Sequence[Reader]) -> str:
+def names_of(possible: Sequence[EvalSetReader]) -> str:
     """The names of formats, for people who are told what was looked for; ``incumbent formats`` says what each is."""
     return ", ".join(reader.name for reader in possible)
 
 
-def fitting(source: Source, possible: Sequence[Reader]) -> tuple[Reader, ...]:
+def fitting(source: SourceFile, possible: Sequence[EvalSetReader]) -> tuple[EvalSetReader, ...]:
     """Those of ``possible`` that take ``source`` for theirs; a plain one only where no other does."""
     for plain in (False, True):
         found = tuple(reader for reader in possible if reader.plain is plain and reader.recognises(source))

@@ -36,7 +36,7 @@ class TableText:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """One record of the file: its cells, or what is wrong with it, the line it begins at, and if none is before it."""
 
     number: int
@@ -82,17 +82,17 @@ class Header:
             labels[place] = labelled
         return labels
 
-    def rows(self, table: TableText) -> Iterator[Line]:
+    def rows(self, table: TableText) -> Iterator[TableLine]:
         """The records of ``table`` below the header."""
         return (line for line in lines(table, self.separator) if line.number > self.line)
 
-    def as_wide_as(self, rows: Sequence[Line]) -> Header:
+    def as_wide_as(self, rows: Sequence[TableLine]) -> Header:
         """The header without its last columns where all of several ``rows`` leave these out alike."""
         widths = [len(row.cells) for row in rows if row.fault is None]
         alike = len(widths) > 1 and len(set(widths)) == 1
         return replace(self, width=widths[0]) if alike and widths[0] < self.width else self
 
-    def fault(self, line: Line) -> tuple[str, str] | None:
+    def fault(self, line: TableLine) -> tuple[str, str] | None:
         """What is wrong with a record as a row, and how to mend it."""
         if line.fault is not None:
             return line.fault, 'close every quote; write a quote inside a quoted cell twice: ""'
@@ -116,7 +116,7 @@ def plain_key(name: str) -> str:
     return name if len(name) > _LONGEST_NAME else re.sub(r"[\W_]+", "", name.casefold())
 
 
-def lines(table: TableText, separator: str) -> Iterator[Line]:
+def lines(table: TableText, separator: str) -> Iterator[TableLine]:
     """The records of ``table``, blank ones left out.
 
     An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
@@ -138,18 +138,18 @@ def lines(table: TableText, separator: str) -> Iterator[Line]:
                 if count > table.limits.nodes:
                     raise table.limits.too_many(table.file, start + before)
                 if any(cell.strip() for cell in cells):
-                    yield Line(start + before, tuple(cells), is_first=not begun)
+                    yield TableLine(start + before, tuple(cells), is_first=not begun)
                     begun = True
                 before = reader.line_num
                 physical.mark()
             return
         except csv.Error as error:
             number = start + before
-            yield Line(number, fault=f"the row cannot be read: {error}")
+            yield TableLine(number, fault=f"the row cannot be read: {error}")
             physical.return_below_mark()
             start, broken = number + 1, broken + 1
             if broken == _BROKEN_ROWS:
-                yield Line(start, fault="too many rows cannot be read; what follows was not looked at")
+                yield TableLine(start, fault="too many rows cannot be read; what follows was not looked at")
                 return
 
 
@@ -179,7 +179,7 @@ class _PhysicalLines:
         return line
 
 
-def find_header(table: TableText, is_header: Callable[[Line], bool], within: int) -> Header | None:
+def find_header(table: TableText, is_header: Callable[[TableLine], bool], within: int) -> Header | None:
     """The first record that ``is_header`` takes for one and that begins within the first ``within`` lines."""
     for separator in SEPARATORS:
         for line in lines(table, separator):
@@ -202,12 +202,12 @@ def first_header(table: TableText) -> Header | None:
     return header_of(line, separator)
 
 
-def _first(table: TableText, separator: str, start: int) -> list[Line]:
+def _first(table: TableText, separator: str, start: int) -> list[TableLine]:
     line = next((line for line in lines(table, separator) if line.number >= start), None)
     return [line] if line is not None and line.fault is None else []
 
 
-def header_of(line: Line, separator: str) -> Header:
+def header_of(line: TableLine, separator: str) -> Header:
     """``line`` as a header."""
     width = max(number for number, cell in enumerate(line.cells, 1) if cell.strip())
     return Header(line.cells, separator, line.number, width)

@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Final
 
 from bot.config import Limits
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, as_list, as_mapping
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.registry import fitting as fitting_agents
 from bot.intake.eval_sets.columns import FORMATS_FILE, declaring, query_keys
 from bot.intake.eval_sets.formats.plain_records import records_in
 from bot.intake.eval_sets.plain import declaration, kind_of
-from bot.intake.eval_sets.reader import Source, glance, open_source
+from bot.intake.eval_sets.reader import SourceFile, glance, open_source
 from bot.intake.eval_sets.registry import fitting, names_of, readers
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 AGENT_FILE: Final = re.compile(
     r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml|agent[-_]card\.json", re.IGNORECASE
@@ -179,7 +179,7 @@ def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, .
     if not fitting(source, possible) or _is_other(source):
         return ()
     message = "the eval set in this file is not read, since the name is that of an agent's file"
-    fix = f"give it another name, for example evals{foreign(posixpath.splitext(name)[1])}"
+    fix = f"give it another name, for example evals{untrusted(posixpath.splitext(name)[1])}"
     return (Problem(name, None, message, fix),)
 
 
@@ -221,7 +221,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
     return (Problem(name, line, message, fix),)
 
 
-def _is_other(source: Source) -> bool:
+def _is_other(source: SourceFile) -> bool:
     """Whether a parsed file says of itself that it is something else than an eval set."""
     data = None if source.document is None else source.document.data
     keys = as_mapping(data).keys()
@@ -257,7 +257,7 @@ def _is_record(item: Data) -> bool:
     return isinstance(item, str) and (" " in item.strip() or not item.isascii())
 
 
-def _slip(source: Source) -> tuple[int | None, str]:
+def _slip(source: SourceFile) -> tuple[int | None, str]:
     """The slip by which a parsed file of our own format may have become unrecognisable, and its line."""
     if source.document is None:
         return None, ""
@@ -265,6 +265,6 @@ def _slip(source: Source) -> tuple[int | None, str]:
     if any({"query", "turns"} & as_mapping(item).keys() for item in as_list(data)):
         return None, "; perhaps the list is meant to stand under `queries`, with `eval_set: 1` before it"
     for key in as_mapping(data):
-        if key not in _KEYS and (hint := perhaps(key, _KEYS)):
+        if key not in _KEYS and (hint := did_you_mean(key, _KEYS)):
             return source.document.line((key,)), hint
     return None, ""

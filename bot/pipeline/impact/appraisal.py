@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from bot.agreement.statistics import wilson
-from bot.classifier.exemplars import HeldOut
+from bot.classifier.exemplars import HeldOutExemplars
 from bot.classifier.model import RULED, Judgement
 from bot.config import AppraisalSettings
 from bot.errors import Problem
 from bot.files.documents import Document
-from bot.pipeline.impact.model import Appraisal, Expected, Lack, OnTexts, Shown, Standing, WithInterval
+from bot.pipeline.impact.model import CapabilityImpact, Expected, Lack, OnTexts, ShownText, Standing, WithInterval
 from bot.taxonomy.checks import lacking_exemplars
 from bot.taxonomy.migration import Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.text.compare import normalise, rounded
 from bot.text.masking import masked
 
-HeldOuts: TypeAlias = Callable[[], Mapping[str, HeldOut] | None]
+HeldOuts: TypeAlias = Callable[[], Mapping[str, HeldOutExemplars] | None]
 """What a classifier measures, by capability; ``None``: it measures nothing.  Asked only where it matters."""
 
 TEXT_CHARACTERS: Final = 300
@@ -50,7 +50,7 @@ def appraise(
     before: HeldOuts = nothing_measured,
     after: HeldOuts = nothing_measured,
     texts: Sequence[Text] = (),
-) -> tuple[Appraisal, ...]:
+) -> tuple[CapabilityImpact, ...]:
     """What to expect of each capability that ``new`` adds or changes, in its order."""
     pairs = list(_appraised(old, new))
     measured = after() if pairs else None
@@ -59,7 +59,7 @@ def appraise(
         held_out = None if measured is None else measured.get(now.id, _NOTHING)
         lacks = _lacks(now, settings, held_out)
         found.append(
-            Appraisal(
+            CapabilityImpact(
                 capability=now.id,
                 is_new=was is None,
                 standing=_standing(was, now, lacks, settings, before),
@@ -73,7 +73,7 @@ def appraise(
     return tuple(found)
 
 
-def trial_problems(appraisals: Sequence[Appraisal], new: Taxonomy, document: Document) -> Iterator[Problem]:
+def trial_problems(appraisals: Sequence[CapabilityImpact], new: Taxonomy, document: Document) -> Iterator[Problem]:
     """A fault for each capability that verdicts may not rest on yet; ``document`` is the file of ``new``."""
     places = {id: place for place, id in enumerate(new.by_id)}
     for item in appraisals:
@@ -84,7 +84,7 @@ def trial_problems(appraisals: Sequence[Appraisal], new: Taxonomy, document: Doc
             yield document.problem(("capabilities", places[item.capability]), message, fix)
 
 
-_NOTHING: Final = HeldOut(by="part", found=0, false=0, missed=0)
+_NOTHING: Final = HeldOutExemplars(by="part", found=0, false=0, missed=0)
 """Of a capability without exemplars, which is never TRUE."""
 
 
@@ -99,7 +99,7 @@ def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None
             yield was, item
 
 
-def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOut | None) -> dict[str, Lack]:
+def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOutExemplars | None) -> dict[str, Lack]:
     """What ``item`` lacks, by kind; precision only where it is measured."""
     few = lacking_exemplars(item, settings).items()
     found = [Lack(kind=kind, has=has, wanted=wanted) for kind, (has, wanted) in few]
@@ -128,7 +128,7 @@ def _standing(
     return "unfit" if lacks.keys() - lacked.keys() else "goes-on"
 
 
-def _expected(held_out: HeldOut) -> Expected:
+def _expected(held_out: HeldOutExemplars) -> Expected:
     return Expected(
         by=held_out.by,
         tagged=held_out.tagged,
@@ -163,9 +163,9 @@ def _on_texts(capability: str, texts: Sequence[Text], most: int) -> OnTexts:
     )
 
 
-def _text(item: tuple[bool, float, Text]) -> Shown:
+def _text(item: tuple[bool, float, Text]) -> ShownText:
     _, probability, text = item
     # Redacted before it is cut: of a secret no part may stay.
     whole = masked("\n".join(text.turns))
     cut = whole if len(whole) <= TEXT_CHARACTERS else f"{whole[: TEXT_CHARACTERS - 1]}…"
-    return Shown(where=text.where, text=cut, probability=probability)
+    return ShownText(where=text.where, text=cut, probability=probability)

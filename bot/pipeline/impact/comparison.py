@@ -49,7 +49,7 @@ def _told(value: JsonValue) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class ComparedQuery:
     """A query that is not in R: whose it is, its verdict (``None``: it has none on this side), and remarks on it."""
 
     query: str
@@ -64,7 +64,7 @@ class Side:
     """The platform on one side of a change, and the queries that are not in R by name."""
 
     platform: Platform
-    judged: Mapping[str, Judged]
+    judged: Mapping[str, ComparedQuery]
 
 
 def compare(before: Side, after: Side, migration: Migration) -> Effect:

@@ -22,11 +22,11 @@ from bot.files.snapshot import Snapshot
 from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
 from bot.pipeline.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
-from bot.pipeline.impact.comparison import Judged, Side, compare, config_changes
-from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, VersionStep
+from bot.pipeline.impact.comparison import ComparedQuery, Side, compare, config_changes
+from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, VersionChange
 from bot.pipeline.matching import settle
 from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
-from bot.pipeline.review import Classified, Platform, Review, classify_package, judge, unsettled
+from bot.pipeline.review import ClassifiedSubmission, Platform, Review, classify_package, judge, unsettled
 from bot.pipeline.submission import (
     Package,
     called_by_agent,
@@ -36,7 +36,7 @@ from bot.pipeline.submission import (
     submission_folders,
 )
 from bot.taxonomy.affected import affected_by
-from bot.taxonomy.changes import Change as TaxonomyChange
+from bot.taxonomy.changes import TaxonomyChange as TaxonomyChange
 from bot.taxonomy.changes import changes_between, required_version
 from bot.taxonomy.migration import Migration, migration_between
 from bot.taxonomy.model import Taxonomy
@@ -47,7 +47,7 @@ _LONGEST = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class PlatformChange:
     """The platform ``before`` a change and ``after`` it; R is the same on both sides, as it was written.
 
     ``former`` tells the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
@@ -93,7 +93,7 @@ def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform:
 
 
 def measure(
-    change: Change,
+    change: PlatformChange,
     agents: Agents,
     backends: tuple[Backend, Backend] | None,
     unmeasured: str | None,
@@ -108,7 +108,7 @@ def measure(
     what it is called.  ``rejected`` are contents that people turned away (:func:`bot.ledger.keys.content_key`): they
     earn nothing.
     """
-    version = VersionStep(
+    version = VersionChange(
         before=change.before.taxonomy.version,
         after=change.after.taxonomy.version,
         required=required_version(change.before.taxonomy, change.after.taxonomy),
@@ -182,7 +182,7 @@ def held_out_of(backend: Backend, config: Curation) -> HeldOuts:
     return partial(backend.held_out, config.competence_bar)
 
 
-def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequence[Classified]) -> list[Text]:
+def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequence[ClassifiedSubmission]) -> list[Text]:
     """The texts of the platform and what the classifier says of each, as far as it was asked.
 
     Of an entry that was not asked again its scores are known, which are of what it exercises.
@@ -212,11 +212,11 @@ def _judgements(entry: Entry, found: Classification | None) -> Mapping[str, Judg
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class _JudgedSide:
     """A side, what was ``classified``, what kept the classifier from going on, and whether it is ``lacking`` some."""
 
     side: Side
-    classified: Sequence[Classified]
+    classified: Sequence[ClassifiedSubmission]
     stopped: IncumbentError | None
     lacking: bool
 
@@ -227,9 +227,9 @@ def _side(
     backend: Backend,
     progress: Progress,
     rejected: Collection[str],
-) -> _Judged:
+) -> _JudgedSide:
     """What ``packages`` hold that is not in R, judged as one cycle without what people ``rejected``."""
-    classified: list[Classified] = []
+    classified: list[ClassifiedSubmission] = []
     stopped: IncumbentError | None = None
     for package in packages:
         found = classify_package(platform, package, backend, progress)
@@ -246,7 +246,7 @@ def _side(
     review = judge(platform, classified, backend.identity, answers, _as_after_a_merge(platform, packages))
     verdicts = {verdict.id: verdict for verdict in review.verdicts}
     judged = {
-        name: Judged(
+        name: ComparedQuery(
             query=review.origins[name].item(name),
             customer=review.origins[name].customer,
             agent=review.origins[name].agent,
@@ -256,7 +256,7 @@ def _side(
         for name in review.targets
     }
     side = Side(platform=platform, judged=judged)
-    return _Judged(side=side, classified=classified, stopped=stopped, lacking=any(review.unclassified))
+    return _JudgedSide(side=side, classified=classified, stopped=stopped, lacking=any(review.unclassified))
 
 
 def _remarks(review: Review, name: str) -> frozenset[Remark]:
@@ -284,7 +284,7 @@ def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustG
     )
 
 
-def _changes(change: Change) -> tuple[TaxonomyChange, ...]:
+def _changes(change: PlatformChange) -> tuple[TaxonomyChange, ...]:
     return tuple(
         replace(item, sentence=_cut(item.sentence))
         for item in changes_between(change.before.taxonomy, change.after.taxonomy)
@@ -321,7 +321,7 @@ def _again(
     return tuple(found)
 
 
-def _cost(tasks: Sequence[Task], change: Change, agents: Agents, identity: Identity) -> Cost:
+def _cost(tasks: Sequence[Task], change: PlatformChange, agents: Agents, identity: Identity) -> Cost:
     """What asking costs at most: each query once for each sample.
 
     What was asked of queries before is remembered, so that they are asked only where the classifier hears otherwise.

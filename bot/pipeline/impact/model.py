@@ -10,7 +10,7 @@ from pydantic import Field
 from bot.classifier.exemplars import LeftOut
 from bot.curator.entry import EntryId
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple
-from bot.taxonomy.changes import Change as TaxonomyChange
+from bot.taxonomy.changes import TaxonomyChange as TaxonomyChange
 from bot.taxonomy.checks import few_exemplars
 from bot.taxonomy.model import Identifier
 from bot.text.compare import rounded
@@ -19,7 +19,7 @@ Remark = Literal["contradiction", "unfamiliar"]
 _Count = Annotated[int, Field(ge=0)]
 
 
-class VersionStep(FileModel):
+class VersionChange(FileModel):
     """The version before, the one that the changed taxonomy bears, and the one that it must bear."""
 
     before: Text
@@ -143,7 +143,7 @@ class Expected(FileModel):
     recall: WithInterval | None
 
 
-class Shown(FileModel):
+class ShownText(FileModel):
     """A text of the platform, shortened and without what looks like a secret: an entry, or a query by its place."""
 
     where: Text
@@ -156,9 +156,9 @@ class OnTexts(FileModel):
 
     judged: _Count = Field(description="different texts")
     tagged: _Count = Field(description="of these")
-    surest: Tuple[Shown] = Field(description="of those that are tagged, the most probable")
-    doubtful: Tuple[Shown] = Field(description="of the others that are tagged, the least probable first")
-    misses: Tuple[Shown] = Field(description="of those that are not tagged, the most probable")
+    surest: Tuple[ShownText] = Field(description="of those that are tagged, the most probable")
+    doubtful: Tuple[ShownText] = Field(description="of the others that are tagged, the least probable first")
+    misses: Tuple[ShownText] = Field(description="of those that are not tagged, the most probable")
 
 
 class Lack(FileModel):
@@ -186,7 +186,7 @@ lacks something and is on trial; it lacks what it lacked while it counted; it la
 is a fault."""
 
 
-class Appraisal(FileModel):
+class CapabilityImpact(FileModel):
     """What to expect of a new or changed capability that is judged from text."""
 
     capability: Identifier
@@ -216,9 +216,9 @@ class Impact(FileModel):
     """
 
     changes: Tuple[Checked[TaxonomyChange]]
-    version: VersionStep
+    version: VersionChange
     config: Tuple[ConfigChange]
-    appraisals: Tuple[Appraisal] = ()
+    appraisals: Tuple[CapabilityImpact] = ()
     again: Tuple[EntryAgain]
     cost: Cost
     effect: Effect | None

@@ -10,9 +10,9 @@ from bot.config import CONFIG_FILE, REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Overlay
-from bot.git import Change as FileChange
+from bot.git import ChangedFile as FileChange
 from bot.git import ObjectStore
-from bot.pipeline.impact.measure import Change
+from bot.pipeline.impact.measure import PlatformChange
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.submission import collect
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
@@ -26,7 +26,7 @@ _READ = (TAXONOMY_FILE, CONFIG_FILE)
 ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
 
 
-def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple[Problem, ...]]:
+def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChange, tuple[Problem, ...]]:
     """What ``head`` changes of taxonomy and config since it left ``base``, on top of ``base``, and what is wrong.
 
     Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read, and where
@@ -37,7 +37,7 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[Change, tuple
     before, after = load_platform(snapshot, is_past=True), load_platform(over)
     document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
     faults = succession_problems(before.taxonomy, after.taxonomy, document)
-    change = Change(before=before, after=after, former=History(store, base).since, document=document)
+    change = PlatformChange(before=before, after=after, former=History(store, base).since, document=document)
     return change, faults
 
 
@@ -75,7 +75,7 @@ def _paths(changes: Iterable[FileChange]) -> set[str]:
 
 
 def backends_of(
-    change: Change, make: Callable[[Platform], Backend], may_ask: str | None
+    change: PlatformChange, make: Callable[[Platform], Backend], may_ask: str | None
 ) -> tuple[tuple[Backend, Backend] | None, str | None]:
     """The backends before and after ``change``; or none, and why nothing is measured.
 

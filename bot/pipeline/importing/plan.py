@@ -17,7 +17,7 @@ from bot.consolidator.verdict import Verdict
 from bot.curator import file_changes as changes
 from bot.curator.entry import IMPORTED, Admitted, Entry, Source, Tombstone
 from bot.curator.file_changes import FileChange
-from bot.curator.staging import Occasion, classified_by, queued, stored
+from bot.curator.staging import AuditStamp, classified_by, queued, stored
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
@@ -30,7 +30,7 @@ from bot.taxonomy.model import Taxonomy
 
 
 @dataclass(frozen=True, kw_only=True)
-class Appraisal:
+class ImportVerdicts:
     """Verdicts on the imported entries, in the cycle's order and by entry, of one cycle over them against R without.
 
     ``origins`` tells by entry which submission brought it.  ``platform`` is as it was before the import.
@@ -42,8 +42,8 @@ class Appraisal:
 
 
 def appraise(
-    items: Sequence[Item], scored: Mapping[str, ScoredQuery], platform: Platform, identity: Identity
-) -> Appraisal:
+    items: Sequence[ImportItem], scored: Mapping[str, ScoredQuery], platform: Platform, identity: Identity
+) -> ImportVerdicts:
     """Judge all of ``items`` that are in R after the import, whether they were there before or not.
 
     So the same import says the same when it is run again.  ``scored`` are those classified now, by entry.
@@ -62,14 +62,14 @@ def appraise(
     known = platform.regression_set
     residents = (*known.residents(platform.taxonomy, identity)[0], *known.in_line(platform.taxonomy, identity)[0])
     verdicts = run_cycle(queries, [resident for resident in residents if resident.id not in own], platform.config)
-    return Appraisal(
+    return ImportVerdicts(
         platform=platform,
         origins={item.id: item.submission for item in staying},
         verdicts=verdicts,
     )
 
 
-class Standing(StrEnum):
+class ImportStatus(StrEnum):
     """What becomes of an imported query."""
 
     ADDED = "added"
@@ -82,7 +82,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class ImportItem:
     """An imported query, the ``id`` of the entry that it has or gets, and that entry as it is before.
 
     ``classify`` tells whether its scores are to be found: its text is new, something else is attached to it, or another
@@ -93,18 +93,18 @@ class Item:
     query: Query
     submission: Submission
     origin: Origin
-    standing: Standing
+    standing: ImportStatus
     before: Entry | None = None
     classify: bool = False
 
     @property
     def stays(self) -> bool:
         """Whether it is in R after the import."""
-        return self.standing not in (Standing.EVICTED, Standing.WAITING)
+        return self.standing not in (ImportStatus.EVICTED, ImportStatus.WAITING)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ImportPlan:
     """The entries that an import writes, by id, the file changes that do it, and R as it is then."""
 
     written: Mapping[str, Entry]
@@ -112,13 +112,13 @@ class Plan:
     after: RegressionSet
 
 
-def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]:
+def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[ImportItem, ...]:
     """What becomes of each query of ``bundles``, in their order.
 
     Raises :class:`InputError` for queries whose entry has another text that comes from elsewhere: from a customer's own
     eval set, or from another file that was imported.
     """
-    items: list[Item] = []
+    items: list[ImportItem] = []
     problems: list[Problem] = []
     for bundle in bundles:
         submission = bundle.submission
@@ -145,12 +145,12 @@ def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]
                 problems.append(Problem(query.file, query.line, message, fix))
                 continue
             items.append(
-                Item(
+                ImportItem(
                     id=id,
                     query=query,
                     submission=submission,
                     origin=origin,
-                    standing=Standing.UPDATED if id in known.entries else Standing.ADDED,
+                    standing=ImportStatus.UPDATED if id in known.entries else ImportStatus.ADDED,
                     before=known.entries.get(id),
                     classify=True,
                 )
@@ -160,7 +160,7 @@ def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[Item, ...]
     return tuple(items)
 
 
-def gone(bundles: Sequence[Bundle], items: Sequence[Item], known: RegressionSet) -> tuple[str, ...]:
+def gone(bundles: Sequence[Bundle], items: Sequence[ImportItem], known: RegressionSet) -> tuple[str, ...]:
     """The entries in R that were imported from the files of ``bundles``, and are in them no more; sorted."""
     present = {item.id for item in items}
     agents = {(bundle.submission.customer, bundle.submission.agent): set(bundle.eval_sets) for bundle in bundles}
@@ -177,22 +177,22 @@ def gone(bundles: Sequence[Bundle], items: Sequence[Item], known: RegressionSet)
 
 
 def plan_import(
-    items: Sequence[Item],
+    items: Sequence[ImportItem],
     scored: Mapping[str, ScoredQuery],
     known: RegressionSet,
     texts: Mapping[str, str],
     taxonomy: Taxonomy,
     identity: Identity,
-    occasion: Occasion,
+    occasion: AuditStamp,
     corrected: Mapping[str, Mapping[str, bool]] = MappingProxyType({}),
-) -> Plan:
+) -> ImportPlan:
     """The entries of ``items``; ``scored``, the values that curators ``corrected``, and ``texts`` (the files of entries
     that change) are by entry.
     """
     written: dict[str, Entry] = {}
     planned: list[FileChange] = []
     for item in items:
-        if item.standing not in (Standing.ADDED, Standing.UPDATED):
+        if item.standing not in (ImportStatus.ADDED, ImportStatus.UPDATED):
             continue
         entry = _entry(item, scored.get(item.id), corrected.get(item.id, {}), taxonomy, identity, occasion)
         written[item.id] = entry
@@ -207,26 +207,26 @@ def plan_import(
         {id: entry for id, entry in known.waiting.items() if id not in written},
         {id: tombstone for id, tombstone in known.tombstones.items() if id not in written},
     )
-    return Plan(written=written, file_changes=tuple(planned), after=after)
+    return ImportPlan(written=written, file_changes=tuple(planned), after=after)
 
 
 def _settled(
     query: Query, submission: Submission, origin: Origin, settled: Entry | Tombstone, known: RegressionSet
-) -> Item:
+) -> ImportItem:
     """The item of a query whose text is known: only what stands beside the text, or speaks for it, may be new."""
-    standing, before, classify = Standing.UNCHANGED, None, False
+    standing, before, classify = ImportStatus.UNCHANGED, None, False
     if isinstance(settled, Tombstone):
-        standing = Standing.EVICTED
+        standing = ImportStatus.EVICTED
     elif settled.id not in known.entries:
-        standing = Standing.WAITING
+        standing = ImportStatus.WAITING
     else:
         before = settled
         if settled.source is not None and settled.source.imported is not None:
             attached = settled.setup.attachments != query.setup.attachments
             classify = attached or settled.source.imported != origin.spoken.imported
             if not _same(settled, settled.source, query, submission, origin):
-                standing = Standing.UPDATED
-    return Item(
+                standing = ImportStatus.UPDATED
+    return ImportItem(
         id=settled.id,
         query=query,
         submission=submission,
@@ -258,12 +258,12 @@ def _same(entry: Entry, source: Source, query: Query, submission: Submission, or
 
 
 def _entry(
-    item: Item,
+    item: ImportItem,
     scored: ScoredQuery | None,
     corrected: Mapping[str, bool],
     taxonomy: Taxonomy,
     identity: Identity,
-    occasion: Occasion,
+    occasion: AuditStamp,
 ) -> Entry:
     before, query = item.before, item.query
     source = _source(query, item.submission, item.origin, occasion.commit)

@@ -22,7 +22,7 @@ _NAME_IT = "name the agent's folder with --agent-folder"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spoken:
+class ImportedAgent:
     """What an agent declares, and how entries record where that lies; ``shown`` is its folder in words for people."""
 
     specification: Specification = UNDECLARED
@@ -41,7 +41,7 @@ class Part:
     agent: str
     named: Named
     recorded: str
-    spoken: Spoken
+    spoken: ImportedAgent
 
     def eval_set(self, file: str) -> str:
         """The file that the snapshot calls ``file``, as entries record it."""
@@ -55,7 +55,7 @@ class Origin:
     """Where an imported query stands, as its entry records it, and what speaks for it."""
 
     eval_set: str
-    spoken: Spoken
+    spoken: ImportedAgent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,9 @@ class Bundle:
         return tuple(sorted({origin.eval_set for origin in self.origins.values()}))
 
 
-def read_agent(snapshot: Snapshot, limits: Limits, folder: str | None, *, asked: bool) -> tuple[Spoken, Problem | None]:
+def read_agent(
+    snapshot: Snapshot, limits: Limits, folder: str | None, *, asked: bool
+) -> tuple[ImportedAgent, Problem | None]:
     """The agent that ``snapshot`` holds, whose ``folder`` lies in the repository (``None``: outside).
 
     Where nobody ``asked`` for it, a folder that holds none, or several, declares nothing; of several a remark is made.
@@ -81,14 +83,16 @@ def read_agent(snapshot: Snapshot, limits: Limits, folder: str | None, *, asked:
     if not asked:
         found = find_specifications(snapshot, limits)
         if not found:
-            return Spoken(), None
+            return ImportedAgent(), None
         if len(found) > 1:
             files = ", ".join(snapshot.name(path) for path in found)
-            return Spoken(), Problem(
+            return ImportedAgent(), Problem(
                 shown, None, f"several agent specifications are here, so none is taken: {files}", _NAME_IT
             )
     specification = read_specification(snapshot, limits)
-    return Spoken(specification=specification, imported=Imported(declared=True, folder=folder), shown=shown), None
+    return ImportedAgent(
+        specification=specification, imported=Imported(declared=True, folder=folder), shown=shown
+    ), None
 
 
 def read_bundles(parts: Sequence[Part], limits: Limits, regression_set: RegressionSet) -> tuple[Bundle, ...]:

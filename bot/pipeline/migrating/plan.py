@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from bot.config import REVIEWED_FILES, Limits, load_config
 from bot.curator.corrections import FOLDER as CORRECTIONS
-from bot.curator.entry import Entry, Lag, resident_of
+from bot.curator.entry import Entry, StaleEntry, resident_of
 from bot.curator.file_changes import FileChange
 from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
@@ -28,7 +28,7 @@ from bot.files.snapshot import Overlay, Snapshot
 from bot.files.yaml_writer import edited
 from bot.pipeline.migrating.exemplars import carried_tables, moved_exemplars
 from bot.pipeline.migrating.overrides import migrate_overrides
-from bot.taxonomy.changes import Change, changes_between, required_version
+from bot.taxonomy.changes import TaxonomyChange, changes_between, required_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
 from bot.taxonomy.model import Exemplars, Taxonomy
@@ -50,10 +50,10 @@ class MigrationPlan:
 
     old: Taxonomy
     new: Taxonomy
-    changes: tuple[Change, ...]
+    changes: tuple[TaxonomyChange, ...]
     migration: Migration
     file_changes: tuple[FileChange, ...]
-    lagging: tuple[Lag, ...]
+    lagging: tuple[StaleEntry, ...]
 
 
 def plan_migration(
@@ -175,7 +175,7 @@ class _Planning:
         self.now, self.old, self.new, self.faults = now, old, new, faults
         self.migration = migration_between(old, new)
         self.file_changes: list[FileChange] = []
-        self.lagging: list[Lag] = []
+        self.lagging: list[StaleEntry] = []
 
     def configs(self) -> None:
         """Overrides in every file of ``config/`` that has any."""

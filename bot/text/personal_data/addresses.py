@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
 from bot.text.personal_data.plain_text import plain
 
 _REACH: Final = 90
@@ -97,7 +97,7 @@ _HINDI_STREETS: Final = "|".join(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AddressForm:
     """Addresses of one form: what begins with the number of the house, and the street before it if it comes first.
 
     What every such text ``needs`` is looked for first: it is quicker, and several rules need the same.
@@ -110,7 +110,7 @@ class Rule:
 
 _RULES: Final = (
     # 742 Maple St Apt 3, Springfield, IL 62704
-    Rule(
+    AddressForm(
         rf"""
         {_FLAT}{_HOUSE},?[ ](?:{_NAME_WORD}[ ]){{1,4}}(?i:{_STREETS})\b\.?
         (?:[ ](?:[NSEW]{{1,2}}|North|South|East|West)\b\.?)?(?i:{_UNIT})
@@ -123,7 +123,7 @@ _RULES: Final = (
         needs=r"[,\n]|\d{5}|[A-Za-z]\d",
     ),
     # 940 Fulton Market, Chicago, IL 60607
-    Rule(
+    AddressForm(
         rf"""
         {_FLAT}{_HOUSE}[ ](?:{_NAME_WORD}[ ]){{0,4}}{_NAME_WORD}(?i:{_UNIT})[ ]?,[ ](?:{_NAME_WORD},?[ ]){{1,4}}
         (?:
@@ -134,7 +134,7 @@ _RULES: Final = (
         needs=",",
     ),
     # 12 bis rue de la Paix, 75002 Paris; 12 rue de la Paix à Paris
-    Rule(rf"""
+    AddressForm(rf"""
         {_HOUSE}(?:[ ](?:bis|ter|quater)\b)?,?[ ](?i:
             rue|avenue|av\.?|boulevard|bd\.?|blvd\.?|place|pl\.?|chemin|ch\.|allees?|impasse|quai|cours|route|square|
             passage|villa|faubourg|sentier|promenade|hameau|calle|via|rua|avenida|plaza|piazza|paseo|corso|viale
@@ -146,25 +146,25 @@ _RULES: Final = (
         )
     """),
     # Hauptstraße 5, 10115 Berlin
-    Rule(
+    AddressForm(
         rf"{_HOUSE}{_AFTER_HOUSE}{_JOIN}(?:[\w ]{{2,25}},[ ])?(?:{_LONG_CODE}[ ](?:{_TOWN}|"
         rf"[\w'’-]{{3,25}})|{_SHORT_CODE}[ ]{_TOWN})",
         _STREET_NAME,
         _ANY_CODE,
     ),
     # Unter den Linden 77, 10117 Berlin
-    Rule(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS, _ANY_CODE),
+    AddressForm(rf"{_HOUSE}{_AFTER_HOUSE}[ ]?[,\n][ ]?\n?{_LONG_CODE}[ ]{_TOWN}", _CAPITALS, _ANY_CODE),
     # 00-375 Warszawa, ul. Smolna 30
-    Rule(rf"{_HOUSE}{_AFTER_HOUSE}", rf"{_LONG_CODE}[ ]{_TOWN},[ ]{_STREET_NAME}", _ANY_CODE),
+    AddressForm(rf"{_HOUSE}{_AFTER_HOUSE}", rf"{_LONG_CODE}[ ]{_TOWN},[ ]{_STREET_NAME}", _ANY_CODE),
     # Calle Mayor 5, Madrid
-    Rule(
+    AddressForm(
         rf"{_HOUSE}{_AFTER_HOUSE},[ ]{_TOWN}(?:[ ]?[(/-][ ]?[A-Z]{{2}}\b\)?)?(?:,?[ ]\d{{5}}-?\d{{3}})?"
         r"(?=[ ]?(?:[.,!?;)\n\"]|$))",
         _STREET_NAME,
         ",",
     ),
     # Rua das Flores, 123, apto 4, Centro, São Paulo - SP, 01310-100
-    Rule(
+    AddressForm(
         rf"{_HOUSE}{_AFTER_HOUSE}(?:[ ]?[,-][ ]?"
         rf"(?:[\w.'’]{{1,20}}[ ]){{0,3}}[\w.'’]{{1,20}}){{1,4}}?[ ]?[-/,][ ]?(?:[A-Z]{{2}},?[ ])?(?:"
         rf"(?i:cep|c\.?p\.?):?[ ]?)?\d{{5}}(?:-?\d{{3}})?\b(?:[ ]{_TOWN}(?:[ ]?[-/][ ]?[A-Z]{{2}}\b)?)?",
@@ -172,7 +172,7 @@ _RULES: Final = (
         _ANY_CODE,
     ),
     # Sakarya Cad. No: 12 D: 3, 34710 Kadikoy/Istanbul
-    Rule(
+    AddressForm(
         rf"{_HOUSE}(?:,?[ ](?i:d|daire|kat|"
         rf"k)[.:]?[ ]?:?[ ]?\d{{1,3}}){{0,2}}[ ]?,?[ ](?:\d{{5}}[ ])?{_TOWN}"
         rf"(?:[ ]?[/,][ ]?{_CAPITAL}){{0,2}}",
@@ -180,32 +180,32 @@ _RULES: Final = (
         r"mah(?:allesi|\.)?),?[ ](?i:no|numara)[.:]{0,2}",
     ),
     # Москва, ул. Ленина, д. 12, кв. 5
-    Rule(
+    AddressForm(
         r"\d{1,4}[а-я]?\b(?:,?[ ]?(?i:кв\.?|квартира|корп\.|к\.|стр\.|"
         r"оф\.)[ ]?\d{1,4}){1,3}(?:,?[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25}(?:,[ ]\d{6})?)?",
         rf"{_RUSSIAN_TOWN}{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?",
         "[а-я]",
     ),
-    Rule(
+    AddressForm(
         r"\d{1,4}[а-я]?\b(?:,[ ](?:\d{6},?[ ])?(?:г\.[ ]?)?[А-Я][\w-]{2,25})",
         rf"{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?",
         "[а-я]",
     ),
-    Rule(
+    AddressForm(
         r"\d{1,4}[а-я]?\b",
         rf"(?:\d{{6}},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{{2,25}}(?:[ -][А-Я][\w-]{{2,25}})?,[ ]?"
         rf"{_RUSSIAN_STREET},?[ ]?(?:(?i:д\.?|дом)[ ]?)?",
         "[а-я]",
     ),
     # 北京市朝阳区建国路88号
-    Rule(
+    AddressForm(
         r"\d{1,5}(?:弄\d{1,4})?(?:号|號)(?:[\u4e00-\u9fff]{0,8}\d{1,4}(?:栋|幢|座|号楼|楼|單元|单元|室|層|层)){0,4}",
         r"(?:(?![到在是址给往住为成])[\u4e00-\u9fff]){2,8}"
         r"(?:省|市|区|县|區|縣)[\u4e00-\u9fff]{1,30}(?:路|街|道|巷|弄|胡同|段|里)",
         "[号號]",
     ),
     # 〒100-0001 東京都千代田区千代田1-1
-    Rule(
+    AddressForm(
         r"(?:\d{1,4}(?:-\d{1,4}){1,3}|\d{1,2}丁目\d{1,4}(?:番地?\d{0,4}号?|-\d{1,4}){0,2}|"
         r"\d{1,4}番地?)(?:[ ]?[\w]{1,20}?\d{2,4}号室)?",
         r"(?:〒?\d{3}-\d{4}[ \n]?)?(?:東京都|北海道|京都府|大阪府|[\u4e00-\u9fff]{2,3}県|"
@@ -213,7 +213,7 @@ _RULES: Final = (
         "[都道府県市]",
     ),
     # 서울특별시 강남구 테헤란로 123
-    Rule(
+    AddressForm(
         r"\d{1,4}(?:-\d{1,4})?(?:번길[ ]?\d{1,4})?"
         r"(?:,?[ ]?\d{1,4}동[ ]?\d{1,5}호|,?[ ]?\d{1,5}호)?(?:[ ]\(\d{5}\))?",
         r"(?:[가-힣]{2,7}(?:특별시|광역시|특별자치시|도|시)[ ]|"
@@ -222,7 +222,7 @@ _RULES: Final = (
         "[가-힣]",
     ),
     # 12, MG Road, Indiranagar, Bengaluru 560038
-    Rule(
+    AddressForm(
         rf"""
         (?:(?<!\w)(?i:house|flat|plot|door|shop|{_HINDI_HOUSE})\.?[ ](?:(?i:no|number|न)\.?[ ]?)?)?
         (?<![\w.-])\#?\d[\w/-]{{0,7}},?[ ](?:[^\s,]{{1,20}}[ ,]{{1,2}}){{0,8}}?
@@ -240,7 +240,7 @@ _RULES: Final = (
 _NEEDED: Final = tuple(dict.fromkeys(rule.needs for rule in _RULES))
 
 
-def addresses(text: str) -> Iterator[Candidate]:
+def addresses(text: str) -> Iterator[PossibleMatch]:
     """Street addresses in a plain text, whose case counts."""
     needed = {needs: not needs or re.search(needs, text) is not None for needs in _NEEDED}
     for rule in _RULES:
@@ -250,10 +250,10 @@ def addresses(text: str) -> Iterator[Candidate]:
         for match in rest.finditer(text):
             before = street.search(text, max(0, match.start() - _REACH), match.start()) if street else match
             if before and not _MADE_UP.search(text, before.start(), match.end()):
-                yield Candidate(Kind.ADDRESS, before.start(), match.end(), Sureness.WORDS)
+                yield PossibleMatch(PersonalDataKind.ADDRESS, before.start(), match.end(), Sureness.WORDS)
 
 
 @cache
-def _patterns(rule: Rule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+def _patterns(rule: AddressForm) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
     street = rf"(?:{rule.street})(?:{_NUMBER_WORD})?$" if rule.street else ""
     return re.compile(rule.rest, re.VERBOSE), re.compile(street, re.VERBOSE) if street else None

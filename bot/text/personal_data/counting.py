@@ -8,20 +8,20 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 from bot.text.personal_data.stand_ins import comparable
 
 if TYPE_CHECKING:
     from bot.text.personal_data.detector import Detector
 
-_WORDS: Final[Mapping[Kind, tuple[str, str]]] = {
-    Kind.CARD: ("a payment card number", "payment card numbers"),
-    Kind.IBAN: ("a bank account number", "bank account numbers"),
-    Kind.NATIONAL_ID: ("a national id", "national ids"),
-    Kind.E_MAIL: ("an e-mail address", "e-mail addresses"),
-    Kind.PHONE: ("a phone number", "phone numbers"),
-    Kind.ADDRESS: ("a street address", "street addresses"),
-    Kind.NAME: ("the name of a person", "names of people"),
+_WORDS: Final[Mapping[PersonalDataKind, tuple[str, str]]] = {
+    PersonalDataKind.CARD: ("a payment card number", "payment card numbers"),
+    PersonalDataKind.IBAN: ("a bank account number", "bank account numbers"),
+    PersonalDataKind.NATIONAL_ID: ("a national id", "national ids"),
+    PersonalDataKind.E_MAIL: ("an e-mail address", "e-mail addresses"),
+    PersonalDataKind.PHONE: ("a phone number", "phone numbers"),
+    PersonalDataKind.ADDRESS: ("a street address", "street addresses"),
+    PersonalDataKind.NAME: ("the name of a person", "names of people"),
 }
 
 
@@ -32,7 +32,7 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
         (found.kind, comparable(text[found.start : found.end])) for text in texts for found in detector.find(text)
     }
     counts = Counter(kind for kind, _ in values)
-    return MappingProxyType({kind.value: counts[kind] for kind in Kind if counts[kind]})
+    return MappingProxyType({kind.value: counts[kind] for kind in PersonalDataKind if counts[kind]})
 
 
 def personal_in_name(name: str) -> str:
@@ -46,6 +46,7 @@ def personal_in_name(name: str) -> str:
 def kinds_in_words(kinds: Mapping[str, int]) -> str:
     """``kinds`` as in “an e-mail address and 2 payment card numbers”."""
     named = [
-        _WORDS[Kind(kind)][0] if count == 1 else f"{count} {_WORDS[Kind(kind)][1]}" for kind, count in kinds.items()
+        _WORDS[PersonalDataKind(kind)][0] if count == 1 else f"{count} {_WORDS[PersonalDataKind(kind)][1]}"
+        for kind, count in kinds.items()
     ]
     return " and ".join(part for part in (", ".join(named[:-1]), *named[-1:]) if part)

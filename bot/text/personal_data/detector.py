@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from bot.text.personal_data.model import Candidate, Found, Kind
+from bot.text.personal_data.model import Found, PersonalDataKind, PossibleMatch
 from bot.text.personal_data.plain_text import PlainText
 from bot.text.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
 
@@ -23,7 +23,7 @@ _NUMBER: Final = re.compile(
     r"[a-z]{2}\d\d[\W_]{1,2}[a-z]{4}[\W_]{1,2}\d|\d[a-z][a-z0-9]\d-[a-z]"
 )
 
-Written = Callable[[Kind, str, int], str]
+Written = Callable[[PersonalDataKind, str, int], str]
 """What is written for a value of a kind with its number."""
 
 
@@ -89,7 +89,7 @@ class Detector:
             end = found.end
         return "".join([*parts, text[end:]])
 
-    def _candidates(self, given: PlainText) -> Iterator[Candidate]:
+    def _candidates(self, given: PlainText) -> Iterator[PossibleMatch]:
         # The patterns of a kind take long to load, and most texts have nothing of it.
         text, lower = given.text, given.lower
         if self.names:
@@ -117,25 +117,27 @@ class Detector:
             yield from cards(lower)
             yield from accounts(lower)
 
-    def _is_allowed(self, value: str, kind: Kind) -> bool:
+    def _is_allowed(self, value: str, kind: PersonalDataKind) -> bool:
         written = comparable(value)
-        return written in self._allowed or (kind is Kind.E_MAIL and "@" + written.rpartition("@")[2] in self._allowed)
+        return written in self._allowed or (
+            kind is PersonalDataKind.E_MAIL and "@" + written.rpartition("@")[2] in self._allowed
+        )
 
     @cached_property
     def _allowed(self) -> frozenset[str]:
         return frozenset(map(comparable, self.allowed))
 
 
-def _placeholder(kind: Kind, _: str, number: int) -> str:
+def _placeholder(kind: PersonalDataKind, _: str, number: int) -> str:
     return placeholder(kind, number)
 
 
-def _surest(candidates: Iterator[Candidate]) -> list[Candidate]:
+def _surest(candidates: Iterator[PossibleMatch]) -> list[PossibleMatch]:
     """The surest and longest of the candidates that overlap, by place."""
-    kept: list[Candidate] = []
+    kept: list[PossibleMatch] = []
     taken: set[int] = set()
     for candidate in sorted(
-        candidates, key=lambda it: (-it.sureness, it.start - it.end, it.start, list(Kind).index(it.kind))
+        candidates, key=lambda it: (-it.sureness, it.start - it.end, it.start, list(PersonalDataKind).index(it.kind))
     ):
         span = range(candidate.start, candidate.end)
         if taken.isdisjoint(span):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
 from bot.text.personal_data.near import words
 
 # Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
@@ -90,14 +90,14 @@ _VERSION: Final = re.compile(r"@\d")
 _PATH_OF_LOGIN: Final = re.compile(r"[:/]\w")
 
 
-def mails(lower: str) -> Iterator[Candidate]:
+def mails(lower: str) -> Iterator[PossibleMatch]:
     """Addresses of e-mail in a plain text."""
     for pattern in (_MAIL, _SPOKEN):
         for match in pattern.finditer(lower):
             local = match[0][: match.start("domain") - match.start()]
             name = _local_part(local)
             if _of_person(name, _domain(match["domain"])) and not _is_login(lower, match, name):
-                yield Candidate(Kind.E_MAIL, *match.span(), Sureness.CHECKED)
+                yield PossibleMatch(PersonalDataKind.E_MAIL, *match.span(), Sureness.CHECKED)
 
 
 def _local_part(written: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 
-class Kind(StrEnum):
+class PersonalDataKind(StrEnum):
     """A kind of personal data."""
 
     CARD = "card"
@@ -24,10 +24,10 @@ class Kind(StrEnum):
 
 
 _WORDS = {
-    Kind.CARD: "payment card",
-    Kind.IBAN: "bank account",
-    Kind.NATIONAL_ID: "national id",
-    Kind.PHONE: "phone number",
+    PersonalDataKind.CARD: "payment card",
+    PersonalDataKind.IBAN: "bank account",
+    PersonalDataKind.NATIONAL_ID: "national id",
+    PersonalDataKind.PHONE: "phone number",
 }
 
 
@@ -35,7 +35,7 @@ _WORDS = {
 class Found:
     """Personal data in a text: ``text[start:end]``."""
 
-    kind: Kind
+    kind: PersonalDataKind
     start: int
     end: int
 
@@ -50,10 +50,10 @@ class Sureness(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PossibleMatch:
     """A span of the plain text that may be personal data."""
 
-    kind: Kind
+    kind: PersonalDataKind
     start: int
     end: int
     sureness: Sureness

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
 
 _CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-яα-ω\W\d_][^\W\d_'’]{0,25}(?:['’-][^\W\d_]{1,25}){0,2}"
 _PART: Final = (
@@ -56,9 +56,9 @@ _EASTERN: Final = re.compile(
 )
 
 
-def names(text: str) -> Iterator[Candidate]:
+def names(text: str) -> Iterator[PossibleMatch]:
     """Names of people in a plain text, whose case counts."""
     for pattern in (_TITLED, _SAID, _LABELLED, _EASTERN):
         for match in pattern.finditer(text):
             group = match.lastgroup or "name"
-            yield Candidate(Kind.NAME, match.start(group), match.end(group), Sureness.WORDS)
+            yield PossibleMatch(PersonalDataKind.NAME, match.start(group), match.end(group), Sureness.WORDS)

@@ -12,14 +12,14 @@ from typing import Final, cast
 
 from stdnum import luhn
 
-from bot.text.personal_data.model import Candidate, Kind, Sureness
+from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
 from bot.text.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
 
 _GAP: Final = "[ ./-]{0,2}"
 
 
 @dataclass(frozen=True, slots=True)
-class Scheme:
+class NumberRegister:
     """The numbers of one register.
 
     ``form`` is any way in which one is written, and counts beside one of ``words``; ``marked`` is how nothing else is
@@ -56,7 +56,7 @@ GENERAL: Final = folded(
 )
 
 SCHEMES: Final = (
-    Scheme(
+    NumberRegister(
         "american",
         folded(
             "ssn, ssns, social security, social, soc sec, itin, taxpayer, seguro social, "
@@ -65,47 +65,51 @@ SCHEMES: Final = (
         _digits(9),
         r"\d{3}-\d\d-\d{4}|(?<!\d )\d{3} \d\d \d{4}(?! \d)",
     ),
-    Scheme("", folded("medicare, mbi"), r"[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d-?[a-z]{2}\d\d"),
-    Scheme(
+    NumberRegister("", folded("medicare, mbi"), r"[1-9][a-z][a-z0-9]\d-?[a-z][a-z0-9]\d-?[a-z]{2}\d\d"),
+    NumberRegister(
         "national insurance",
         folded("nino, ni number, ni no, national insurance, insurance number"),
         rf"[a-ceghj-pr-tw-z]{_GAP}[a-ceghj-npr-tw-z](?:{_GAP}\d){{6}}{_GAP}[a-d]",
         r"[a-ceghj-pr-tw-z][a-ceghj-npr-tw-z] ?\d\d ?\d\d ?\d\d ?[a-d]",
     ),
-    Scheme("gb.nhs", folded("nhs, nhs number, nhs no, health number"), _digits(10)),
-    Scheme("gb.utr", folded("utr, taxpayer reference, self assessment, tax reference"), _digits(10)),
-    Scheme("ca.sin", folded("sin, sin number, social insurance, nas, assurance sociale"), _digits(9)),
-    Scheme("ca.bc_phn", folded("phn, personal health number, health card, health number"), _digits(10)),
-    Scheme(
+    NumberRegister("gb.nhs", folded("nhs, nhs number, nhs no, health number"), _digits(10)),
+    NumberRegister("gb.utr", folded("utr, taxpayer reference, self assessment, tax reference"), _digits(10)),
+    NumberRegister("ca.sin", folded("sin, sin number, social insurance, nas, assurance sociale"), _digits(9)),
+    NumberRegister("ca.bc_phn", folded("phn, personal health number, health card, health number"), _digits(10)),
+    NumberRegister(
         "br.cpf",
         folded("cpf, cadastro de pessoa, contribuinte, meu documento, c.p.f."),
         _digits(11),
         r"\d{3}\.\d{3}\.\d{3}[-/]\d\d",
     ),
-    Scheme(
+    NumberRegister(
         "es.dni",
         folded("dni, nif, documento, identidad"),
         r"\d(?:[ .-]?\d){7}[ .-]{0,2}[a-z]",
         r"\d{8}[ -]?[a-z]|\d\d\.\d{3}\.\d{3}[ -]?[a-z]",
     ),
-    Scheme("es.nie", folded("nie, extranjero"), r"[xyz][ .-]?\d(?:[ .-]?\d){6}[ .-]{0,2}[a-z]", r"[xyz]-?\d{7}-?[a-z]"),
-    Scheme("spanish insurance", folded("seguridad social, nuss, naf, numero de afiliacion, nº ss"), _digits(12)),
-    Scheme(
+    NumberRegister(
+        "es.nie", folded("nie, extranjero"), r"[xyz][ .-]?\d(?:[ .-]?\d){6}[ .-]{0,2}[a-z]", r"[xyz]-?\d{7}-?[a-z]"
+    ),
+    NumberRegister(
+        "spanish insurance", folded("seguridad social, nuss, naf, numero de afiliacion, nº ss"), _digits(12)
+    ),
+    NumberRegister(
         "it.codicefiscale",
         folded("codice fiscale, c.f., cf, cod. fisc., fiscal code"),
         r"[a-z]{3} ?[a-z]{3} ?[0-9l-v]{2}[a-ehlmprst][0-9l-v]{2} ?[a-z][0-9l-v]{3} ?[a-z]",
         r"[a-z]{3} ?[a-z]{3} ?[0-9l-v]{2}[a-ehlmprst][0-9l-v]{2} ?[a-z][0-9l-v]{3} ?[a-z]",
     ),
-    Scheme(
+    NumberRegister(
         "fr.nir",
         folded("nir, securite sociale, secu, numero ss, insee, carte vitale, social security"),
         rf"[12478](?:{_GAP}\d){{4}}{_GAP}(?:\d{_GAP}\d|2{_GAP}[ab])(?:{_GAP}\d){{8}}",
         r"[12478] \d\d (?:0[1-9]|1[0-2]|[2-9]\d) (?:\d\d|2[ab]) \d{3} \d{3} \d\d|[12478]\d\d(?:0[1-9]|"
         r"1[0-2])(?:\d\d|2[ab])\d{6} ?\d\d",
     ),
-    Scheme("fr.nif", folded("numero fiscal, nif, spi, reference fiscale, impots"), _digits(13)),
-    Scheme("nl.bsn", folded("bsn, burgerservicenummer, sofinummer, sofi"), _digits(9)),
-    Scheme(
+    NumberRegister("fr.nif", folded("numero fiscal, nif, spi, reference fiscale, impots"), _digits(13)),
+    NumberRegister("nl.bsn", folded("bsn, burgerservicenummer, sofinummer, sofi"), _digits(9)),
+    NumberRegister(
         "belgian",
         folded(
             "rijksregister, rijksregisternummer, registre national, numero national, niss, insz, nrn, national number"
@@ -113,7 +117,7 @@ SCHEMES: Final = (
         _digits(11),
         r"\d\d\.\d\d\.\d\d-\d{3}[.-]\d\d",
     ),
-    Scheme(
+    NumberRegister(
         "de.idnr",
         folded(
             "steuer-id, steuerid, steuer id, idnr, id-nr, steueridentifikationsnummer, "
@@ -122,7 +126,7 @@ SCHEMES: Final = (
         ),
         _digits(11),
     ),
-    Scheme(
+    NumberRegister(
         "german pension",
         folded(
             "rentenversicherungsnummer, sozialversicherungsnummer, sv-nummer, sv-nr, svnr, rvnr, "
@@ -131,79 +135,79 @@ SCHEMES: Final = (
         rf"\d(?:{_GAP}\d){{7}}{_GAP}[a-z](?:{_GAP}\d){{3}}",
         r"\d\d ?[0-9]{6} ?[a-z] ?\d{3}",
     ),
-    Scheme(
+    NumberRegister(
         "at.vnr",
         folded("sozialversicherungsnummer, sv-nummer, sv-nr, svnr, sv nummer, versicherungsnummer, svnr."),
         _digits(10),
     ),
-    Scheme(
+    NumberRegister(
         "ch.ssn",
         folded("ahv, ahv-nr, ahv-nummer, avs, sozialversicherungsnummer, oasi"),
         _digits(13),
         r"756\.?\d{4}\.?\d{4}\.?\d\d",
     ),
-    Scheme("pl.pesel", folded("pesel, nr pesel, numer pesel, peselu, peselem"), _digits(11)),
-    Scheme(
+    NumberRegister("pl.pesel", folded("pesel, nr pesel, numer pesel, peselu, peselem"), _digits(11)),
+    NumberRegister(
         "swedish",
         folded("personnummer, personnr, pnr, personal number, personal identity, samordningsnummer, swedish id"),
         rf"(?:\d{_GAP}){{0,2}}\d{{6}} ?[-+]? ?\d{{4}}",
         r"(?:19|20)?\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[-+]\d{4}",
     ),
-    Scheme(
+    NumberRegister(
         "danish",
         folded("cpr, cpr-nummer, cpr-nr, cpr nr, cpr nummer, personnummer, danish id"),
         r"\d{6} ?[-/]? ?\d{4}",
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d-\d{4}",
         "danish checked",
     ),
-    Scheme(
+    NumberRegister(
         "fi.hetu",
         folded("henkilotunnus, hetu, henkilotunnukseni, sosiaaliturvatunnus, finnish id"),
         r"\d{6} ?[-+a-fu-y] ?\d{3} ?[0-9a-fhj-np-y]",
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d[-+a-fu-y]\d{3}[0-9a-fhj-np-y]",
     ),
-    Scheme(
+    NumberRegister(
         "norwegian",
         folded("fodselsnummer, fødselsnummer, fødselsnr, fodselsnr, personnummer, d-nummer, fnr, norwegian id"),
         _digits(11),
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d[ -]\d{5}",
     ),
-    Scheme("is_.kennitala", folded("kennitala, kennitolu, kt"), _digits(10)),
-    Scheme("in_.aadhaar", folded("aadhaar, aadhar, adhaar, adhar, uidai, uid, आधार, ஆதார்"), _digits(12)),
-    Scheme("indian", folded("pan, pan card, पैन"), r"[a-z]{3}p[a-z]\d{4}[a-z]", r"[a-z]{3}p[a-z]\d{4}[a-z]"),
-    Scheme(
+    NumberRegister("is_.kennitala", folded("kennitala, kennitolu, kt"), _digits(10)),
+    NumberRegister("in_.aadhaar", folded("aadhaar, aadhar, adhaar, adhar, uidai, uid, आधार, ஆதார்"), _digits(12)),
+    NumberRegister("indian", folded("pan, pan card, पैन"), r"[a-z]{3}p[a-z]\d{4}[a-z]", r"[a-z]{3}p[a-z]\d{4}[a-z]"),
+    NumberRegister(
         "cn.ric",
         folded("身份证, 身份证号, 居民身份, 证件号, 公民身份号码, resident id, id card, chinese id"),
         r"\d(?: ?\d){16} ?[\dx]",
         r"[1-8]\d{5}(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dx]",
     ),
-    Scheme(
+    NumberRegister(
         "kr.rrn",
         folded("주민등록번호, 주민번호, 주민등록, rrn, resident registration, 외국인등록번호"),
         r"\d{6} ?-? ?\d{7}",
         r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-[0-9]\d{6}",
     ),
-    Scheme("jp.in_", folded("マイナンバー, 個人番号, my number, mynumber, individual number"), _digits(12)),
-    Scheme(
+    NumberRegister("jp.in_", folded("マイナンバー, 個人番号, my number, mynumber, individual number"), _digits(12)),
+    NumberRegister(
         "mx.curp",
         folded("curp, clave unica"),
         r"[a-z]{4} ?\d{6} ?[hmx] ?[a-z]{5} ?[0-9a-z]\d",
         r"[a-z]{4}\d{6}[hmx][a-z]{5}[0-9a-z]\d",
     ),
-    Scheme(
+    NumberRegister(
         "mx.rfc",
         folded("rfc, registro federal"),
         r"[a-z&]{4}[ -]?\d{6}[ -]?[0-9a-z]{2}[0-9a]",
         r"[a-z]{4}\d{6}[0-9a-v][0-9a-z][0-9a]",
         "mexican",
     ),
-    Scheme("luhn", folded("nss, imss, seguro social, numero de seguridad social"), _digits(11)),
-    Scheme(
+    NumberRegister("luhn", folded("nss, imss, seguro social, numero de seguridad social"), _digits(11)),
+    NumberRegister(
         "tr.tckimlik",
         folded("tc kimlik, t.c. kimlik, kimlik, kimlik no, tckn, tc no, t.c. no, tcno, tc kimlik no, tc'm, tc, t.c."),
         _digits(11),
     ),
-    Scheme(
+    NumberRegister(
         "south african",
         folded(
             "id number, id no, sa id, south african id, identity number, rsa id, id-nommer, "
@@ -211,87 +215,97 @@ SCHEMES: Final = (
         ),
         _digits(13),
     ),
-    Scheme(
+    NumberRegister(
         "singapore",
         folded("nric, fin, ic number, ic no"),
         r"[stfgm][ -]?\d{7}[ -]?[a-z]",
         r"[stfgm]\d{7}[a-z]",
     ),
-    Scheme("au.tfn", folded("tfn, tax file, tax file number"), rf"\d(?:{_GAP}\d){{7,8}}"),
-    Scheme("australian medicare", folded("medicare"), rf"[2-6](?:{_GAP}\d){{9}}"),
-    Scheme("nz.ird", folded("ird, ird number, inland revenue"), rf"\d(?:{_GAP}\d){{7,8}}"),
-    Scheme(
+    NumberRegister("au.tfn", folded("tfn, tax file, tax file number"), rf"\d(?:{_GAP}\d){{7,8}}"),
+    NumberRegister("australian medicare", folded("medicare"), rf"[2-6](?:{_GAP}\d){{9}}"),
+    NumberRegister("nz.ird", folded("ird, ird number, inland revenue"), rf"\d(?:{_GAP}\d){{7,8}}"),
+    NumberRegister(
         "ie.pps", folded("pps, ppsn, pps number, pps no, personal public service"), r"\d(?: ?\d){6} ?[a-w] ?[abhwtx]?"
     ),
-    Scheme("portuguese", folded("nif, contribuinte, numero fiscal, n.i.f."), _digits(9)),
-    Scheme(
+    NumberRegister("portuguese", folded("nif, contribuinte, numero fiscal, n.i.f."), _digits(9)),
+    NumberRegister(
         "pt.cc",
         folded("cartao de cidadao, cartao do cidadao, cc, citizen card"),
         r"\d{8} ?\d ?[a-z0-9]{2} ?\d",
         r"\d{8} \d [a-z]{2}\d",
     ),
-    Scheme(
+    NumberRegister(
         "cz.rc",
         folded("rodne cislo, rodne cislo, rc, r.c., rodneho cisla, birth number, rodnym cislem"),
         r"\d{6} ?/? ?\d{3,4}",
         r"\d{6}/\d{4}",
     ),
-    Scheme("ro.cnp", folded("cnp, cod numeric personal"), _digits(13)),
-    Scheme("bg.egn", folded("егн, egn, единен граждански номер"), _digits(10)),
-    Scheme("hr.oib", folded("oib, osobni identifikacijski"), _digits(11)),
-    Scheme("serbian", folded("jmbg, јмбг, emso, maticni broj, maticnog broja"), _digits(13)),
-    Scheme("ee.ik", folded("isikukood, isikukoodi, estonian id, personal code"), _digits(11)),
-    Scheme("lt.asmens", folded("asmens kodas, asmens koda, asmens kodo, personal code"), _digits(11)),
-    Scheme(
+    NumberRegister("ro.cnp", folded("cnp, cod numeric personal"), _digits(13)),
+    NumberRegister("bg.egn", folded("егн, egn, единен граждански номер"), _digits(10)),
+    NumberRegister("hr.oib", folded("oib, osobni identifikacijski"), _digits(11)),
+    NumberRegister("serbian", folded("jmbg, јмбг, emso, maticni broj, maticnog broja"), _digits(13)),
+    NumberRegister("ee.ik", folded("isikukood, isikukoodi, estonian id, personal code"), _digits(11)),
+    NumberRegister("lt.asmens", folded("asmens kodas, asmens koda, asmens kodo, personal code"), _digits(11)),
+    NumberRegister(
         "latvian",
         folded("personas kods, personas kodu, personal code"),
         r"\d{6} ?-? ?\d{5}",
         r"(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d-[0-2]\d{4}",
     ),
-    Scheme("gr.amka", folded("αμκα, amka"), _digits(11)),
-    Scheme("gr.vat", folded("αφμ, afm"), _digits(9)),
-    Scheme("ua.rntrc", folded("рнокпп, іпн, инн, ипн, податковий номер, rntrc"), _digits(10)),
-    Scheme("russian", folded("инн, inn"), _digits(12)),
-    Scheme("russian insurance", folded("снилс, snils"), _digits(11), r"\d{3}-\d{3}-\d{3}[ -]\d\d"),
-    Scheme("", folded("паспорт, паспорта, паспортные данные, серия и номер, серия"), r"\d\d ?\d\d ?(?:№|no)? ?\d{6}"),
-    Scheme("il.idnr", folded('teudat zehut, תעודת זהות, ת.ז, ת"ז, תז, israeli id, id number, מספר זהות'), _digits(9)),
-    Scheme(
+    NumberRegister("gr.amka", folded("αμκα, amka"), _digits(11)),
+    NumberRegister("gr.vat", folded("αφμ, afm"), _digits(9)),
+    NumberRegister("ua.rntrc", folded("рнокпп, іпн, инн, ипн, податковий номер, rntrc"), _digits(10)),
+    NumberRegister("russian", folded("инн, inn"), _digits(12)),
+    NumberRegister("russian insurance", folded("снилс, snils"), _digits(11), r"\d{3}-\d{3}-\d{3}[ -]\d\d"),
+    NumberRegister(
+        "", folded("паспорт, паспорта, паспортные данные, серия и номер, серия"), r"\d\d ?\d\d ?(?:№|no)? ?\d{6}"
+    ),
+    NumberRegister(
+        "il.idnr", folded('teudat zehut, תעודת זהות, ת.ז, ת"ז, תז, israeli id, id number, מספר זהות'), _digits(9)
+    ),
+    NumberRegister(
         "chilean", folded("rut, run, r.u.t."), r"\d{1,2}[. ]?\d{3}[. ]?\d{3} ?-? ?[\dk]", r"\d{1,2}\.\d{3}\.\d{3}-[\dk]"
     ),
-    Scheme("argentine", folded("cuil, cuit"), r"(?:20|23|24|27)[ .-]?\d{8}[ .-]?\d", r"(?:20|23|24|27)-\d{8}-\d"),
-    Scheme("", folded("dni, documento nacional"), r"\d{1,2}\.?\d{3}\.?\d{3}|\d{8}-\d"),
-    Scheme(
+    NumberRegister(
+        "argentine", folded("cuil, cuit"), r"(?:20|23|24|27)[ .-]?\d{8}[ .-]?\d", r"(?:20|23|24|27)-\d{8}-\d"
+    ),
+    NumberRegister("", folded("dni, documento nacional"), r"\d{1,2}\.?\d{3}\.?\d{3}|\d{8}-\d"),
+    NumberRegister(
         "",
         folded("cedula, cedula de ciudadania, c.c., cedula de identidad, c.i."),
         r"(?:[ve]-?)?\d{1,2}\.?\d{3}\.?\d{3}|\d\.\d{3}\.\d{3}\.\d{3}|1\d{9}",
     ),
-    Scheme("ec.ci", folded("cedula, ci, c.i."), rf"\d(?:{_GAP}\d){{9}}"),
-    Scheme("uruguayan", folded("cedula, ci, c.i."), rf"\d(?:{_GAP}\d){{7}}", r"[1-6]\.\d{3}\.\d{3}-\d"),
-    Scheme("do.cedula", folded("cedula"), _digits(11), r"\d{3}-\d{7}-\d"),
-    Scheme("th.pin", folded("บัตรประชาชน, เลขประจำตัว, thai id, citizen id"), _digits(13), r"\d-\d{4}-\d{5}-\d\d-\d"),
-    Scheme(
+    NumberRegister("ec.ci", folded("cedula, ci, c.i."), rf"\d(?:{_GAP}\d){{9}}"),
+    NumberRegister("uruguayan", folded("cedula, ci, c.i."), rf"\d(?:{_GAP}\d){{7}}", r"[1-6]\.\d{3}\.\d{3}-\d"),
+    NumberRegister("do.cedula", folded("cedula"), _digits(11), r"\d{3}-\d{7}-\d"),
+    NumberRegister(
+        "th.pin", folded("บัตรประชาชน, เลขประจำตัว, thai id, citizen id"), _digits(13), r"\d-\d{4}-\d{5}-\d\d-\d"
+    ),
+    NumberRegister(
         "my.nric",
         folded("mykad, nric, ic, ic number, ic no, kad pengenalan, no ic"),
         _digits(12),
         r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])-\d\d-\d{4}",
     ),
-    Scheme("id.nik", folded("nik, ktp, nomor induk"), _digits(16)),
-    Scheme("pk.cnic", folded("cnic, nadra, شناختی"), _digits(13), r"[1-7]\d{4}-\d{7}-\d"),
-    Scheme("taiwan", folded("身分證, 身分證字號, taiwan id, id number"), r"[a-z][12]\d{8}", r"[a-z][12]\d{8}"),
-    Scheme(
+    NumberRegister("id.nik", folded("nik, ktp, nomor induk"), _digits(16)),
+    NumberRegister("pk.cnic", folded("cnic, nadra, شناختی"), _digits(13), r"[1-7]\d{4}-\d{7}-\d"),
+    NumberRegister("taiwan", folded("身分證, 身分證字號, taiwan id, id number"), r"[a-z][12]\d{8}", r"[a-z][12]\d{8}"),
+    NumberRegister(
         "hong kong",
         folded("hkid, 香港身份證, 身份證, 香港身份证"),
         r"[a-z]{1,2} ?\d{6} ?\(?[0-9a]\)?",
         r"[a-z]{1,2}\d{6}\([0-9a]\)",
     ),
-    Scheme(
+    NumberRegister(
         "", folded("cccd, cmnd, can cuoc cong dan, căn cước, chung minh nhan dan"), rf"0\d(?:{_GAP}\d){{10}}|\d{{9}}"
     ),
-    Scheme("", folded("nin, national identification number, national identity number, bvn"), r"[1-9]\d(?: ?\d){9}"),
-    Scheme("egyptian", folded("الرقم القومي, رقم قومي, national id, egyptian id"), rf"[23](?:{_GAP}\d){{13}}"),
-    Scheme("hungarian insurance", folded("taj, taj szam, taj-szam, tajszam"), _digits(9)),
-    Scheme("hungarian tax", folded("adoazonosito, adoazonosito jel, adoszam"), _digits(10)),
-    Scheme(
+    NumberRegister(
+        "", folded("nin, national identification number, national identity number, bvn"), r"[1-9]\d(?: ?\d){9}"
+    ),
+    NumberRegister("egyptian", folded("الرقم القومي, رقم قومي, national id, egyptian id"), rf"[23](?:{_GAP}\d){{13}}"),
+    NumberRegister("hungarian insurance", folded("taj, taj szam, taj-szam, tajszam"), _digits(9)),
+    NumberRegister("hungarian tax", folded("adoazonosito, adoazonosito jel, adoszam"), _digits(10)),
+    NumberRegister(
         "",
         folded(
             "passport, passport number, passport no, reisepass, reisepassnummer, passnummer, pasaporte, "
@@ -518,7 +532,7 @@ _BEGIN: Final = r"(?<![0-9_])(?<!\d[./-])"
 _END: Final = r"(?![0-9_])(?![./-]\d)"
 
 
-def national_ids(lower: str) -> Iterator[Candidate]:
+def national_ids(lower: str) -> Iterator[PossibleMatch]:
     """Numbers by which a state knows a person, in a plain text."""
     yield from _marked_ids(lower)
     general = windows(lower, GENERAL, _AFTER, _BEFORE)
@@ -529,7 +543,7 @@ def national_ids(lower: str) -> Iterator[Candidate]:
             yield from _named_ids(lower, place, general, sure=False)
 
 
-def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[Candidate]:
+def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[PossibleMatch]:
     words = SCHEMES[place].words
     for start, end in near:
         for match in _pattern(place).finditer(lower, start, end + _LONGEST):
@@ -542,10 +556,10 @@ def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Ite
                 and (sure or not said_to_be_other(lower, match.start()))
                 and not _is_published(match[0])
             ):
-                yield Candidate(Kind.NATIONAL_ID, *match.span(), Sureness.NAMED)
+                yield PossibleMatch(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.NAMED)
 
 
-def _marked_ids(lower: str) -> Iterator[Candidate]:
+def _marked_ids(lower: str) -> Iterator[PossibleMatch]:
     for match in _marked().finditer(lower):
         for scheme in SCHEMES:
             if (
@@ -556,7 +570,7 @@ def _marked_ids(lower: str) -> Iterator[Candidate]:
                 and not _is_published(match[0])
                 and not said_to_be_other(lower, match.start())
             ):
-                yield Candidate(Kind.NATIONAL_ID, *match.span(), Sureness.CHECKED)
+                yield PossibleMatch(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.CHECKED)
                 break
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 from bot.text.personal_data.plain_text import plain
 
 CARD_STAND_INS: Final = (
@@ -27,7 +27,7 @@ CARD_STAND_INS: Final = (
     "4012 8888 8888 1881",
 )
 """Numbers of cards that providers publish for tests."""
-PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(kind.words for kind in Kind)}) \d{{1,5}}\]")
+PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(kind.words for kind in PersonalDataKind)}) \d{{1,5}}\]")
 _AMERICAN: Final = re.compile(r"(?:\+?1[ .-]?)?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]?\d{4}")
 _FICTION: Final = range(100, 200)
 """The last digits of numbers of fiction: 555-0100 to 555-0199."""
@@ -39,7 +39,7 @@ def comparable(value: str) -> str:
     return _LEFT_OUT.sub("", plain(value))
 
 
-def placeholder(kind: Kind, number: int) -> str:
+def placeholder(kind: PersonalDataKind, number: int) -> str:
     """What stands for the value ``number`` of ``kind`` where it may not be shown."""
     return f"[{kind.words} {number}]"
 
@@ -51,25 +51,25 @@ class Numbering:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._numbers: dict[Kind, dict[str, int]] = {}
+        self._numbers: dict[PersonalDataKind, dict[str, int]] = {}
         self._taken: dict[str, int] = {}
         for found in chain.from_iterable(map(PLACEHOLDER.findall, texts)):
             words, _, number = found[1:-1].rpartition(" ")
             self._taken[words] = max(self._taken.get(words, 0), int(number))
 
-    def of(self, kind: Kind, value: str) -> int:
+    def of(self, kind: PersonalDataKind, value: str) -> int:
         """The number of ``value``; the same value has the same number."""
         known = self._numbers.setdefault(kind, {})
         return known.setdefault(comparable(value), self._taken.get(kind.words, 0) + len(known) + 1)
 
 
-def stand_in(kind: Kind, value: str, number: int) -> str:
+def stand_in(kind: PersonalDataKind, value: str, number: int) -> str:
     """A value of the form of ``value`` that is reserved for examples, else the placeholder."""
-    if kind is Kind.E_MAIL:
+    if kind is PersonalDataKind.E_MAIL:
         return f"person{number}@example.com"
-    if kind is Kind.CARD and number <= len(CARD_STAND_INS):
+    if kind is PersonalDataKind.CARD and number <= len(CARD_STAND_INS):
         return CARD_STAND_INS[number - 1]
-    if kind is Kind.PHONE and number <= len(_FICTION) and _AMERICAN.fullmatch(plain(value)):
+    if kind is PersonalDataKind.PHONE and number <= len(_FICTION) and _AMERICAN.fullmatch(plain(value)):
         country = "+1 " if plain(value).startswith("+") else ""
         return f"{country}202-555-{_FICTION[number - 1]:04d}"
     return placeholder(kind, number)

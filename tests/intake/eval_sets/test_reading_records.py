@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
-from bot.intake.eval_sets.reader import Reader, Reading, open_source
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRows, open_source
 from tests.intake.eval_sets.folders import limits, read_one, turns
 
 READERS = (ai_agent_evals.READER, azure_ai_evaluation.READER, deepeval.READER, openai_evals.READER)
@@ -55,7 +55,7 @@ KEYS = st.sampled_from(
 RECORDS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, max_size=3), max_size=6)
 
 
-def reading_of(reader: Reader, name: str, content: str) -> Reading | None:
+def reading_of(reader: EvalSetReader, name: str, content: str) -> EvalSetRows | None:
     """What ``reader`` makes of a file; ``None`` if it cannot be opened at all."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, name).write_text(content, newline="")
@@ -67,7 +67,7 @@ def reading_of(reader: Reader, name: str, content: str) -> Reading | None:
         return reader.read(source)
 
 
-def check(reading: Reading, records: Sequence[Any], *, of_the_file: bool = False) -> None:
+def check(reading: EvalSetRows, records: Sequence[Any], *, of_the_file: bool = False) -> None:
     """Every one of ``records`` is a row or is told of, unless a fault ``of_the_file`` stands for all of them."""
     assert all(problem.message and problem.fix and problem.line for problem in reading.problems)
     assert all(row.turns and row.line for row in reading.rows)
@@ -76,7 +76,7 @@ def check(reading: Reading, records: Sequence[Any], *, of_the_file: bool = False
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 @given(records=st.lists(RECORDS | VALUES, min_size=1, max_size=5))
-def test_every_record_is_read_or_told_of(reader: Reader, records: list[Any]) -> None:
+def test_every_record_is_read_or_told_of(reader: EvalSetReader, records: list[Any]) -> None:
     written = {"records.json": json.dumps(records, indent=1)}
     if ".jsonl" in reader.endings:
         # A file that begins with a list is one list.
@@ -93,7 +93,9 @@ def test_every_record_is_read_or_told_of(reader: Reader, records: list[Any]) -> 
 
 @pytest.mark.parametrize("reader", [azure_ai_evaluation.READER, deepeval.READER], ids=lambda reader: reader.name)
 @given(rows=st.lists(st.lists(TEXTS, min_size=6, max_size=6), min_size=1, max_size=5), data=st.data())
-def test_every_row_of_a_table_is_read_or_told_of(reader: Reader, rows: list[list[str]], data: st.DataObject) -> None:
+def test_every_row_of_a_table_is_read_or_told_of(
+    reader: EvalSetReader, rows: list[list[str]], data: st.DataObject
+) -> None:
     header = data.draw(st.lists(KEYS, min_size=6, max_size=6, unique=True))
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([header, *rows])
@@ -107,7 +109,7 @@ def test_every_row_of_a_table_is_read_or_told_of(reader: Reader, rows: list[list
 @given(
     data=st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner), max_leaves=8)
 )
-def test_a_document_of_any_shape_raises_nothing(reader: Reader, data: Any) -> None:
+def test_a_document_of_any_shape_raises_nothing(reader: EvalSetReader, data: Any) -> None:
     for key in ("data", "goldens", "conversationalGoldens"):
         reading = reading_of(reader, "records.json", json.dumps({"evaluators": [], "data_mapping": data, key: data}))
         assert reading is not None

@@ -16,7 +16,7 @@ from bot.errors import IncumbentError
 from bot.files.documents import parse_yaml
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.impact.measure import Agents, Change, measure
+from bot.pipeline.impact.measure import Agents, PlatformChange, measure
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, Submission, called_by_agent
@@ -142,7 +142,7 @@ def measured(
 ) -> Measurement:
     """The impact of going from ``before`` to ``after``."""
     first, second = Counting(before.taxonomy), Counting(after.taxonomy, **classifier)
-    change = Change(before=before, after=after, former=lambda version: (before.taxonomy,), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, former=lambda version: (before.taxonomy,), document=DOCUMENT)
     impact, _ = measure(change, brought, (first, second), None, second.identity, lambda done, total: None, rejected)
     return Measurement(impact, first, second)
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from bot.agreement.statistics import wilson
-from bot.classifier.exemplars import HeldOut
+from bot.classifier.exemplars import HeldOutExemplars
 from bot.classifier.model import Judgement
 from bot.classifier.model import Path as DecidedBy
 from bot.config import REVIEWED_FILES
 from bot.files.documents import parse_yaml
 from bot.pipeline.impact.appraisal import Text, appraise, trial_problems
-from bot.pipeline.impact.model import Appraisal
+from bot.pipeline.impact.model import CapabilityImpact
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from tests.classifier.factories import counted, declared, of_tools
 from tests.factories import SHIPPED, make_taxonomy
@@ -35,15 +35,17 @@ def made(positive: int = 12, negative: int = 12, **more: Any) -> Capability:
     return capability("f", exemplars=exemplars(positive, negative), **more)
 
 
-def held_out(found: int = 9, false: int = 1, missed: int = 3, name: str = "f") -> Callable[[], Mapping[str, HeldOut]]:
-    return lambda: {name: HeldOut(by="hand", found=found, false=false, missed=missed)}
+def held_out(
+    found: int = 9, false: int = 1, missed: int = 3, name: str = "f"
+) -> Callable[[], Mapping[str, HeldOutExemplars]]:
+    return lambda: {name: HeldOutExemplars(by="hand", found=found, false=false, missed=missed)}
 
 
 def with_(*items: Capability, version: str = "1.1.0") -> Taxonomy:
     return grown(OLD, version, *items)
 
 
-def one(*found: Appraisal) -> Appraisal:
+def one(*found: CapabilityImpact) -> CapabilityImpact:
     (appraisal,) = found
     return appraisal
 

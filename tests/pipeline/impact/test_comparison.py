@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.pipeline.impact.comparison import Judged, Side, compare
+from bot.pipeline.impact.comparison import ComparedQuery, Side, compare
 from bot.pipeline.impact.model import Effect, Remark
 from bot.pipeline.review import Platform
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
@@ -105,7 +105,7 @@ SCORES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0.4, 0.5, 0.
 
 def test_remarks_are_told_where_they_come_or_go() -> None:
     def told(*remarks: Remark) -> Side:
-        judged = Judged(query="q", customer="acme", agent="desk", verdict=None, remarks=frozenset(remarks))
+        judged = ComparedQuery(query="q", customer="acme", agent="desk", verdict=None, remarks=frozenset(remarks))
         return Side(platform=platform(BASE, *entries()), judged={"acme/desk/q": judged})
 
     found = compare(told("contradiction"), told("unfamiliar"), NOTHING).remarks

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.exemplars import Bar, HeldOut
+from bot.classifier.exemplars import Bar, HeldOutExemplars
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry
 from bot.errors import IncompleteError
 from bot.intake.specification import UNDECLARED, AuthDeclaration, Specification, Tool
 from bot.ledger.keys import content_key
-from bot.pipeline.impact.measure import Agents, Change, held_out_of, measure, read_agents
+from bot.pipeline.impact.measure import Agents, PlatformChange, held_out_of, measure, read_agents
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.review import Platform
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
@@ -201,7 +201,7 @@ def test_what_people_rejected_is_promised_no_slot_and_its_alternate_is() -> None
 
 def test_without_a_classifier_all_is_told_but_the_effect() -> None:
     before, after = platform(BASE, *residents()), platform(WITH_F, *residents())
-    change = Change(before=before, after=after, former=lambda version: (BASE,), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, former=lambda version: (BASE,), document=DOCUMENT)
     identity = Counting(WITH_F).identity
     impact, renewal = measure(change, agents({"q1": "x"}), None, "it costs", identity, lambda done, total: None)
     assert renewal is None
@@ -425,8 +425,8 @@ def test_agents_that_cannot_be_read_are_left_out() -> None:
 class Measuring(Counting):
     """One that has measured exemplars which it had not seen, by the bar of each capability."""
 
-    def held_out(self, bar: Bar) -> dict[str, HeldOut]:
-        return {"a": HeldOut(by="hand", found=round(100 * bar("a")), false=0, missed=0)}
+    def held_out(self, bar: Bar) -> dict[str, HeldOutExemplars]:
+        return {"a": HeldOutExemplars(by="hand", found=round(100 * bar("a")), false=0, missed=0)}
 
 
 def test_what_is_expected_is_asked_at_the_bars_of_the_config() -> None:

@@ -13,10 +13,10 @@ from bot.config import CONFIG_FILE, ClassifierSettings
 from bot.errors import InputError
 from bot.git import ObjectStore
 from bot.pipeline.impact.comparison import config_changes
-from bot.pipeline.impact.measure import Change, read_agents
+from bot.pipeline.impact.measure import PlatformChange, read_agents
 from bot.pipeline.impact.reading import ANOTHER_MODEL, backends_of, read_change
 from bot.pipeline.review import Platform
-from bot.taxonomy.changes import Kind, changes_between
+from bot.taxonomy.changes import ChangeKind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config
@@ -60,7 +60,7 @@ def test_what_the_head_changes_is_read_on_top_of_the_base(origin: Origin, store:
     head = origin.commit(with_files(taxonomy=written(AFTER)), start)
     change, problems = read_change(store, moved, head)
     assert problems == ()
-    assert [item.kind for item in changes_between(change.before.taxonomy, change.after.taxonomy)] == [Kind.ADDED]
+    assert [item.kind for item in changes_between(change.before.taxonomy, change.after.taxonomy)] == [ChangeKind.ADDED]
     assert config_changes(change.before.config, change.after.config) == ()
     assert change.after.config.ceiling == 7
     assert [item.version for item in change.former("1.0.0")] == ["1.0.0"]
@@ -372,7 +372,7 @@ def test_no_model_is_asked_that_nobody_reviewed_or_that_costs_against_a_word(
         return Counting(known.taxonomy)
 
     before, after = platform(BASE, **config(**old)), platform(AFTER, **config(**new))
-    change = Change(before=before, after=after, former=lambda version: (), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, former=lambda version: (), document=DOCUMENT)
     backends, said = backends_of(change, make, may_ask)
     assert said == why
     assert made == ([] if why else [before, after])

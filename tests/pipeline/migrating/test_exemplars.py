@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
-from bot.files.snapshot import NoFiles, Overlay
+from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.pipeline.migrating.exemplars import MOVED_FILE, carried_tables, moved_exemplars
 from bot.taxonomy.changes import changes_between
 from bot.taxonomy.exemplars import ExemplarFile
@@ -116,7 +116,7 @@ def moved(text: str, tables: dict[str, str] | None = None) -> dict[str, str]:
 
 
 def load(text: str, **files: str) -> Taxonomy:
-    return load_taxonomy(Overlay(NoFiles(), {TAXONOMY_FILE: text, **files}))
+    return load_taxonomy(Overlay(EmptySnapshot(), {TAXONOMY_FILE: text, **files}))
 
 
 def test_they_move_and_all_else_stays_byte_for_byte() -> None:
@@ -305,7 +305,10 @@ def test_what_was_carried_can_be_read() -> None:
         (("n",), ("p", "q"), ()),
         ((), (), ("p", "q")),
     ]
-    assert parse_taxonomy(read_files(Overlay(NoFiles(), {TAXONOMY_FILE: left, **files})), tables=False).exemplars == ()
+    assert (
+        parse_taxonomy(read_files(Overlay(EmptySnapshot(), {TAXONOMY_FILE: left, **files})), tables=False).exemplars
+        == ()
+    )
 
 
 def test_a_table_with_more_cells_than_allowed_stays() -> None:

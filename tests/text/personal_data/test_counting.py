@@ -9,7 +9,7 @@ import pytest
 from bot.intake.query import Query, Setup
 from bot.text.personal_data.counting import kinds_in_words, personal_in
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 
 CARD = "4539 1488 0343 6467"
 MAIL = "kim.lee@northwind.com"
@@ -43,5 +43,7 @@ def test_all_that_an_entry_would_keep_counts(given: dict[str, Any], kinds: dict[
 
 
 def test_every_kind_has_words_for_one_and_for_several() -> None:
-    assert kinds_in_words({kind.value: 1 for kind in Kind}).count(",") == len(Kind) - 2
-    assert all(kinds_in_words({kind.value: 2}).startswith("2 ") or kind is Kind.NAME for kind in Kind)
+    assert kinds_in_words({kind.value: 1 for kind in PersonalDataKind}).count(",") == len(PersonalDataKind) - 2
+    assert all(
+        kinds_in_words({kind.value: 2}).startswith("2 ") or kind is PersonalDataKind.NAME for kind in PersonalDataKind
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from bot.text.personal_data import detector
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 
 DETECTOR = Detector()
 
@@ -85,7 +85,7 @@ def test_a_replacement_is_personal_no_more() -> None:
 def test_what_a_customer_allows_is_not_personal() -> None:
     detector = Detector(allowed=frozenset({"@Contoso.com", "4539-1488-0343-6467"}))
     assert found("ann@contoso.com 4539 1488 0343 6467 ann@sub.contoso.com", detector) == [
-        (Kind.E_MAIL.value, "ann@sub.contoso.com")
+        (PersonalDataKind.E_MAIL.value, "ann@sub.contoso.com")
     ]
 
 

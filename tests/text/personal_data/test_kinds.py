@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 from tests.text.personal_data.examples import NAMES, NOT_PERSONAL, PERSONAL, marked
 
 DETECTOR = Detector()
@@ -33,7 +33,7 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize("example", NAMES)
 def test_names_are_found_on_request(example: str) -> None:
     text, part = marked(example)
-    assert [(it.kind, text[it.start : it.end]) for it in WITH_NAMES.find(text)] == [(Kind.NAME, part)]
+    assert [(it.kind, text[it.start : it.end]) for it in WITH_NAMES.find(text)] == [(PersonalDataKind.NAME, part)]
     assert DETECTOR.find(text) == ()
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.text.personal_data.model import Kind
+from bot.text.personal_data.model import PersonalDataKind
 from dev.bench.personal_data import labelled_files, measure
 
-FOUND_UNASKED = [kind for kind in Kind if kind is not Kind.NAME]
+FOUND_UNASKED = [kind for kind in PersonalDataKind if kind is not PersonalDataKind.NAME]
 
 
 def share(right: int, of: int) -> float:

@@ -17,10 +17,19 @@ from typing import Final
 from bot.errors import Problem
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.inputs import read_prompted
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, bundled, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    bundled,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _TRIGGER: Final = "shouldtrigger"
@@ -30,7 +39,7 @@ _NAMES: Final = ("path", "src", "name")
 _PROMPTS: Final = frozenset({"prompt", "query", "turns"})
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = source.document.data if source.document else None
     if isinstance(data, list):
         return any(_triggers(item) for item in data)
@@ -48,32 +57,32 @@ def _triggers(item: Data) -> bool:
     return any(plain_key(key) == _TRIGGER for key in as_mapping(item))
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     if source.document is None:
-        return Reading(())
+        return EvalSetRows(())
     root = source.root
     if root.is_list:
         return read_records(listed(root), partial(_row, root, {}), source.folder_limits.queries)
     lists = [root[key] for key in _LISTS if root[key].is_list]
     if not lists or (root.has("evals") and not root["evals"].is_list):
         message = "evals: must be a list of evals"
-        return Reading((), (root["evals"].problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
+        return EvalSetRows((), (root["evals"].problem(message, 'write `[{"id": 1, "prompt": "..."}]`'),))
     skill = next((root[key] for key in _SKILL if root[key].text), root["skill_name"])
     shared = bundled(rest_of(root, *(str(place.path[-1]) for place in lists)), "evals_file")
     read = partial(_row, skill, shared)
     found = [read_records(listed(place), read, source.folder_limits.queries) for place in lists]
-    return Reading(
+    return EvalSetRows(
         tuple(row for reading in found for row in reading.rows),
         tuple(problem for reading in found for problem in reading.problems),
     )
 
 
-def _row(skill: Place, shared: dict[str, Data], record: Place, problems: list[Problem]) -> Row:
+def _row(skill: Node, shared: dict[str, Data], record: Node, problems: list[Problem]) -> EvalSetRow:
     key = "query" if record.has("query") and not record.has("prompt") else "prompt"
     own = text_id(record["id"], problems)
     qualified = own is not None and bool(skill.text)
     turns, attached, expected = read_prompted(record, key, () if qualified else ("id",), problems)
-    return Row(
+    return EvalSetRow(
         id=f"{skill.text}/{own}" if qualified else own,
         turns=turns,
         line=record.line,
@@ -89,13 +98,13 @@ def _beside(shared: dict[str, Data], expected: dict[str, Data]) -> dict[str, Dat
     return apart | ({"evals_file": clash} if clash else {})
 
 
-def _files(place: Place) -> tuple[str, ...]:
+def _files(place: Node) -> tuple[str, ...]:
     """The names of the files that stand in a list, as texts or as objects that name them."""
     names = (text for item in place.items for text in (item.text, *(item[key].text for key in _NAMES)) if text)
     return tuple(dict.fromkeys(names))
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="agent-skill",
     title="evals of an agent skill in JSON (`evals` with `prompt`, or a list with `query` and `should_trigger`)",
     endings=(".json", ".yaml", ".yml"),

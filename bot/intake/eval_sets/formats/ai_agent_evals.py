@@ -12,15 +12,24 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from bot.errors import Problem, foreign
+from bot.errors import Problem, untrusted
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.inputs import column_of, path_of
 from bot.intake.eval_sets.messages import read_spoken
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, bundled, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    bundled,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import listed
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _QUERY: Final = "query"
 _MAPPING: Final = "data_mapping"
@@ -29,30 +38,32 @@ _OF_THE_FILE: Final = ("$schema", "name", "data")
 """What the document says of itself, and not of its items."""
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = as_mapping(source.document.data if source.document else None)
     return "data" in data and any(key in data for key in _TELLING)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     if source.document is None:
-        return Reading((), (Problem(source.file, 1, "the file holds no JSON object", "write one JSON object"),))
+        return EvalSetRows((), (Problem(source.file, 1, "the file holds no JSON object", "write one JSON object"),))
     root = source.root
     if not root["data"].is_list:
-        message = f"data: must be a list of objects{'' if root.has('data') else perhaps('data', as_mapping(root.data))}"
+        message = (
+            f"data: must be a list of objects{'' if root.has('data') else did_you_mean('data', as_mapping(root.data))}"
+        )
         place = root["data"] if root.has("data") else root
-        return Reading((), (place.problem(message, 'write `"data": [{"query": "..."}]`'),))
+        return EvalSetRows((), (place.problem(message, 'write `"data": [{"query": "..."}]`'),))
     mapping, problems = _mapping(root)
     of_all = bundled(rest_of(root, *_OF_THE_FILE), "file", _MAPPING)
 
-    def row(record: Place, faults: list[Problem]) -> Row | None:
+    def row(record: Node, faults: list[Problem]) -> EvalSetRow | None:
         return _row(record, mapping, of_all, faults)
 
     reading = read_records(listed(root["data"]), row, source.folder_limits.queries)
-    return Reading(reading.rows, (*problems, *reading.problems))
+    return EvalSetRows(reading.rows, (*problems, *reading.problems))
 
 
-def _mapping(root: Place) -> tuple[Data, list[Problem]]:
+def _mapping(root: Node) -> tuple[Data, list[Problem]]:
     """What the document says the query's column is, ``None`` if nothing, and what is wrong with that."""
     mapping = root[_MAPPING]
     if not mapping.is_mapping and not mapping.absent:
@@ -65,7 +76,7 @@ def _mapping(root: Place) -> tuple[Data, list[Problem]]:
     return named.data, []
 
 
-def _row(record: Place, mapping: Data, of_all: Mapping[str, Data], problems: list[Problem]) -> Row | None:
+def _row(record: Node, mapping: Data, of_all: Mapping[str, Data], problems: list[Problem]) -> EvalSetRow | None:
     held = as_mapping(record.data)
     # A mapping of some items is none of the others.
     path = path_of(mapping, held) or path_of(_QUERY, held)
@@ -81,7 +92,7 @@ def _row(record: Place, mapping: Data, of_all: Mapping[str, Data], problems: lis
     for key, value in of_all.items():
         # An item's own word goes before the file's, which is kept beside it.
         expected[f"{key} (of the file)" if key in expected else key] = value
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=text_id(record["id"], problems),
@@ -90,15 +101,15 @@ def _row(record: Place, mapping: Data, of_all: Mapping[str, Data], problems: lis
     )
 
 
-def _without_query(record: Place, mapping: Data) -> Problem:
+def _without_query(record: Node, mapping: Data) -> Problem:
     column = column_of(mapping) or _QUERY
     named = f", which {_MAPPING} names for the query" if column != _QUERY else ""
     keys = set(as_mapping(record.data))
-    message = f"{record.name}: the item has no {column!r}{named}{perhaps(column, keys - {column})}"
-    return record.problem(message, f'write `"{foreign(column)}": "..."`, or name the column in {_MAPPING}')
+    message = f"{record.name}: the item has no {column!r}{named}{did_you_mean(column, keys - {column})}"
+    return record.problem(message, f'write `"{untrusted(column)}": "..."`, or name the column in {_MAPPING}')
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="ai-agent-evals",
     title="data file of the GitHub Action ai-agent-evals in JSON (`evaluators` and `data`, perhaps `data_mapping`)",
     endings=(".json",),

@@ -15,11 +15,19 @@ from bot.errors import Problem
 from bot.files.documents import Data
 from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import decoded
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _SPOKEN: Final = ("messages", "conversation", "query")
 """Where what the user says may stand; the SDK asks in this order."""
@@ -31,11 +39,11 @@ _TELLING: Final = (
 """The other inputs of the SDK's evaluators."""
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     return source.records.any(lambda record: _fits(record, source))
 
 
-def _fits(record: Place, source: Source) -> bool:
+def _fits(record: Node, source: SourceFile) -> bool:
     conversation = record["conversation"]
     if has_messages(conversation.data) or (source.is_table and '"messages"' in conversation.text):
         return True
@@ -43,16 +51,16 @@ def _fits(record: Place, source: Source) -> bool:
     return spoken and any(record.has(key) for key in _TELLING)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     limits = source.limits if source.is_table else None
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         return _row(record, limits, problems)
 
     return read_records(source.records, row, source.folder_limits.queries)
 
 
-def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -> Row | None:
+def _row(record: Node, limits: ReadingLimits | None, problems: list[Problem]) -> EvalSetRow | None:
     """A record as a row; cells of a table are decoded within ``limits``."""
     found = {key: decoded(record[key], limits) if limits else record[key] for key in _SPOKEN}
     given = [key for key in _SPOKEN if _speaks(found[key], key)]
@@ -69,7 +77,7 @@ def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -
         name: found[key].data if name == key else value
         for name, value in rest_of(record, "id", *([key] if spoken.is_text else [])).items()
     }
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=text_id(record["id"], problems),
@@ -78,23 +86,23 @@ def _row(record: Place, limits: ReadingLimits | None, problems: list[Problem]) -
     )
 
 
-def _speaks(place: Place, key: str) -> bool:
+def _speaks(place: Node, key: str) -> bool:
     """Whether what the user says stands at ``place``; a plain value may be somebody's own name of a conversation."""
     return not place.absent and (key == "query" or place.is_mapping or place.is_list)
 
 
-def _without_query(record: Place) -> Problem:
+def _without_query(record: Node) -> Problem:
     for key in ("conversation", "messages"):
         if not record[key].absent:
             fix = f'write `{{"{key}": {{"messages": [{{"role": "user", "content": "..."}}]}}}}`'
             if key == "messages":
                 fix = 'write `{"messages": [{"role": "user", "content": "..."}]}`'
             return record[key].problem(f"{key}: must hold the messages of a conversation", fix)
-    hint = perhaps("query", {key for key, _ in record.entries} - {*_TELLING, *_SPOKEN})
+    hint = did_you_mean("query", {key for key, _ in record.entries} - {*_TELLING, *_SPOKEN})
     return record.problem(f"the record has no `query`{hint}", "write what the user says as `query`")
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="azure-ai-evaluation",
     title="data of the Azure AI Evaluation SDK in JSON Lines or CSV (`query` with `response`, `context`, "
     "`ground_truth`, ..., or `conversation` with `messages`)",

@@ -14,9 +14,9 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.inputs import Flattening, Inputs
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "braintrust"
@@ -34,7 +34,7 @@ _FLATTENING: Final = Flattening(
 _ATTACHMENTS: Final = frozenset({"braintrust_attachment", "external_attachment", "inline_attachment"})
 
 
-def _records(source: Source) -> Records:
+def _records(source: SourceFile) -> Records:
     if not source.root.is_mapping:
         return source.records
     root = source.root
@@ -43,25 +43,25 @@ def _records(source: Source) -> Records:
     return next((listed(root[key]) for key in _LISTS if root[key].is_list), Records(()))
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     keys = source.keys_of(_records(source))
     split = {match[1] for key in keys if (match := _COLUMN.fullmatch(key))} if source.is_table else set()
     return "input" in keys | split and not _TELLING.isdisjoint(keys | split)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     records = _records(source)
     if source.is_table:
         source, records = _FLATTENING.undone(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["input"]))))
 
     return inputs.reading(records, row)
 
 
-def _attachments(place: Place) -> Iterator[str]:
+def _attachments(place: Node) -> Iterator[str]:
     """The names of the files that stand anywhere in an input."""
     waiting = [place]
     while waiting:
@@ -73,7 +73,7 @@ def _attachments(place: Place) -> Iterator[str]:
             waiting.extend(each for each in reversed(inner) if each.is_mapping or each.is_list)
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name=_NAME,
     title="Braintrust dataset in JSON, JSON Lines or CSV (`input` and `expected`)",
     endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),

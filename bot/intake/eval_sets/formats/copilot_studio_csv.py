@@ -18,8 +18,8 @@ from typing import Final
 from bot.errors import Problem
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.exported import Entries
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, too_many
-from bot.intake.eval_sets.table import Header, Line, TableText, find_header, plain_key
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, too_many
+from bot.intake.eval_sets.table import Header, TableLine, TableText, find_header, plain_key
 from bot.intake.expectations.export_round_trip import CARRIED
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
@@ -53,20 +53,20 @@ def _find_header(table: TableText) -> Header | None:
     return find_header(table, _is_header, _HEADER_WITHIN)
 
 
-def _is_header(line: Line) -> bool:
+def _is_header(line: TableLine) -> bool:
     named = [key for cell in line.cells if (key := plain_key(cell))]
     alone = len(named) == 1 and line.is_first
     return not _PROMPT.isdisjoint(named) and (not _TELLING.isdisjoint(named) or alone)
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     return _find_header(source.table) is not None
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     header = _find_header(source.table)
     if header is None:
-        return Reading(())
+        return EvalSetRows(())
     problems: list[Problem] = []
     for what, keys in (("the prompt", _PROMPT), ("the conversation", _CONVERSATION), ("the id", _ID)):
         twice = header.columns(keys)
@@ -75,11 +75,11 @@ def _read(source: Source) -> Reading:
             message = f"several columns could hold {what}: {names}"
             problems.append(Problem(source.file, header.line, message, "rename or remove all but one of them"))
     if problems:
-        return Reading((), tuple(problems))
+        return EvalSetRows((), tuple(problems))
     return _read_rows(source, header)
 
 
-def _read_rows(source: Source, header: Header) -> Reading:
+def _read_rows(source: SourceFile, header: Header) -> EvalSetRows:
     prompt = header.columns(_PROMPT)[0]
     entries = Entries(source)
     conversation = next(iter(header.columns(_CONVERSATION)), None)
@@ -104,7 +104,7 @@ def _read_rows(source: Source, header: Header) -> Reading:
             query.ids.setdefault(name, record.number)
         query.turns.append(record.cells[prompt])
         query.expected.append({label: record.cells[place] for place, label in labels.items() if record.cell(place)})
-    rows: list[Row] = []
+    rows: list[EvalSetRow] = []
     for key, query in found.items():
         if len(query.ids) > 1:
             second = list(query.ids)[1]
@@ -114,18 +114,18 @@ def _read_rows(source: Source, header: Header) -> Reading:
         elif not query.broken:
             entry = entries.take(query.turns[0]) if len(query.turns) == 1 else None
             rows.append(_row(query, entry, grouped=not key.startswith("\n"), conversation=key))
-    return Reading(tuple(rows), tuple(problems), frozenset(entries.used))
+    return EvalSetRows(tuple(rows), tuple(problems), frozenset(entries.used))
 
 
-def _row(query: _Conversation, entry: dict[str, Data] | None, *, grouped: bool, conversation: str) -> Row:
+def _row(query: _Conversation, entry: dict[str, Data] | None, *, grouped: bool, conversation: str) -> EvalSetRow:
     told = {} if entry is None else {CARRIED: entry}
     expected: Data = {**as_mapping(query.expected[0]), **told} or None
     if grouped and len(query.turns) > 1:
         expected = {"conversation": conversation, "turns": query.expected}
-    return Row(id=next(iter(query.ids), None), turns=tuple(query.turns), line=query.line, expected=expected)
+    return EvalSetRow(id=next(iter(query.ids), None), turns=tuple(query.turns), line=query.line, expected=expected)
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="copilot-studio",
     title=f"Copilot Studio test set in CSV (`Prompt` or `Question`, `Expected response`, ... within {_HEADER_WITHIN} "
     "lines, separated by commas, semicolons or tabs)",

@@ -18,13 +18,21 @@ from typing import Final
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_mapping
 from bot.files.limits import ReadingLimits
-from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
+from bot.intake.eval_sets.messages import UserTurns, is_messages, read_spoken
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import Records, decoded, listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 __all__ = ["READER"]
 
@@ -42,13 +50,13 @@ _TRAILING_COMMA: Final = re.compile(r",\s*([\]}])")
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellFormat:
     """How the texts of a file are read: ``separators`` says what divides each list, by the key in the file."""
 
     separators: Mapping[str, re.Pattern[str]]
     limits: ReadingLimits
 
-    def value(self, place: Place) -> Place:
+    def value(self, place: Node) -> Node:
         """What the text at ``place`` stands for; ``place`` itself if it holds no text, or one that stands for itself.
 
         Raises :class:`~bot.errors.InputError` for turns and tools that begin like JSON and are none.
@@ -73,7 +81,7 @@ class Cells:
         return place
 
 
-def cells_of(records: Records, limits: ReadingLimits, *, flat: bool) -> Cells:
+def cells_of(records: Records, limits: ReadingLimits, *, flat: bool) -> CellFormat:
     """How the texts of ``records`` are read; only a ``flat`` file has lists as texts.
 
     DeepEval joins with ``|``, before version 3 with ``;``, which counts only where no record has a ``|``.
@@ -84,7 +92,7 @@ def cells_of(records: Records, limits: ReadingLimits, *, flat: bool) -> Cells:
             for key, place in record.entries:
                 if plain_key(key) in _LISTS and separators.get(key) is not _BAR:
                     separators[key] = _BAR if "|" in place.text else _SEMICOLON
-    return Cells(separators, limits)
+    return CellFormat(separators, limits)
 
 
 _BAR: Final = re.compile(r"\|")
@@ -95,11 +103,11 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in re.split(r"[|;]", text) if name.strip()]
 
 
-def _list(place: Place, items: list[str]) -> Place:
-    return Place(place.source, place.path, list[Data](items))
+def _list(place: Node, items: list[str]) -> Node:
+    return Node(place.source, place.path, list[Data](items))
 
 
-def _decoded(place: Place, limits: ReadingLimits) -> Place:
+def _decoded(place: Node, limits: ReadingLimits) -> Node:
     """The JSON at ``place``, with a comma before the end of a list or object pardoned, as DeepEval does."""
     try:
         return decoded(place, limits)
@@ -108,7 +116,7 @@ def _decoded(place: Place, limits: ReadingLimits) -> Place:
         if mended == place.text:
             raise
         try:
-            return decoded(Place(place.source, place.path, mended), limits)
+            return decoded(Node(place.source, place.path, mended), limits)
         except InputError:
             pass
         raise
@@ -129,31 +137,31 @@ _TURNS_FIX: Final = 'write `[{"role": "user", "content": "..."}]`'
 _ATTACHED: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):([^\]\n]{1,200})\]")
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     return any(records.any(_fits) for records in _lists(source))
 
 
-def _fits(record: Place) -> bool:
+def _fits(record: Node) -> bool:
     keys = {plain_key(key) for key, _ in record.entries}
     if "input" in keys and not _OF_GOLDENS.isdisjoint(keys):
         return True
     return len(keys & {"scenario", *_OF_CONVERSATIONS}) > 1 and not keys.isdisjoint({"scenario", "turns"})
 
 
-def _lists(source: Source) -> list[Records]:
+def _lists(source: SourceFile) -> list[Records]:
     """The lists of goldens in the file: it is one itself, or an export that has them by name."""
     return [source.records, *(listed(place) for place in _exported(source))]
 
 
-def _exported(source: Source) -> list[Place]:
+def _exported(source: SourceFile) -> list[Node]:
     if source.document is None:
         return []
     root = source.root
     return [place for key, place in root.entries if plain_key(key) in _EXPORTED]
 
 
-def _read(source: Source) -> Reading:
-    rows: list[Row] = []
+def _read(source: SourceFile) -> EvalSetRows:
+    rows: list[EvalSetRow] = []
     problems: list[Problem] = [
         place.problem(f"{place.name}: must be a list of goldens", "write `[...]`")
         for place in _exported(source)
@@ -162,19 +170,19 @@ def _read(source: Source) -> Reading:
     for records in _lists(source):
         cells = cells_of(records, source.limits, flat=source.document is None)
 
-        def row(record: Place, faults: list[Problem], cells: Cells = cells) -> Row | None:
+        def row(record: Node, faults: list[Problem], cells: CellFormat = cells) -> EvalSetRow | None:
             return _row(record, cells, faults)
 
         reading = read_records(records, row, source.folder_limits.queries)
         rows.extend(reading.rows)
         problems.extend(reading.problems)
-    return Reading(tuple(rows), tuple(problems))
+    return EvalSetRows(tuple(rows), tuple(problems))
 
 
-def _row(record: Place, cells: Cells, problems: list[Problem]) -> Row | None:
+def _row(record: Node, cells: CellFormat, problems: list[Problem]) -> EvalSetRow | None:
     # Of two ways to write a key, the first counts.
     keys = {plain_key(key): key for key, _ in reversed(record.entries)}
-    values: dict[str, Place] = {}
+    values: dict[str, Node] = {}
     for key, place in record.entries:
         try:
             values[key] = cells.value(place)
@@ -207,7 +215,7 @@ def _row(record: Place, cells: Cells, problems: list[Problem]) -> Row | None:
     if per_turn is not None:
         expected[keys["turns"]] = per_turn
     images = values.get(keys.get("imagesmapping", ""))
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=text_id(record[keys.get("id", "id")], problems),
@@ -217,17 +225,17 @@ def _row(record: Place, cells: Cells, problems: list[Problem]) -> Row | None:
     )
 
 
-def _is_silent(turns: Place) -> bool:
+def _is_silent(turns: Node) -> bool:
     """Whether the user says nothing in ``turns``, as where an agent opens the conversation."""
     return is_messages(turns) and not read_spoken(turns, []).turns
 
 
-def _are_goldens(turns: Place) -> bool:
+def _are_goldens(turns: Node) -> bool:
     """Whether ``turns`` are goldens themselves, as before DeepEval 3."""
     return any(item.has("input") and not item.has("role") for item in turns.items)
 
 
-def _goldens_of(turns: Place, problems: list[Problem]) -> tuple[Spoken, Data]:
+def _goldens_of(turns: Node, problems: list[Problem]) -> tuple[UserTurns, Data]:
     """What the goldens ``turns`` say, and what is expected of each."""
     said: list[str] = []
     for item in turns.items:
@@ -235,7 +243,7 @@ def _goldens_of(turns: Place, problems: list[Problem]) -> tuple[Spoken, Data]:
             said.append(item["input"].data)
         else:
             problems.append(item.problem(f"{item.name}: the turn has no `input`", 'write `{"input": "..."}`'))
-    return Spoken(tuple(said)), [rest_of(item, "input") for item in turns.items]
+    return UserTurns(tuple(said)), [rest_of(item, "input") for item in turns.items]
 
 
 def _attached(turns: Iterable[str], images: Data) -> list[str]:
@@ -248,14 +256,14 @@ def _attached(turns: Iterable[str], images: Data) -> list[str]:
     return named
 
 
-def _without_query(record: Place, keys: dict[str, str]) -> Problem:
-    hint = perhaps("input", set(keys) - _OF_GOLDENS) or perhaps("scenario", set(keys) - _OF_CONVERSATIONS)
+def _without_query(record: Node, keys: dict[str, str]) -> Problem:
+    hint = did_you_mean("input", set(keys) - _OF_GOLDENS) or did_you_mean("scenario", set(keys) - _OF_CONVERSATIONS)
     where = f"{record.name}: " if record.path else ""
     message = f"{where}the golden has neither an `input` nor a `scenario` nor `turns`{hint}"
     return record.problem(message, "write what the user says as `input`, or a conversation as `scenario` and `turns`")
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="deepeval",
     title="goldens of DeepEval in JSON, JSON Lines or CSV (`input` with `expected_output`, `expected_tools`, ..., or "
     "`scenario` with `turns` or `expected_outcome`)",

@@ -17,9 +17,9 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data
 from bot.intake.eval_sets.inputs import Inputs, cell
 from bot.intake.eval_sets.messages import is_messages
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile
 from bot.intake.eval_sets.records import Records, decoded
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "inspect"
@@ -30,14 +30,14 @@ _FILE_NAME: Final = re.compile(r"[^\s\0]{1,200}")
 _ENDING: Final = re.compile(r".\.[A-Za-z]\w{0,7}$")
 
 
-def _records(source: Source) -> Records:
+def _records(source: SourceFile) -> Records:
     """The samples; a JSON file may hold a single one."""
     if source.root.is_mapping:
         return Records((source.root,))
     return source.records
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     records = _records(source)
     keys = source.keys_of(records)
     if source.document is not None and not source.records.places and not keys <= _FIELDS:
@@ -47,11 +47,11 @@ def _recognises(source: Source) -> bool:
     return "input" in keys and not _TELLING.isdisjoint(keys) and spoken
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     records = _records(source)
     inputs = Inputs(format=_NAME, key="input", source=source)
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         sample = _sample(source, record, problems)
         if source.columns is None or source.columns.query is None:
             _check_input(sample, problems)
@@ -62,7 +62,7 @@ def _read(source: Source) -> Reading:
     return inputs.reading(records, row)
 
 
-def _check_input(sample: Place, problems: list[Problem]) -> None:
+def _check_input(sample: Node, problems: list[Problem]) -> None:
     """Inspect takes a text or messages, and neither an object nor a list of texts."""
     place = sample["input"]
     if place.is_mapping or (place.is_list and any(not item.is_mapping for item in place.items)):
@@ -70,7 +70,7 @@ def _check_input(sample: Place, problems: list[Problem]) -> None:
         problems.append(place.problem(message, 'write a text, or `[{"role": "user", "content": "..."}]`'))
 
 
-def _sample(source: Source, record: Place, problems: list[Problem]) -> Place:
+def _sample(source: SourceFile, record: Node, problems: list[Problem]) -> Node:
     """``record`` with the cells of a table that hold JSON decoded; the faults of its fields go to ``problems``."""
     held: dict[str, Data] = {key: place.data for key, place in record.entries}
     in_cells = source.is_table
@@ -87,14 +87,14 @@ def _sample(source: Source, record: Place, problems: list[Problem]) -> Place:
         query = cell(record["input"], source.limits, strict=_looks_like_messages(record["input"]))
         if is_messages(query):
             held["input"] = query.data
-    return Place(record.source, record.path, held)
+    return Node(record.source, record.path, held)
 
 
-def _looks_like_messages(place: Place) -> bool:
+def _looks_like_messages(place: Node) -> bool:
     return re.match(r'\[\s*\{\s*"(?:role|content)"', place.text) is not None
 
 
-def _fault(value: Place, key: str) -> Iterator[Problem]:
+def _fault(value: Node, key: str) -> Iterator[Problem]:
     """What is wrong with the decoded ``value`` of the field ``key``."""
     if value.absent:
         return
@@ -112,7 +112,7 @@ def _fault(value: Place, key: str) -> Iterator[Problem]:
                 yield content.problem(f"{value.name}.{name}: must be a text", fix)
 
 
-def _fixtures(source: Source, sample: Place) -> Iterator[str]:
+def _fixtures(source: SourceFile, sample: Node) -> Iterator[str]:
     """The files beside the samples that a runner needs; a file whose content the sample holds is none of them."""
     files = decoded(sample["files"], source.limits)
     sandbox = decoded(sample["sandbox"], source.limits)
@@ -129,7 +129,7 @@ def _is_file_name(text: str) -> bool:
     return _ENDING.search(posixpath.basename(text)) is not None or "/" in text
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name=_NAME,
     title="samples of Inspect in JSON, JSON Lines or CSV (`input` and `target`)",
     endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),

@@ -17,9 +17,9 @@ from typing import Final
 from bot.errors import Problem
 from bot.intake.eval_sets.inputs import Flattening, Inputs
 from bot.intake.eval_sets.messages import is_messages
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "langsmith"
@@ -47,13 +47,13 @@ _OTHERS: Final = frozenset({"expectations"})
 """Keys of MLflow's evaluation datasets, which have ``inputs`` too."""
 
 
-def _records(source: Source) -> Records:
+def _records(source: SourceFile) -> Records:
     if source.root.is_mapping:
         return listed(source.root["examples"])
     return source.records
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     records = _records(source)
     keys = source.keys_of(records)
     if not source.is_table:
@@ -75,24 +75,24 @@ def _is_fine_tuning(records: Records) -> bool:
     )
 
 
-def _ends_with_answer(record: Place) -> bool:
+def _ends_with_answer(record: Node) -> bool:
     return record["messages"].items[-1]["role"].text == "assistant"
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     records = _records(source)
     if source.is_table:
         source, records = _FLATTENING.undone(source)
     key = "messages" if "inputs" not in records.keys and _is_fine_tuning(records) else "inputs"
     inputs = Inputs(format=_NAME, key=key, source=source)
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         return inputs.row(record, problems, Setup(attachments=tuple(_attachments(record["attachments"], problems))))
 
     return inputs.reading(records, row)
 
 
-def _attachments(place: Place, problems: list[Problem]) -> Iterator[str]:
+def _attachments(place: Node, problems: list[Problem]) -> Iterator[str]:
     """The names of an example's attachments: the keys of a mapping, or a list of them."""
     if place.is_mapping:
         yield from (key for key, _ in place.entries)
@@ -110,7 +110,7 @@ def _attachments(place: Place, problems: list[Problem]) -> Iterator[str]:
         problems.append(place.problem(message, 'write `{"name": {...}}`'))
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name=_NAME,
     title="LangSmith dataset in JSON, JSON Lines or CSV (`inputs` and `outputs`; or `messages` for fine-tuning)",
     endings=(".json", ".jsonl", ".ndjson", ".csv", ".tsv"),

@@ -17,8 +17,8 @@ from typing import Final, cast
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Path, as_list, as_mapping
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough, too_many
-from bot.text.did_you_mean import perhaps
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough, too_many
+from bot.text.did_you_mean import did_you_mean
 
 _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
 _ITEM_KEYS: Final = ("prompt", "turns", "expected_response")
@@ -35,7 +35,7 @@ _OF_AN_ITEM: Final = frozenset(
 _OF_PROMPTFOO: Final = frozenset({"providers", "targets", "tests", "scenarios", "defaultTest"})
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = source.document.data if source.document else None
     if isinstance(data, list):
         return _are_items([as_mapping(item) for item in data])
@@ -60,7 +60,7 @@ def _are_items(items: list[Mapping[str, Data]]) -> bool:
     return bool(prompted) and (known or any("expected_response" in item for item in prompted))
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     document = cast(Document, source.document)
     whole = as_mapping(document.data)
     if isinstance(document.data, list):
@@ -76,20 +76,22 @@ def _read(source: Source) -> Reading:
     if not isinstance(items, list):
         if "items" in whole:
             message, fix = "items: must be a list of evaluation items", 'write `"items": [{"prompt": "..."}]`'
-            return Reading((), (*problems, document.problem(("items",), message, fix)))
-        message = f"items: the list of evaluation items is missing{perhaps('items', set(whole) - {_DEFAULTS})}"
+            return EvalSetRows((), (*problems, document.problem(("items",), message, fix)))
+        message = f"items: the list of evaluation items is missing{did_you_mean('items', set(whole) - {_DEFAULTS})}"
         problems.append(document.problem(("items",), message, 'add `"items": [...]`'))
-        return Reading((), tuple(problems))
+        return EvalSetRows((), tuple(problems))
     reading = _read_items(document, items, ("items",), _defaults(whole), source.folder_limits.queries)
-    return Reading(reading.rows, (*problems, *reading.problems))
+    return EvalSetRows(reading.rows, (*problems, *reading.problems))
 
 
 def _defaults(whole: Mapping[str, Data]) -> dict[str, Data]:
     return {key: value for key, value in whole.items() if key.startswith(_DEFAULT) and value}
 
 
-def _read_items(document: Document, items: list[Data], at: Path, defaults: Mapping[str, Data], most: int) -> Reading:
-    rows: list[Row] = []
+def _read_items(
+    document: Document, items: list[Data], at: Path, defaults: Mapping[str, Data], most: int
+) -> EvalSetRows:
+    rows: list[EvalSetRow] = []
     problems: list[Problem] = []
     for place, item in enumerate(items):
         problem = partial(document.problem, (*at, place))
@@ -99,10 +101,10 @@ def _read_items(document: Document, items: list[Data], at: Path, defaults: Mappi
             rows.append(_row(document, item, (*at, place), defaults))
         except InputError as error:
             problems.extend(error.problems)
-    return Reading(tuple(rows), tuple(problems))
+    return EvalSetRows(tuple(rows), tuple(problems))
 
 
-def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data]) -> Row:
+def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data]) -> EvalSetRow:
     """The item at ``at``; raises :class:`InputError` with all its faults."""
     where = ".".join(str(step) for step in at)
     if not isinstance(item, dict):
@@ -112,7 +114,7 @@ def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data])
     turns: tuple[str, ...] = ()
     expected = {key: value for key, value in item.items() if key not in ("id", "prompt")}
     if ("prompt" in item) == ("turns" in item):
-        meant = "" if "prompt" in item else perhaps("prompt", set(item) - set(_ITEM_KEYS))
+        meant = "" if "prompt" in item else did_you_mean("prompt", set(item) - set(_ITEM_KEYS))
         message = f"{where}: an item must have either `prompt` or `turns`{meant}"
         fix = "write `prompt` for a single turn, `turns` for a conversation"
         problems.append(document.problem(at, message, fix))
@@ -124,7 +126,7 @@ def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data])
     if problems:
         raise InputError(problems)
     expected |= defaults
-    return Row(id=name, turns=turns, line=document.line(at), expected=expected or None)
+    return EvalSetRow(id=name, turns=turns, line=document.line(at), expected=expected or None)
 
 
 def _turns(document: Document, turns: Data, at: Path, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
@@ -151,7 +153,7 @@ def _prompt(document: Document, holder: Mapping[str, Data], at: Path, problems: 
     if isinstance(prompt, str) and prompt.strip():
         return prompt
     if "prompt" not in holder:
-        message = f"{where}.prompt: the key is missing{perhaps('prompt', set(holder) - set(_ITEM_KEYS))}"
+        message = f"{where}.prompt: the key is missing{did_you_mean('prompt', set(holder) - set(_ITEM_KEYS))}"
     elif isinstance(prompt, str):
         message = f"{where}.prompt: is empty"
     else:
@@ -176,7 +178,7 @@ def _id(document: Document, item: Mapping[str, Data], at: Path, problems: list[P
     return None
 
 
-def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Reading:
+def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> EvalSetRows:
     """The older shape with prompts and expected responses in two lists, paired by position."""
     problems: list[Problem] = []
     prompts, answers = whole["prompts"], whole.get("expected_responses")
@@ -184,8 +186,8 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Readi
         if not isinstance(value, list) and not (key == "expected_responses" and value is None):
             problems.append(document.problem((key,), f"{key}: must be a list", "write `[...]`"))
     if problems:
-        return Reading((), tuple(problems))
-    rows: list[Row] = []
+        return EvalSetRows((), tuple(problems))
+    rows: list[EvalSetRow] = []
     expectations = as_list(answers)
     for place, prompt in enumerate(as_list(prompts)):
         at: Path = ("prompts", place)
@@ -200,12 +202,12 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> Readi
                 continue
             expected["expected_response"] = expectations[place]
         expected |= _defaults(whole)
-        rows.append(Row(turns=(prompt,), line=document.line(at), expected=expected or None))
+        rows.append(EvalSetRow(turns=(prompt,), line=document.line(at), expected=expected or None))
     if answers is not None and len(as_list(prompts)) > len(expectations):
         problems.append(_unpaired(document, "prompts", "expected_responses", len(expectations)))
     elif len(expectations) > len(as_list(prompts)):
         problems.append(_unpaired(document, "expected_responses", "prompts", len(as_list(prompts))))
-    return Reading(tuple(rows), tuple(problems))
+    return EvalSetRows(tuple(rows), tuple(problems))
 
 
 def _unpaired(document: Document, longer: str, shorter: str, first: int) -> Problem:
@@ -216,7 +218,7 @@ def _unpaired(document: Document, longer: str, shorter: str, first: int) -> Prob
     return document.problem((longer, first), f"{longer}.{first}: has no counterpart in {shorter}{more}", fix)
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="m365-copilot-eval",
     title="M365 Copilot eval document in JSON (`items`, a list of prompts, or `prompts` and `expected_responses`)",
     endings=(".json",),

@@ -12,17 +12,25 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.columns import Columns, declaring, query_keys
 from bot.intake.eval_sets.inputs import missing_columns
-from bot.intake.eval_sets.messages import Spoken, is_messages, read_spoken
+from bot.intake.eval_sets.messages import UserTurns, is_messages, read_spoken
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import beside_places, located
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 _TELLING: Final = ("ideal", "choice_strings", "completion", "criteria")
 """What a sample has beside its input, for the evals of the registry."""
@@ -31,40 +39,40 @@ _OF_A_LINE: Final = frozenset({"item", "sample"})
 _LOOKED_AT: Final = 50
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     return source.records.any(lambda record: _is_sample(record) or (_is_line(record) and _may_be_data(record, source)))
 
 
-def _is_sample(record: Place) -> bool:
+def _is_sample(record: Node) -> bool:
     if not record.has("input") or record.has("target"):
         return False
     return record.has("ideal") or (is_messages(record["input"]) and any(record.has(key) for key in _TELLING))
 
 
-def _is_line(record: Place) -> bool:
+def _is_line(record: Node) -> bool:
     return record["item"].is_mapping and all(key.split(".")[0] in _OF_A_LINE for key, _ in record.entries)
 
 
-def _may_be_data(record: Place, source: Source) -> bool:
+def _may_be_data(record: Node, source: SourceFile) -> bool:
     """Whether an ``item`` is one of an eval: lists of items of any other kind are about as well."""
     return source.lines is not None or len(record.entries) > 1 or bool(_queries(record["item"]))
 
 
-def _queries(item: Place) -> list[str]:
+def _queries(item: Node) -> list[str]:
     return query_keys(key for key, _ in item.entries)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     columns = source.columns or Columns()
     wrong = missing_columns(READER.name, source, [record["item"] for record in source.records.places])
     if wrong:
-        return Reading((), (*source.records.problems, *wrong))
+        return EvalSetRows((), (*source.records.problems, *wrong))
     try:
         column = columns.query or _column(source)
     except InputError as error:
-        return Reading((), (*source.records.problems, *error.problems))
+        return EvalSetRows((), (*source.records.problems, *error.problems))
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         if record.has("item") and not record.has("input"):
             return _item_row(record, column, columns, problems)
         return _sample_row(record, problems)
@@ -72,7 +80,7 @@ def _read(source: Source) -> Reading:
     return read_records(source.records, row, source.folder_limits.queries)
 
 
-def _column(source: Source) -> str:
+def _column(source: SourceFile) -> str:
     """The key of the query in items, empty if the file has none; raises :class:`InputError` if it cannot be told."""
     items = [record["item"] for record in source.records.places if _is_line(record)][:_LOOKED_AT]
     if not items:
@@ -90,14 +98,14 @@ def _column(source: Source) -> str:
     raise InputError([items[0].problem(told, fix)])
 
 
-def _sample_row(record: Place, problems: list[Problem]) -> Row | None:
+def _sample_row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
     held = record["input"]
     if held.absent:
-        hint = perhaps("input", {key for key, _ in record.entries} - {"input", *_TELLING})
+        hint = did_you_mean("input", {key for key, _ in record.entries} - {"input", *_TELLING})
         problems.append(record.problem(f"the sample has no `input`{hint}", "write the prompt as `input`"))
         return None
     spoken = _spoken(held, problems)
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=text_id(record["id"], problems),
@@ -106,15 +114,15 @@ def _sample_row(record: Place, problems: list[Problem]) -> Row | None:
     )
 
 
-def _item_row(record: Place, column: str, columns: Columns, problems: list[Problem]) -> Row | None:
+def _item_row(record: Node, column: str, columns: Columns, problems: list[Problem]) -> EvalSetRow | None:
     item = record["item"]
     if not item.is_mapping:
         problems.append(item.problem("item: must be an object", 'write `"item": {...}`'))
         return None
     query = located(item, column)
     if query is None or query.absent:
-        hint = perhaps(column, {key for key, _ in item.entries} - {column})
-        fix = f"write what the user says as `{foreign(column)}`"
+        hint = did_you_mean(column, {key for key, _ in item.entries} - {column})
+        fix = f"write what the user says as `{untrusted(column)}`"
         problems.append(item.problem(f"the item has no {column!r}{hint}", fix))
         return None
     spoken = _spoken(query, problems)
@@ -126,7 +134,7 @@ def _item_row(record: Place, column: str, columns: Columns, problems: list[Probl
     if rest:
         expected["item"] = rest
     expected |= rest_of(record, "item")
-    return Row(
+    return EvalSetRow(
         turns=spoken.turns,
         line=record.line,
         id=None if identifier is None else text_id(identifier, problems),
@@ -135,27 +143,27 @@ def _item_row(record: Place, column: str, columns: Columns, problems: list[Probl
     )
 
 
-def _spoken(place: Place, problems: list[Problem]) -> Spoken:
+def _spoken(place: Node, problems: list[Problem]) -> UserTurns:
     """What is asked at ``place``: by the user, or by the system where the user says nothing."""
     found: list[Problem] = []
     spoken = read_spoken(place, found)
     if not spoken.turns and is_messages(place):
         asking = [message for message in place.items if _asks(message)]
         if asking:
-            return read_spoken(Place(place.source, place.path, [_as_user(asking[-1])]), problems)
+            return read_spoken(Node(place.source, place.path, [_as_user(asking[-1])]), problems)
     problems.extend(found)
     return spoken
 
 
-def _asks(message: Place) -> bool:
+def _asks(message: Node) -> bool:
     return message["role"].text in ("system", "developer") and not message["name"].text.startswith("example")
 
 
-def _as_user(message: Place) -> Data:
+def _as_user(message: Node) -> Data:
     return {**as_mapping(message.data), "role": "user"}
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="openai-evals",
     title="samples of OpenAI evals in JSON Lines (`input` and `ideal`), or data of the Evals API (`item`)",
     endings=(".jsonl", ".ndjson", ".json"),

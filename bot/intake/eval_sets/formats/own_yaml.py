@@ -14,8 +14,8 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping
-from bot.files.validation import Checked, DemandError, FileModel, Text, Tuple, validate
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough, too_many
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple, validate
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough, too_many
 from bot.intake.query import Setup, SpokenFile
 
 FORMAT_VERSION: Final = 1
@@ -23,7 +23,7 @@ FORMAT_VERSION: Final = 1
 
 def _known_version(version: int) -> int:
     if version != FORMAT_VERSION:
-        raise DemandError(
+        raise ConstraintError(
             f"{FORMAT_VERSION}, the only version of the format there is", f"write `eval_set: {FORMAT_VERSION}`"
         )
     return version
@@ -46,16 +46,16 @@ class EvalSetFile(FileModel):
     queries: Tuple[QueryFile]
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = as_mapping(source.document.data if source.document else None)
     queries = [as_mapping(item) for item in as_list(data.get("queries"))]
     return "eval_set" in data or any("turns" in query or "query" in query for query in queries)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     document = cast(Document, source.document)
     data = dict(as_mapping(document.data))
-    rows: list[Row] = []
+    rows: list[EvalSetRow] = []
     problems: list[Problem] = []
     items = data.get("queries")
     if isinstance(items, list):
@@ -74,12 +74,12 @@ def _read(source: Source) -> Reading:
         validate(EvalSetFile, document, data)
     except InputError as error:
         problems.extend(error.problems)
-    return Reading(tuple(rows), tuple(problems))
+    return EvalSetRows(tuple(rows), tuple(problems))
 
 
-def _row(document: Document, item: Data, place: int) -> Row:
+def _row(document: Document, item: Data, place: int) -> EvalSetRow:
     query = validate(QueryFile, document, item, ("queries", place))
-    return Row(
+    return EvalSetRow(
         id=query.id,
         turns=query.spoken,
         line=document.line(("queries", place)),
@@ -88,7 +88,7 @@ def _row(document: Document, item: Data, place: int) -> Row:
     )
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="incumbent",
     title="Incumbent's own YAML with `eval_set: 1` and `queries`",
     endings=(".yaml", ".yml", ".json"),

@@ -12,16 +12,16 @@ from typing import Final
 from bot.files.documents import Data
 from bot.intake.eval_sets.columns import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
 from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
-from bot.intake.eval_sets.reader import Reader, Reading, Source, rest_of
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRows, SourceFile, rest_of
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Place
+from bot.intake.node import Node
 
 _OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
 """Keys of queries in our own format, which a list in YAML with nothing else is a slip of."""
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     if source.document is None:
         return has_query_column(source)
     if isinstance(source.document.data, dict):
@@ -31,7 +31,7 @@ def _recognises(source: Source) -> bool:
     return has_query_column(source) and not is_slip
 
 
-def _lists(source: Source) -> list[Place]:
+def _lists(source: SourceFile) -> list[Node]:
     """The lists of queries in a file that is a mapping; a list of a common name must say what it expects as well."""
     if source.document is None:
         return []
@@ -39,12 +39,12 @@ def _lists(source: Source) -> list[Place]:
     return [place for key, place in root.entries if plain_key(key) in LIST_NAMES and _is_eval_set(key, place)]
 
 
-def _is_eval_set(key: str, place: Place) -> bool:
+def _is_eval_set(key: str, place: Node) -> bool:
     keys = listed(place).keys
     return bool(query_keys(keys)) and (plain_key(key) in TELLING_LIST_NAMES or expects(keys))
 
 
-def records_in(source: Source) -> Records:
+def records_in(source: SourceFile) -> Records:
     """The records of a plain file: those of its list, or of the lists in it that have the usual names."""
     places = _named(source)
     if not places:
@@ -56,7 +56,7 @@ def records_in(source: Source) -> Records:
     )
 
 
-def _named(source: Source) -> list[Place]:
+def _named(source: SourceFile) -> list[Node]:
     """The lists in a mapping: those of queries, else all with usual names."""
     if not source.root.is_mapping:
         return []
@@ -64,7 +64,7 @@ def _named(source: Source) -> list[Place]:
     return _lists(source) or [place for key, place in root.entries if plain_key(key) in LIST_NAMES and place.is_list]
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     if not source.root.is_mapping:
         return read_plain(source)
     root = source.root
@@ -72,7 +72,7 @@ def _read(source: Source) -> Reading:
     return read_plain(source, records_in(source), told)
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="plain-records",
     title="a list of records in JSON Lines, JSON or YAML (perhaps under `cases`, `tests`, ...), with the query in a "
     "column such as `query`, `prompt` or `question`",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
-from bot.intake.eval_sets.reader import Reader
+from bot.intake.eval_sets.reader import EvalSetReader
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="plain-table",
     title="a table in CSV, with the query in a column such as `query`, `prompt` or `question`",
     endings=(".csv", ".tsv"),

@@ -16,9 +16,17 @@ from typing import Final
 from bot.errors import Problem
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.inputs import read_prompted
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, read_records, rest_of, text_id
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    SourceFile,
+    read_records,
+    rest_of,
+    text_id,
+)
 from bot.intake.eval_sets.records import listed
-from bot.intake.node import Place
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _STIMULI: Final = "stimuli"
@@ -26,7 +34,7 @@ _OF_A_STIMULUS: Final = frozenset({"prompt", "turns", "graders", "rubric"})
 _OF_A_SPEC: Final = frozenset({"defaults", "config", "scoring", "environment", "type"})
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = as_mapping(source.document.data if source.document else None)
     if _STIMULI not in data:
         return False
@@ -34,23 +42,23 @@ def _recognises(source: Source) -> bool:
     return any(item.keys() & _OF_A_STIMULUS for item in items) or bool(data.keys() & _OF_A_SPEC)
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     if source.document is None:
-        return Reading(())
+        return EvalSetRows(())
     root = source.root
     stimuli = root[_STIMULI]
     if not stimuli.is_list:
         message = f"{_STIMULI}: must be a list of stimuli"
-        return Reading((), (root[_STIMULI].problem(message, "write `- name:` and `prompt:` for each"),))
+        return EvalSetRows((), (root[_STIMULI].problem(message, "write `- name:` and `prompt:` for each"),))
     shared = rest_of(root, _STIMULI)
     return read_records(listed(stimuli), partial(_row, root["environment"], shared), source.folder_limits.queries)
 
 
-def _row(common: Place, shared: dict[str, Data], stimulus: Place, problems: list[Problem]) -> Row:
+def _row(common: Node, shared: dict[str, Data], stimulus: Node, problems: list[Problem]) -> EvalSetRow:
     turns, attached, expected = read_prompted(stimulus, "prompt", ("name",), problems)
     if shared:
         expected["eval_spec"] = shared
-    return Row(
+    return EvalSetRow(
         id=text_id(stimulus["name"], problems),
         turns=turns,
         line=stimulus.line,
@@ -59,7 +67,7 @@ def _row(common: Place, shared: dict[str, Data], stimulus: Place, problems: list
     )
 
 
-def _setup(stimulus: Place, common: Place, attached: tuple[str, ...]) -> Setup:
+def _setup(stimulus: Node, common: Node, attached: tuple[str, ...]) -> Setup:
     """The environment of a stimulus, merged with that of the file: a name is the tenant, its files are fixtures."""
     environments = (common, stimulus["environment"])
     # A parameter such as `${ENVIRONMENT}` is filled in by each run, and names no tenant.
@@ -72,7 +80,7 @@ def _setup(stimulus: Place, common: Place, attached: tuple[str, ...]) -> Setup:
     )
 
 
-def _files(place: Place) -> list[str]:
+def _files(place: Node) -> list[str]:
     """The names of the files that stand in a list, as texts or by where they come from."""
     names = (item.text or item["src"].text or item["path"].text for item in place.items)
     return [name for name in names if name]
@@ -82,7 +90,7 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="vally",
     title="Vally eval spec in YAML with `stimuli`",
     endings=(".yaml", ".yml", ".json"),

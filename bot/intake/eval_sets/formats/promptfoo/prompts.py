@@ -13,14 +13,14 @@ from io import StringIO
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, rendered
-from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, Files
-from bot.intake.eval_sets.messages import Spoken, has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import Source, rest_of
-from bot.intake.node import Parsed, Place
+from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, ReferencedFiles
+from bot.intake.eval_sets.messages import UserTurns, has_messages, is_messages, read_spoken
+from bot.intake.eval_sets.reader import SourceFile, rest_of
+from bot.intake.node import Node, Parsed
 
 DEFAULT: Final = "{{prompt}}"
 """The prompt of a config that has none."""
@@ -35,7 +35,7 @@ _Leaves: TypeAlias = "Template | list[_Leaves] | dict[str, _Leaves] | int | floa
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PromptTemplate:
     """A prompt before its variables are put in; ``told`` is what the config says of it beside its text."""
 
     raw: str
@@ -60,19 +60,21 @@ class Compiled:
     history: bool
 
 
-def read_prompts(place: Place, files: Files, problems: list[Problem], otherwise: str = "") -> list[Prompt]:
+def read_prompts(
+    place: Node, files: ReferencedFiles, problems: list[Problem], otherwise: str = ""
+) -> list[PromptTemplate]:
     """The prompts that stand at ``place`` of a config; what is wrong is added to ``problems``.
 
     ``otherwise`` is what one can do where they cannot be read.
     """
     if place.absent:
-        return [Prompt(DEFAULT, files.config.file, 1, "prompts", {})]
+        return [PromptTemplate(DEFAULT, files.config.file, 1, "prompts", {})]
     if place.is_mapping and not place.has("raw") and not place.has("id"):
         # An older way: names of files, each with its label.
-        items = [(Place(item.source, item.path, key), {"label": item.data}) for key, item in place.entries]
+        items = [(Node(item.source, item.path, key), {"label": item.data}) for key, item in place.entries]
     else:
         items = [(item, {}) for item in (place.items if place.is_list else (place,))]
-    found: list[Prompt] = []
+    found: list[PromptTemplate] = []
     # Each prompt makes a query of each test at least: of more, none would be read.
     most = files.config.folder_limits.queries + 1
     for item, told in items:
@@ -86,7 +88,7 @@ def read_prompts(place: Place, files: Files, problems: list[Problem], otherwise:
     return found
 
 
-def _prompts(item: Place, told: dict[str, Data], files: Files) -> Iterator[Prompt]:
+def _prompts(item: Node, told: dict[str, Data], files: ReferencedFiles) -> Iterator[PromptTemplate]:
     held = item
     if item.is_mapping:
         told = told | rest_of(item, "raw")
@@ -99,40 +101,40 @@ def _prompts(item: Place, told: dict[str, Data], files: Files) -> Iterator[Promp
                 if name.lower().endswith(".json"):
                     # It is a template, and JSON only once the variables are put in.
                     source = files.text(held, name)
-                    yield Prompt(source.text, source.file, 1, f"{held.name}: {source.path}", told)
+                    yield PromptTemplate(source.text, source.file, 1, f"{held.name}: {source.path}", told)
                     continue
                 (source,) = files.all(held, name)
                 yield from _in_file(source, held, told)
             return
         if text.strip() and (held is item or item.has("raw")):
-            yield Prompt(text, item.source.document.file, item.line, item.name, told)
+            yield PromptTemplate(text, item.source.document.file, item.line, item.name, told)
             return
     elif is_messages(held) or (held is not item and has_messages(held.data)):
-        yield Prompt(_dumped(held.data), item.source.document.file, item.line, item.name, told)
+        yield PromptTemplate(_dumped(held.data), item.source.document.file, item.line, item.name, told)
         return
     message = f"{item.name}: is no prompt"
     raise InputError([item.problem(message, "write a text, a list of messages, or `file://` and the name of a file")])
 
 
-def _in_file(source: Source, place: Place, told: dict[str, Data]) -> Iterator[Prompt]:
+def _in_file(source: SourceFile, place: Node, told: dict[str, Data]) -> Iterator[PromptTemplate]:
     ending = source.path.rpartition(".")[2].lower()
     name = f"{place.name}: {source.path}"
     if source.document is not None:
-        yield Prompt(_dumped(source.document.data), source.file, 1, name, told)
+        yield PromptTemplate(_dumped(source.document.data), source.file, 1, name, told)
     elif ending in ("jsonl", "ndjson"):
         for number, line in enumerate(StringIO(source.text, newline="\n"), 1):
             if line.strip():
-                yield Prompt(line.strip(), source.file, number, name, told)
+                yield PromptTemplate(line.strip(), source.file, number, name, told)
     elif ending == "csv":
         for record in source.records.places:
             label = {"label": record["label"].data} if record.has("label") else {}
             held = record["prompt"].data or next(iter(as_mapping(record.data).values()))
-            yield Prompt(str(held), source.file, record.line, name, told | label)
+            yield PromptTemplate(str(held), source.file, record.line, name, told | label)
     else:
         yield from _split(source, name, told, ending == "txt")
 
 
-def _split(source: Source, name: str, told: dict[str, Data], several: bool) -> Iterator[Prompt]:
+def _split(source: SourceFile, name: str, told: dict[str, Data], several: bool) -> Iterator[PromptTemplate]:
     """The prompts of a text, which in a ``.txt`` stand between lines of ``---``."""
     start = line = 0
     ends = (match.span() for match in _BETWEEN.finditer(source.text)) if several else ()
@@ -141,7 +143,7 @@ def _split(source: Source, name: str, told: dict[str, Data], several: bool) -> I
         if piece.strip():
             before = len(piece) - len(piece.lstrip())
             begun = line + source.text.count("\n", start, start + before) + 1
-            yield Prompt(piece.strip() if several else piece, source.file, begun, name, told)
+            yield PromptTemplate(piece.strip() if several else piece, source.file, begun, name, told)
         line += source.text.count("\n", start, following)
         start = following
 
@@ -192,25 +194,25 @@ def render(prompt: Compiled, variables: Mapping[str, Data], room: int) -> tuple[
 
 
 def speak(
-    value: Data, prompt: Prompt, path: str, limits: ReadingLimits, problems: list[Problem]
-) -> tuple[Spoken, Data]:
+    value: Data, prompt: PromptTemplate, path: str, limits: ReadingLimits, problems: list[Problem]
+) -> tuple[UserTurns, Data]:
     """The turns of a rendered prompt, and its messages where they are more than plain turns."""
     if isinstance(value, str):
         if not _CHAT.match(value) and not _YAML_CHAT.match(value):
-            return Spoken((value,), is_text=True), None
+            return UserTurns((value,), is_text=True), None
         try:
             chat = parse_yaml(value.encode(), prompt.file, limits) if _YAML_CHAT.match(value) else None
             data = parse_json_text(value, prompt.file, limits).data if chat is None else chat.data
         except InputError as error:
             message = f"{prompt.name}: the messages cannot be read once the variables are put in"
-            fix = f"write `{{{{ name | dump }}}}` for texts inside; {foreign(error.problems[0].message)}"
+            fix = f"write `{{{{ name | dump }}}}` for texts inside; {untrusted(error.problems[0].message)}"
             problems.append(Problem(prompt.file, prompt.line, message, fix))
-            return Spoken(), None
+            return UserTurns(), None
     else:
         data = value
     place = Parsed(path, Document(prompt.file, "", data, is_json=True, first_line=prompt.line or 1)).root
     if not is_messages(place) and not (has_messages(data) and is_messages(place["messages"])):
-        return Spoken((value if isinstance(value, str) else _indented(data),), is_text=True), None
+        return UserTurns((value if isinstance(value, str) else _indented(data),), is_text=True), None
     return read_spoken(place, problems), None if _is_one_turn(data) else data
 
 

@@ -22,15 +22,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.errors import InputError, Problem, foreign
+from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.columns import FORMATS_FILE, named
-from bot.intake.eval_sets.formats.promptfoo.prompts import Compiled, Prompt, compile_prompt, read_prompts, render, speak
+from bot.intake.eval_sets.formats.promptfoo.prompts import (
+    Compiled,
+    PromptTemplate,
+    compile_prompt,
+    read_prompts,
+    render,
+    speak,
+)
 from bot.intake.eval_sets.formats.promptfoo.template import SAID, TemplateFault, TooLongFault
-from bot.intake.eval_sets.formats.promptfoo.tests import Case, read_cases
-from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, Files, Variables
-from bot.intake.eval_sets.reader import Reader, Reading, Row, Source, enough
-from bot.intake.node import Place
+from bot.intake.eval_sets.formats.promptfoo.tests import PromptfooTest, read_cases
+from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, ReferencedFiles, Variables
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "promptfoo"
@@ -41,7 +48,7 @@ _OF_A_TEST: Final = frozenset({"vars", "assert", "metadata", "options"})
 _FOR_ALL: Final = ("description", "tags", "defaultTest", "assertionTemplates", "derivedMetrics")
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     data = as_mapping(source.document.data if source.document else None)
     if "prompts" in data and data.keys() & _TELLING:
         return True
@@ -68,9 +75,9 @@ class _Stop(Exception):  # noqa: N818 - it ends the reading early, and is no err
     """Nothing more can be of use."""
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     if source.document is None:
-        return Reading(())
+        return EvalSetRows(())
     config = _Config(source, source.root)
     return config.reading()
 
@@ -78,9 +85,9 @@ def _read(source: Source) -> Reading:
 class _Config:
     """One config on its way to queries."""
 
-    def __init__(self, source: Source, root: Place) -> None:
+    def __init__(self, source: SourceFile, root: Node) -> None:
         self._source, self._root, self._limits = source, root, source.folder_limits
-        self._files = Files(source)
+        self._files = ReferencedFiles(source)
         self._problems: list[Problem] = []
         self._groups: dict[tuple[int, str], _Group] = {}
         self._compiled: dict[tuple[int, str, str], Compiled | None] = {}
@@ -104,15 +111,15 @@ class _Config:
     @property
     def _declaration(self) -> str:
         """What to write where the query is a variable that cannot be found."""
-        line = f"files: {{{foreign(json.dumps(self._source.path))}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
+        line = f"files: {{{untrusted(json.dumps(self._source.path))}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
         return f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the variable that the user says"
 
     def _or_named(self, fix: str) -> str:
         return f"{fix}; or {self._declaration}"
 
-    def _prompt_of(self, variable: str) -> Prompt:
+    def _prompt_of(self, variable: str) -> PromptTemplate:
         """A prompt that is nothing but ``variable``."""
-        return Prompt(f"{{{{ {variable} }}}}", self._source.file, 1, f"vars.{variable}", {})
+        return PromptTemplate(f"{{{{ {variable} }}}}", self._source.file, 1, f"vars.{variable}", {})
 
     def _default_test(self) -> Mapping[str, Data]:
         place = self._root["defaultTest"]
@@ -125,25 +132,25 @@ class _Config:
             return {}
         return as_mapping(source.document.data if source.document is not None else None)
 
-    def reading(self) -> Reading:
+    def reading(self) -> EvalSetRows:
         """The queries of the config, up to as many as the folder may hold."""
         if self._root.has("redteam") and not (self._root.has("tests") or self._root.has("scenarios")):
             message = "redteam: its tests are made when promptfoo runs, and the config has no others"
             fix = "run `promptfoo redteam generate`, and bring the file that it writes"
-            return Reading((), (self._root["redteam"].problem(message, fix),))
+            return EvalSetRows((), (self._root["redteam"].problem(message, fix),))
         try:
             for case in read_cases(self._root, self._files, self._problems):
                 self._test(case)
         except _Stop:
             pass
         rows = [self._row(group) for group in self._groups.values() if group.tests and not group.broken]
-        return Reading(tuple(rows), tuple(dict.fromkeys(self._problems)), frozenset(self._files.used))
+        return EvalSetRows(tuple(rows), tuple(dict.fromkeys(self._problems)), frozenset(self._files.used))
 
-    def _row(self, group: _Group) -> Row:
+    def _row(self, group: _Group) -> EvalSetRow:
         together = group.tests > 1
         expected: dict[str, Data] = {"turns": list(group.expected)} if together else dict(group.expected[-1])
         description = expected.get("description")
-        return Row(
+        return EvalSetRow(
             turns=tuple(group.turns),
             line=group.line,
             title=description.strip() or None if isinstance(description, str) else None,
@@ -151,7 +158,7 @@ class _Config:
             setup=Setup(attachments=tuple(dict.fromkeys(group.attachments))),
         )
 
-    def _test(self, case: Case) -> None:
+    def _test(self, case: PromptfooTest) -> None:
         """Add what ``case`` makes of each prompt to the groups."""
         default, place = self._default, case.place
         options = {**as_mapping(default.get("options")), **as_mapping(case.data.get("options"))}
@@ -180,13 +187,13 @@ class _Config:
                     continue
                 self._add(group, case, prompt, template, values)
 
-    def _fault(self, place: Place, message: str, fix: str) -> None:
+    def _fault(self, place: Node, message: str, fix: str) -> None:
         self._problems.append(place.problem(f"{self._name(place)}{message}", fix))
 
-    def _name(self, place: Place) -> str:
+    def _name(self, place: Node) -> str:
         return f"{place.name}: " if place.path else ""
 
-    def _asked(self, case: Case, variables: Mapping[str, Data]) -> list[tuple[int, Prompt]]:
+    def _asked(self, case: PromptfooTest, variables: Mapping[str, Data]) -> list[tuple[int, PromptTemplate]]:
         """The prompt of a test where the config has none: the variable that the user says."""
         if "prompt" in variables or not variables:
             return list(enumerate(self._prompts))
@@ -198,7 +205,7 @@ class _Config:
             return []
         return [(self._said.setdefault(found[0], len(self._said) + 1), self._prompt_of(found[0]))]
 
-    def _chosen(self, case: Case) -> list[tuple[int, Prompt]]:
+    def _chosen(self, case: PromptfooTest) -> list[tuple[int, PromptTemplate]]:
         """The prompts that a test is for."""
         wanted = case.data.get("prompts", self._default.get("prompts"))
         numbered = list(enumerate(self._prompts))
@@ -211,7 +218,7 @@ class _Config:
         return found
 
     def _combinations(
-        self, case: Case, variables: Mapping[str, Data], options: Mapping[str, Data]
+        self, case: PromptfooTest, variables: Mapping[str, Data], options: Mapping[str, Data]
     ) -> Iterator[dict[str, Data]]:
         """The values of the variables, one test after the other."""
         spread = not options.get("disableVarExpansion")
@@ -222,7 +229,7 @@ class _Config:
             self._fault(case.place, message, "write fewer values, or raise limits.queries in config/curation.yaml")
         return (dict(zip(variables, chosen, strict=True)) for chosen in itertools.product(*values))
 
-    def _values(self, case: Case, value: Data) -> list[Data]:
+    def _values(self, case: PromptfooTest, value: Data) -> list[Data]:
         if isinstance(value, list) and value and isinstance(value[0], str):
             return value
         if isinstance(value, str) and value.startswith(PREFIX):
@@ -232,7 +239,7 @@ class _Config:
                 self._problems.extend(error.problems)
         return [value]
 
-    def _template(self, number: int, prompt: Prompt, wrapped: list[str]) -> Compiled | None:
+    def _template(self, number: int, prompt: PromptTemplate, wrapped: list[str]) -> Compiled | None:
         """``prompt`` within its prefix and suffix, compiled once; ``None`` if it cannot be."""
         prefix, suffix = wrapped
         key = (number, prefix, suffix)
@@ -247,7 +254,7 @@ class _Config:
                 )
         return self._compiled[key]
 
-    def _group(self, case: Case, number: int, conversation: Data, template: Compiled | None) -> _Group:
+    def _group(self, case: PromptfooTest, number: int, conversation: Data, template: Compiled | None) -> _Group:
         """The query that a test belongs to."""
         if isinstance(conversation, str | int | float) and str(conversation):
             key = f"named {conversation}"
@@ -261,7 +268,9 @@ class _Config:
             self._groups[number, key] = _Group(case.line)
         return self._groups[number, key]
 
-    def _add(self, group: _Group, case: Case, prompt: Prompt, template: Compiled, values: Mapping[str, Data]) -> None:
+    def _add(
+        self, group: _Group, case: PromptfooTest, prompt: PromptTemplate, template: Compiled, values: Mapping[str, Data]
+    ) -> None:
         """Put the turns of one test under one prompt into its query."""
         problems: list[Problem] = []
         try:
@@ -302,7 +311,7 @@ class _Config:
         group.expected.extend([*({} for _ in spoken.turns[1:]), expected])
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name=_NAME,
     title="promptfoo config in YAML or JSON (`prompts` with `tests` or `providers`)",
     endings=(".yaml", ".yml", ".json"),

@@ -14,11 +14,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from bot.errors import foreign
+from bot.errors import untrusted
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
-from bot.text.did_you_mean import perhaps
+from bot.text.did_you_mean import did_you_mean
 
 CONVERSATION: Final = "_conversation"
 
@@ -210,14 +210,14 @@ def _text(expression: Expression, variables: Mapping[str, Data], used: Collectio
             raise TemplateFault(message, "write another filter, or another value", expression.line) from None
     if isinstance(value, _Undefined):
         name = expression.path[0]
-        hint = "" if name in variables else perhaps(name, variables.keys() - used)
+        hint = "" if name in variables else did_you_mean(name, variables.keys() - used)
         if used and not hint and not any(plain_key(name) in names for names in SAID):
             return ""
         message = f"the variable `{shown}` is not given{hint}"
-        raise TemplateFault(message, f"add `{foreign(shown)}` to `vars`", expression.line)
+        raise TemplateFault(message, f"add `{untrusted(shown)}` to `vars`", expression.line)
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
         message = f"the variable `{shown}` is an object, which has no text of its own"
-        fix = f"write `{{{{ {foreign(shown)} | dump }}}}`, or name what is meant in it"
+        fix = f"write `{{{{ {untrusted(shown)} | dump }}}}`, or name what is meant in it"
         raise TemplateFault(message, fix, expression.line)
     return _written(value)
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.formats.promptfoo.variables import Files
-from bot.intake.eval_sets.reader import Source, too_many
-from bot.intake.node import Place
+from bot.intake.eval_sets.formats.promptfoo.variables import ReferencedFiles
+from bot.intake.eval_sets.reader import SourceFile, too_many
+from bot.intake.node import Node
 
 _KEYS: Final = frozenset(
     {
@@ -25,33 +25,33 @@ _FIX: Final = "write `vars:` and `assert:`, or the name of a file"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PromptfooTest:
     """A test: its ``data``, the place it stands at, its line in the config, and the scenario that it belongs to."""
 
     data: Mapping[str, Data]
-    place: Place
+    place: Node
     line: int | None
     scenario: int | None = None
 
 
-def read_cases(root: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+def read_cases(root: Node, files: ReferencedFiles, problems: list[Problem]) -> Iterator[PromptfooTest]:
     """All tests of the config at ``root``, one after the other; what is wrong is added to ``problems``."""
     yield from _cases(root["tests"], files, problems)
     scenarios = root["scenarios"]
     if scenarios.absent and root["tests"].absent:
         # Without tests each prompt is sent once.
-        yield Case({}, root, root.line)
+        yield PromptfooTest({}, root, root.line)
     number = 0
     for scenario in _spread(scenarios, files, problems):
         rows = list(_cases(scenario["config"], files, problems))
-        tests = list(_cases(scenario["tests"], files, problems)) or [Case({}, scenario, scenario.line)]
+        tests = list(_cases(scenario["tests"], files, problems)) or [PromptfooTest({}, scenario, scenario.line)]
         if not rows:
             message = f"{scenario.name}: a scenario needs data in `config`"
             problems.append(scenario.problem(message, "write `config:` with `- vars:`"))
         told = {} if scenario["description"].absent else {"scenario": scenario["description"].data}
         for row in rows:
             for test in tests:
-                yield Case(_merged(row.data, test.data) | told, test.place, test.line, number)
+                yield PromptfooTest(_merged(row.data, test.data) | told, test.place, test.line, number)
             number += 1
 
 
@@ -65,7 +65,7 @@ def _merged(row: Mapping[str, Data], test: Mapping[str, Data]) -> dict[str, Data
     return merged
 
 
-def _spread(place: Place, files: Files, problems: list[Problem]) -> Iterator[Place]:
+def _spread(place: Node, files: ReferencedFiles, problems: list[Problem]) -> Iterator[Node]:
     """The objects of the list at ``place``, those of files that it names among them."""
     for item in place.items if place.is_list else () if place.absent else (place,):
         if item.is_mapping:
@@ -77,7 +77,9 @@ def _spread(place: Place, files: Files, problems: list[Problem]) -> Iterator[Pla
                 yield from (inner for inner in (root.items if root.is_list else (root,)) if inner.is_mapping)
 
 
-def _named(item: Place, files: Files, problems: list[Problem], within: Source | None = None) -> tuple[Source, ...]:
+def _named(
+    item: Node, files: ReferencedFiles, problems: list[Problem], within: SourceFile | None = None
+) -> tuple[SourceFile, ...]:
     """The files that the text at ``item`` names."""
     if not item.text:
         problems.append(item.problem(f"{item.name}: is no test", _FIX))
@@ -89,7 +91,7 @@ def _named(item: Place, files: Files, problems: list[Problem], within: Source | 
         return ()
 
 
-def _cases(place: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+def _cases(place: Node, files: ReferencedFiles, problems: list[Problem]) -> Iterator[PromptfooTest]:
     for item in place.items if place.is_list else () if place.absent else (place,):
         if too_many(problems, item.problem):
             return
@@ -98,14 +100,16 @@ def _cases(place: Place, files: Files, problems: list[Problem]) -> Iterator[Case
         elif item.is_mapping and not item["path"].text:
             data = _with_vars(item, files, None, problems)
             if data is not None:
-                yield Case(data, item, item.line)
+                yield PromptfooTest(data, item, item.line)
         else:
             named = item["path"] if item.is_mapping else item
             for source in _named(named, files, problems):
                 yield from _in_file(source, named, files, problems)
 
 
-def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]) -> Iterator[Case]:
+def _in_file(
+    source: SourceFile, named: Node, files: ReferencedFiles, problems: list[Problem]
+) -> Iterator[PromptfooTest]:
     if source.document is not None:
         root = source.root
         places = root.items if root.is_list else (root,)
@@ -126,13 +130,13 @@ def _in_file(source: Source, named: Place, files: Files, problems: list[Problem]
         if not item.is_mapping:
             problems.append(item.problem(f"{item.name or source.path}: a test must be an object", _FIX))
         elif columns:
-            yield Case(_from_row({column: item[column].data or "" for column in columns}), item, named.line)
+            yield PromptfooTest(_from_row({column: item[column].data or "" for column in columns}), item, named.line)
         elif not item.data or as_mapping(item.data).keys() & _KEYS:
             data = _with_vars(item, files, source, problems)
             if data is not None:
-                yield Case(data, item, named.line)
+                yield PromptfooTest(data, item, named.line)
         else:
-            yield Case(_from_row(as_mapping(item.data)), item, named.line)
+            yield PromptfooTest(_from_row(as_mapping(item.data)), item, named.line)
 
 
 def _from_row(row: Mapping[str, Data]) -> dict[str, Data]:
@@ -159,7 +163,9 @@ def _from_row(row: Mapping[str, Data]) -> dict[str, Data]:
     return test | {key: held for key, held in (("options", options), ("metadata", metadata)) if held}
 
 
-def _with_vars(item: Place, files: Files, within: Source | None, problems: list[Problem]) -> dict[str, Data] | None:
+def _with_vars(
+    item: Node, files: ReferencedFiles, within: SourceFile | None, problems: list[Problem]
+) -> dict[str, Data] | None:
     """The test at ``item``, its variables read where they stand in files; ``None`` if they cannot be."""
     held = item["vars"]
     data = dict(as_mapping(item.data))

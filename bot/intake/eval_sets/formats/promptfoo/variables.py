@@ -12,8 +12,8 @@ from typing import Final
 from bot.errors import InputError, Problem
 from bot.files.documents import Data
 from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault, compiled, is_template, rendered
-from bot.intake.eval_sets.reader import Source
-from bot.intake.node import Place
+from bot.intake.eval_sets.reader import SourceFile
+from bot.intake.node import Node
 from bot.intake.templates import as_template, from_template
 
 PREFIX: Final = "file://"
@@ -27,25 +27,25 @@ _BINARY: Final = re.compile(r"\.(?:xlsx?|docx?|pptx?)(?:#.*)?$", re.IGNORECASE)
 
 
 @dataclass
-class Files:
+class ReferencedFiles:
     """The files beside a config, as its places refer to them; ``used`` are the paths of those that were read."""
 
-    config: Source
+    config: SourceFile
     used: set[str] = field(default_factory=set)
-    _opened: dict[tuple[str, str, bool], Source] = field(default_factory=dict)
+    _opened: dict[tuple[str, str, bool], SourceFile] = field(default_factory=dict)
 
-    def all(self, place: Place, reference: str, within: Source | None = None) -> tuple[Source, ...]:
+    def all(self, place: Node, reference: str, within: SourceFile | None = None) -> tuple[SourceFile, ...]:
         """The file, or the files of the pattern, that ``reference`` names; ``within`` is the file it stands in.
 
         Raises :class:`InputError` for programs, other places than files, and files that cannot be read.
         """
         return tuple(self._open(place, name, within or self.config) for name in self.names(place, reference, within))
 
-    def text(self, place: Place, name: str) -> Source:
+    def text(self, place: Node, name: str) -> SourceFile:
         """The file ``name`` with its text alone; raises :class:`InputError` if it cannot be read."""
         return self._open(place, name, self.config, parsed=False)
 
-    def names(self, place: Place, reference: str, within: Source | None = None) -> tuple[str, ...]:
+    def names(self, place: Node, reference: str, within: SourceFile | None = None) -> tuple[str, ...]:
         """The names of the files that ``reference`` stands for."""
         name = reference.strip().removeprefix(PREFIX)
         if _PROGRAMS.search(name):
@@ -65,7 +65,7 @@ class Files:
             raise InputError([place.problem(message, "name a file that there is")])
         return found
 
-    def _open(self, place: Place, name: str, within: Source, *, parsed: bool = True) -> Source:
+    def _open(self, place: Node, name: str, within: SourceFile, *, parsed: bool = True) -> SourceFile:
         key = (posixpath.dirname(within.path), name, parsed)
         if key not in self._opened:
             try:
@@ -75,7 +75,7 @@ class Files:
             self.used.add(self._opened[key].path)
         return self._opened[key]
 
-    def _told(self, place: Place, name: str, problem: Problem) -> Problem:
+    def _told(self, place: Node, name: str, problem: Problem) -> Problem:
         """A fault of a file as a whole, told where the config names it."""
         if problem.line is not None:
             return problem
@@ -105,11 +105,11 @@ class Variables:
     ``most`` is how many characters one text may come to once it is rendered, ``room`` how many all together still may.
     """
 
-    files: Files
+    files: ReferencedFiles
     most: int
     room: int
 
-    def ready(self, place: Place, values: Mapping[str, Data]) -> Ready:
+    def ready(self, place: Node, values: Mapping[str, Data]) -> Ready:
         """``values`` of the test at ``place``, ready to be put into prompts.
 
         Raises :class:`~bot.errors.InputError` for a file that cannot be read, and
@@ -150,7 +150,7 @@ class Variables:
         self.room -= len(text)
         return text
 
-    def _content(self, place: Place, reference: str, attached: list[str]) -> str:
+    def _content(self, place: Node, reference: str, attached: list[str]) -> str:
         """The text of the file that a variable names; a picture is attached, and its name is the text."""
         name = reference.removeprefix(PREFIX)
         if _ATTACHED.fullmatch(name):
