@@ -62,7 +62,7 @@ class Setup:
         bool,
         Field(
             exclude_if=lambda value: value,
-            description="whether the set-up stands; while it is false, `incumbent export` leaves the query out",
+            description="whether the set-up is ready; while it is false, `incumbent export` leaves the query out",
         ),
     ] = True
 

@@ -23,27 +23,27 @@ from typing import Final
 
 from bot.errors import Problem
 from bot.intake.eval_sets.inputs import Inputs
-from bot.intake.eval_sets.reader import Reader, Source
+from bot.intake.eval_sets.reader import EvalSetReader, SourceFile
 from bot.intake.eval_sets.records import listed
-from bot.intake.eval_sets.reader import Reading, Row
-from bot.intake.node import Place
+from bot.intake.eval_sets.reader import EvalSetRows, EvalSetRow
+from bot.intake.node import Node
 from bot.intake.query import Setup
 
 
-def _recognises(source: Source) -> bool:
+def _recognises(source: SourceFile) -> bool:
     return source.root.has("harbour") and source.root["calls"].is_list
 
 
-def _read(source: Source) -> Reading:
+def _read(source: SourceFile) -> EvalSetRows:
     inputs = Inputs(format="harbour-log", key="spoken", source=source)
 
-    def row(record: Place, problems: list[Problem]) -> Row | None:
+    def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         return inputs.row(record, problems, Setup())
 
     return inputs.reading(listed(source.root["calls"]), row)
 
 
-READER: Final = Reader(
+READER: Final = EvalSetReader(
     name="harbour-log",
     title="log of a harbour in JSON (`harbour` and `calls`)",
     endings=(".json",),
