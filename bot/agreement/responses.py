@@ -22,9 +22,9 @@ from bot.ledger.events import (
     Suggested,
     VerdictFacts,
     Withdrawn,
-    is_person,
 )
 from bot.ledger.model import CommentKey, comment_order
+from bot.ledger.people import is_person
 from bot.text.digests import digest
 
 

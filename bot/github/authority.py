@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.github.commands import Verb
-from bot.ledger.events import NOBODY, is_bot
+from bot.ledger.people import NOBODY, is_bot
 
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
 UNTOLD: Final = "untold"

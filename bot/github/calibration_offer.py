@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.calibration.calibrate import ConfigEdit
 from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
-from bot.ledger.events import is_bot
+from bot.ledger.people import is_bot
 
 BRANCHES: Final = "incumbent-calibration/"
 """What the branches of these pull requests begin with; ``incumbent/`` is what reconcile takes for its own."""

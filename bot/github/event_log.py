@@ -12,9 +12,10 @@ from bot.consolidator.verdict import Verdict
 from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
 from bot.github.judgement import ReviewJudgement
-from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn, is_bot
+from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.keys import classifier_key
 from bot.ledger.model import DecisionRecord, Displayed, PullRequestRecord
+from bot.ledger.people import is_bot
 from bot.pipeline.review import Review
 from bot.report.verdict_text import leaves_out
 from bot.text.compare import rounded

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import UsageError
-from bot.ledger.events import NOBODY
+from bot.ledger.people import NOBODY
 
 
 class Flow(StrEnum):

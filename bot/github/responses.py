@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.github.check import NAME
 from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, ThreadComment
-from bot.ledger.events import BOT, NOBODY, is_bot
+from bot.ledger.people import BOT, NOBODY, is_bot
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from bot.extension.model import ExtensionCandidate, holds_core
 from bot.git import blob_id
 from bot.github.check import post_check
 from bot.github.models import AddLabels, CheckRun, OpenPullRequest, Operation, PullRequest, PushBranch, WriteLedger
-from bot.ledger.events import is_bot
 from bot.ledger.model import CANDIDATES, CandidateRecord
+from bot.ledger.people import is_bot
 from bot.ledger.store import record_text
 from bot.reconcile.desired_suggestions import Branch
 from bot.report.candidate_pull_request import candidate_title, render_candidate

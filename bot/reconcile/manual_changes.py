@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from bot.curator.store import entry_in
 from bot.git import ChangedFile
 from bot.github.models import PullRequest
-from bot.ledger.events import ChangedByHand, Event, is_bot
+from bot.ledger.events import ChangedByHand, Event
+from bot.ledger.people import is_bot
 from bot.reconcile.suggestion_pull_requests import is_suggestion
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from bot.curator.prune import EvictionKind
 from bot.github.models import PullRequest
-from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested, is_bot
+from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
+from bot.ledger.people import is_bot
 from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer, was_refused
 
 Who = Callable[[int], tuple[str, str]]
