@@ -121,7 +121,7 @@ def test_another_merge_makes_another_offer_and_closes_the_old_one(world: World, 
     assert new["number"] != old["number"]
     assert "admit 2 of" in new["title"]
     assert world.pull(old["number"])["state"] == "closed"
-    assert "what is left of it is in another" in world.comments(old["number"])[-1]["body"]
+    assert "the rest is in another one" in world.comments(old["number"])[-1]["body"]
     settled(bot)
 
 
