@@ -361,7 +361,7 @@ def test_a_mangled_ledger_is_a_fault(here: Path, incumbent: Incumbent) -> None:
 def test_the_formats_in_the_documentation_are_read(here: Path, incumbent: Incumbent) -> None:
     page = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")
     (in_yaml,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    (in_tsv,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    in_tsv, *_ = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     found = [
         incumbent("evaluate", *FAST, "--labels", write(name, text), "--json").json
         for name, text in (("l.yaml", in_yaml), ("l.tsv", in_tsv))
