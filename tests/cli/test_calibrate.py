@@ -76,7 +76,7 @@ def test_proposals_say_where_they_come_from(curated: Path, incumbent: Incumbent)
     assert outcome.code == 0, outcome.err
     assert f"{CAPABILITY} competence_bar: 0.5 -> 0.7" in outcome.out
     assert "no reason given: 1 (1) and 0 (0)" in outcome.out
-    assert "judged again under the config of then: 40, of which exactly as shown: 40" in outcome.out
+    assert "judged again under the config at the time: 40, exactly as shown: 40" in outcome.out
     assert "would be another verdict with the proposals: 19" in outcome.out
     assert "and 9 more" in outcome.out
     with git.Repo(curated) as repository:
@@ -99,7 +99,7 @@ def test_answers_follow_a_capability_through_several_renames(curated: Path, incu
     outcome = incumbent("calibrate", "--repo", curated)
     assert outcome.code == 0, outcome.err
     assert "backend.act competence_bar: 0.5 -> 0.7" in outcome.out
-    assert "judged again under the config of then: 40, of which exactly as shown: 40" in outcome.out
+    assert "judged again under the config at the time: 40, exactly as shown: 40" in outcome.out
     overridden = incumbent("agreement", "--repo", curated, "--json").json["overridden"]
     assert [item["capability"] for item in overridden] == ["backend.act"]
     file.write_text("version: 1.2.0\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_answers_on_what_was_defined_otherwise_teach_nothing(curated: Path, incu
     found = incumbent("calibrate", "--repo", curated, "--json").json
     assert (found["answers"]["other_definition"], found["answers"]["about_knobs"], found["estimates"]) == (40, 0, [])
     told = incumbent("calibrate", "--repo", curated).out
-    assert "left out of both as far as the capability was defined otherwise then: 40\n" in told
+    assert "excluded (capability defined differently at the time): 40\n" in told
 
 
 def test_json_has_its_schema_and_the_whole_config(curated: Path, incumbent: Incumbent) -> None:

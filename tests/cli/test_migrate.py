@@ -277,7 +277,7 @@ def test_a_rule_that_is_refused_now_can_be_corrected(grown: Path, incumbent: Inc
 
 def test_a_call_that_cannot_be_followed(grown: Path, incumbent: Incumbent, tmp_path: Path) -> None:
     before = grown / "labels" / "calls.yaml"
-    assert "no commit of the git repository" in incumbent("migrate", "--from", "nowhere", "--repo", grown).err
+    assert "unknown commit 'nowhere'" in incumbent("migrate", "--from", "nowhere", "--repo", grown).err
     assert incumbent("migrate", "--from", "--all", "--repo", grown).code == 2
     assert "label files come after --labels" in incumbent("migrate", before, "--repo", grown).err
     taxonomy(grown, lambda text: text.replace("retired: []", "retired: {}"))

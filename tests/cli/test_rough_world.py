@@ -85,7 +85,7 @@ def test_what_git_refuses_is_said_in_its_words(platform: Path) -> None:
     outcome = shell(f"incumbent admit {CARD_LINE} --dry-run", platform)
     assert outcome.returncode == 4
     assert "bad config" in outcome.stderr
-    assert "correct that, or give --at TIME" in outcome.stderr
+    assert "fix this and run again, or give --at TIME" in outcome.stderr
 
 
 def test_a_numeric_user_name_stays_a_name(platform: Path) -> None:

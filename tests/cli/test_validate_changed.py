@@ -89,8 +89,8 @@ def test_reviewed_files_are_checked_whole(repository: git.Repo, platform: Path, 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--changed", "nowhere"], "'nowhere' is no commit"),
-        (["--changed=--output=x"], "is no commit"),
+        (["--changed", "nowhere"], "unknown commit 'nowhere'"),
+        (["--changed=--output=x"], "unknown commit"),
         (["--changed", "main", "--from", "main"], "give one of the two"),
     ],
 )

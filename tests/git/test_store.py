@@ -456,7 +456,7 @@ def test_a_reference_of_the_store_leads_to_its_commit(origin: Origin, store: Obj
     assert store.find("refs/heads/one") is None
     assert store.find("refs/tags/blob") is None
     for name in ("main", "--all", "-x/y", "refs/heads/a b", "refs/heads/x^{tree}"):
-        with pytest.raises(UsageError, match="no name of a reference"):
+        with pytest.raises(UsageError, match="unknown reference"):
             store.find(name)
 
 
