@@ -251,19 +251,19 @@ PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
 """The knobs that may differ for one capability."""
 
 
-def smallest_knobs(bench: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[KnobChange]:
+def smallest_knobs(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[KnobChange]:
     """The smallest change of each knob, and of each override, that leads to another outcome than ``outcome``."""
-    for capability in (None, *sorted(bench.turn.query.scores)):
+    for capability in (None, *sorted(judge.turn.query.scores)):
         for knob, marks in _KNOBS.items():
             if capability is None or knob in PER_CAPABILITY:
-                yield from _smallest(_Knob(bench, outcome, knob, capability), marks(bench, capability))
+                yield from _smallest(_Knob(judge, outcome, knob, capability), marks(judge, capability))
 
 
 @dataclass(frozen=True)
 class _Knob:
     """A knob whose other values are tried; what was ruled with one is kept."""
 
-    bench: CounterfactualJudge
+    judge: CounterfactualJudge
     outcome: VerdictOutcome
     name: str
     capability: str | None
@@ -272,7 +272,7 @@ class _Knob:
     @cached_property
     def now(self) -> float:
         """Its value."""
-        config = self.bench.config
+        config = self.judge.config
         if self.capability is not None:
             own: float = getattr(config, self.name)(self.capability)
             return own
@@ -282,9 +282,9 @@ class _Knob:
     def change(self, to: float) -> KnobChange:
         """What is ruled with the value ``to``."""
         if to not in self._tried:
-            other = with_knob(self.bench.config, self.name, self.capability, to)
-            live = self.bench.live.under(other) if self.name in PER_CAPABILITY else self.bench.live
-            _, ruling = self.bench.judged(live, self.bench.turn.query, other)
+            other = with_knob(self.judge.config, self.name, self.capability, to)
+            live = self.judge.live.under(other) if self.name in PER_CAPABILITY else self.judge.live
+            _, ruling = self.judge.judged(live, self.judge.turn.query, other)
             self._tried[to] = KnobChange(knob=self.name, capability=self.capability, now=self.now, to=to, ruling=ruling)
         return self._tried[to]
 
@@ -304,10 +304,10 @@ class _Knob:
             return None
         if self.name != "competence_bar":
             return to
-        config = with_knob(self.bench.config, self.name, self.capability, to)
+        config = with_knob(self.judge.config, self.name, self.capability, to)
         compared = tuple(
             rounded(score) >= rounded(config.competence_bar(name))
-            for item in (self.bench.turn.query, *self.bench.rivals)
+            for item in (self.judge.turn.query, *self.judge.rivals)
             for name, score in item.scores.items()
             if self.capability in (None, name)
         )
@@ -327,7 +327,7 @@ class _Knob:
     @cached_property
     def _held(self) -> Mapping[str, tuple[Sequence[float], float]]:
         """The members' scores in each capability of the query, ascending, and the best of the same customer (or −1)."""
-        query, members = self.bench.turn.query, self.bench.turn.members
+        query, members = self.judge.turn.query, self.judge.turn.members
         held = {name: [item for item in members if name in item.scores] for name in query.scores}
         return {
             name: (
@@ -361,15 +361,15 @@ def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
     return None
 
 
-def _bar_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+def _bar_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
 
     Of the others, facts speak of nothing but what the query exercises itself, and those that it beats.
     """
-    config = bench.config
+    config = judge.config
     now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
-    told = {name for item in (bench.turn.query, *bench.rivals) for name in item.scores}
-    for item in (bench.turn.query, *bench.turn.others):
+    told = {name for item in (judge.turn.query, *judge.rivals) for name in item.scores}
+    for item in (judge.turn.query, *judge.turn.others):
         for name, score in item.scores.items():
             if capability == name or (capability is None and name in told):
                 passed = rounded(score) if rounded(score) < now else rounded(score + STEP)
@@ -377,31 +377,31 @@ def _bar_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[f
                     yield passed
 
 
-def _margin_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    live = bench.live
-    for name, score in bench.turn.query.scores.items():
+def _margin_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+    live = judge.live
+    for name, score in judge.turn.query.scores.items():
         champion = live.champions[live.capabilities.index[name]]
         if champion is not None and capability in (None, name):
             yield from around(score - champion.score(live.capabilities.index[name]))
 
 
-def _floor_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+def _floor_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
     """Every number of coverers, where floors are asked about: if somebody is beaten, or a floor may be filled."""
-    if bench.facts.wins or bench.config.options.fill_floor:
-        yield from range(max(bench.live.coverers) + 2)
+    if judge.facts.wins or judge.config.options.fill_floor:
+        yield from range(max(judge.live.coverers) + 2)
 
 
-def _cutoff_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    yield from around(bench.facts.max_similarity)
+def _cutoff_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+    yield from around(judge.facts.max_similarity)
 
 
-def _cap_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    sole = len(bench.facts.sole)
+def _cap_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+    sole = len(judge.facts.sole)
     yield from (max(0, sole - 1), sole)
 
 
-def _honesty_marks(bench: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    score, _ = honesty(bench.facts, bench.config.knobs, bench.config.options)
+def _honesty_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
+    score, _ = honesty(judge.facts, judge.config.knobs, judge.config.options)
     yield from around(score)
 
 

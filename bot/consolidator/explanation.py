@@ -81,23 +81,23 @@ def explain(
     ``tick`` is called before each judgement, and ends it all by raising.  No other score is thought of for what is
     ``fixed``: a rule over what is declared or counted decides it.
     """
-    bench = CounterfactualJudge(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
-    facts, ruling = bench.as_it_is
+    judge = CounterfactualJudge(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
+    facts, ruling = judge.as_it_is
     now = VerdictOutcome.of(ruling)
     return Explanation(
         query=turn.query,
         facts=facts,
         ruling=ruling,
-        contests=tuple(_contests(bench)),
-        scores=tuple(_scores(bench, now, fixed)),
-        absences=tuple(_absences(bench, now)),
-        knobs=tuple(smallest_knobs(bench, now)),
+        contests=tuple(_contests(judge)),
+        scores=tuple(_scores(judge, now, fixed)),
+        absences=tuple(_absences(judge, now)),
+        knobs=tuple(smallest_knobs(judge, now)),
     )
 
 
-def _contests(bench: CounterfactualJudge) -> Iterator[CapabilityStanding]:
-    live = bench.live
-    for name, score in sorted(bench.turn.query.scores.items()):
+def _contests(judge: CounterfactualJudge) -> Iterator[CapabilityStanding]:
+    live = judge.live
+    for name, score in sorted(judge.turn.query.scores.items()):
         index = live.capabilities.index[name]
         champion = live.champions[index]
         yield CapabilityStanding(
@@ -110,16 +110,16 @@ def _contests(bench: CounterfactualJudge) -> Iterator[CapabilityStanding]:
         )
 
 
-def _scores(bench: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collection[str]) -> list[ScoreChange]:
+def _scores(judge: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collection[str]) -> list[ScoreChange]:
     """The smallest change of each score that is not ``fixed`` and leads to each other outcome."""
     found: dict[tuple[str, VerdictOutcome], ScoreChange] = {}
-    query = bench.turn.query
-    for name in bench.names:
+    query = judge.turn.query
+    for name in judge.names:
         if name in fixed:
             continue
         now = query.scores.get(name)
-        for to in _score_marks(bench, name):
-            _, ruling = bench.judged(bench.live, rescored(query, name, to))
+        for to in _score_marks(judge, name):
+            _, ruling = judge.judged(judge.live, rescored(query, name, to))
             change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
             key = name, VerdictOutcome.of(ruling)
             if key[1] is not outcome and (key not in found or change.distance < found[key].distance):
@@ -127,10 +127,10 @@ def _scores(bench: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collecti
     return sorted(found.values(), key=lambda item: (item.distance, item.capability, VerdictOutcome.of(item.ruling)))
 
 
-def _score_marks(bench: CounterfactualJudge, name: str) -> Iterator[float | None]:
+def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None]:
     """Every score of ``name`` from which on a comparison may differ, and none at all."""
-    live, index = bench.live, bench.live.capabilities.index[name]
-    config = bench.config
+    live, index = judge.live, judge.live.capabilities.index[name]
+    config = judge.config
     marks = [config.competence_bar(name), config.knobs.honesty_floor, config.options.first_floor]
     champion = live.champions[index]
     if champion is not None:
@@ -140,28 +140,28 @@ def _score_marks(bench: CounterfactualJudge, name: str) -> Iterator[float | None
     yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark)})
 
 
-def _absences(bench: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[Absence]:
-    for id in sorted(_that_matter(bench)):
-        _, ruling = bench.judged(bench.live.under(bench.config, id), bench.turn.query, absent=id)
+def _absences(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[Absence]:
+    for id in sorted(_that_matter(judge)):
+        _, ruling = judge.judged(judge.live.under(judge.config, id), judge.turn.query, absent=id)
         if VerdictOutcome.of(ruling) is not outcome:
             yield Absence(id=id, ruling=ruling)
 
 
-def _that_matter(bench: CounterfactualJudge) -> set[str]:
+def _that_matter(judge: CounterfactualJudge) -> set[str]:
     """Those whose absence may change a fact.
 
     They are the most similar one; the champions of what the query exercises, and of what those that it beats do; and
     whoever is the last that carries something, or one of the last that a capability has to keep; and, of a query that
     may fill a floor, whoever makes up the floor, or is the only one of the same customer.
     """
-    live = bench.live
-    own = live.profile(bench.turn.query)
-    beaten = set(bench.facts.wins.values())
+    live = judge.live
+    own = live.profile(judge.turn.query)
+    beaten = set(judge.facts.wins.values())
     leaving = [member for member in live.members if member.id in beaten]
     champions = (live.champions[index] for profile in (own, *leaving) for index in profile.places)
     found = {item.id for item in champions if item is not None}
-    if bench.facts.most_similar is not None:
-        found.add(bench.facts.most_similar)
+    if judge.facts.most_similar is not None:
+        found.add(judge.facts.most_similar)
     merits = {1 << index for index in own.places if own.caps >> index & 1}
     carriers: dict[tuple[str, int], list[str]] = {}
     for item in (*live.members, *live.waiting):
@@ -171,7 +171,7 @@ def _that_matter(bench: CounterfactualJudge) -> set[str]:
             if item.caps & bit:
                 carriers.setdefault(("capability", bit), []).append(item.id)
     found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
-    if bench.config.options.fill_floor:
+    if judge.config.options.fill_floor:
         found |= _floor_makers(live, own)
     return found | _last_coverers(live, own, leaving)
 
