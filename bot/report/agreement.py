@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 from rich.console import Console
-from rich.table import Table
 
 from bot.agreement.agreement import Agreement, AgreementRow, Overridden, ReasonCount, Share, agreement_of
 from bot.agreement.responses import responses_of
@@ -22,6 +21,7 @@ from bot.ledger.events import Event
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.ledger.store import LocalLedger, open_ledger
 from bot.report.agreement_section import SHOWN
+from bot.report.console import print_numbers
 from bot.report.escaping import shortened, visible
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import lineage
@@ -224,17 +224,7 @@ def _print_rows(title: str, rows: Mapping[str, RowOutput], out: Console) -> None
 
 def _print_table(header: Sequence[str], rows: Sequence[tuple[str, ...]], out: Console) -> None:
     out.print()
-    if not out.is_terminal:
-        for row in (header, *rows):
-            # Past rich, which would make spaces of the tabs.
-            out.file.write("\t".join(row) + "\n")
-        return
-    table = Table(box=None, pad_edge=False)
-    for place, title in enumerate(header):
-        table.add_column(title, justify="right" if place else "left", no_wrap=place > 0)
-    for row in rows:
-        table.add_row(*row)
-    out.print(table, soft_wrap=False)
+    print_numbers(header, [(row, None) for row in rows], out)
 
 
 def _print_rest(count: int, out: Console) -> None:

@@ -105,6 +105,21 @@ class Printer:
             self.rest(len(rows))
 
 
+def print_numbers(header: Sequence[str], rows: Sequence[tuple[Sequence[str], str | None]], out: Console) -> None:
+    """A table of numbers, each row with its style: names in the first column, and the others to the right of theirs."""
+    if not out.is_terminal:
+        for row in (header, *(row for row, _ in rows)):
+            # Past rich, which would make spaces of the tabs.
+            out.file.write("\t".join(row) + "\n")
+        return
+    table = Table(box=None, pad_edge=False)
+    for place, title in enumerate(header):
+        table.add_column(title, justify="right" if place else "left", no_wrap=place > 0)
+    for row, style in rows:
+        table.add_row(*row, style=style)
+    out.print(table, soft_wrap=False)
+
+
 def _unbroken(rows: Sequence[Sequence[Cell]], width: int) -> frozenset[int]:
     """The columns whose cells stay on one line: ids, which people copy, then what is short, while there is room."""
     widest = [max(Text(str(cell)).cell_len for cell in column) for column in zip(*rows, strict=True)]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import BaseModel, Field
 from rich.console import Console
-from rich.table import Table
 
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
@@ -21,6 +18,7 @@ from bot.evaluation.measures import (
     Sampling,
 )
 from bot.files.validation import Checked
+from bot.report.console import print_numbers
 from bot.report.escaping import visible
 from bot.report.output import Spent, UsageOutput
 from bot.text.compare import rounded
@@ -227,7 +225,7 @@ def print_evaluation(output: EvaluateOutput, console: Console | None = None) -> 
     rows = [(_measures(name, item), _style(item)) for name, item in output.capabilities.items()]
     if rows:
         out.print()
-        _print_table(_MEASURES, rows, out)
+        print_numbers(_MEASURES, rows, out)
     if output.undefined:
         out.print()
         out.print("No correlation, since the labels have one class only:")
@@ -293,7 +291,7 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
         (_difference(name, item, output, other.measures), _difference_style(item))
         for name, item in other.capabilities.items()
     ]
-    _print_table(_DIFFERENCES, rows, out)
+    print_numbers(_DIFFERENCES, rows, out)
     pooled = other.measures.pooled
     out.print()
     out.print(f"the other's calibration: Brier {pooled.brier:.3f}, ECE {pooled.ece:.3f}")
@@ -319,20 +317,6 @@ def _difference_style(item: DifferenceOutput) -> str | None:
     if not _tells(item):
         return None
     return "green" if item.difference > 0 else "red"
-
-
-def _print_table(header: Sequence[str], rows: Sequence[tuple[tuple[str, ...], str | None]], out: Console) -> None:
-    if not out.is_terminal:
-        for row in (tuple(header), *(row for row, _ in rows)):
-            # Past rich, which would make spaces of the tabs.
-            out.file.write("\t".join(row) + "\n")
-        return
-    table = Table(box=None, pad_edge=False)
-    for place, title in enumerate(header):
-        table.add_column(title, justify="right" if place else "left", no_wrap=place > 0)
-    for row, style in rows:
-        table.add_row(*row, style=style)
-    out.print(table, soft_wrap=False)
 
 
 def _bounds_text(low: float | None, high: float | None, form: str = "z.2f") -> str:
