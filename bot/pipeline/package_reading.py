@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Final
 
 from bot.config import Curation
-from bot.errors import OutsideError, Problem
+from bot.errors import Problem
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.submission import Package, collect, read_package
+from bot.pipeline.worker_pool import worker_pool
 from bot.text.masking import mask_by
 
 _WORTH_A_PROCESS: Final = 100
@@ -58,41 +54,19 @@ class PackageReader:
         if processes < 2:
             return [self.read(folder) for folder in folders]
         parts = [folders[start : start + _AT_A_TIME] for start in range(0, len(folders), _AT_A_TIME)]
-        pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (self,))
-        try:
-            # A process that has not begun yet would answer Ctrl-C with a traceback.
-            with _interrupts_held_back():
-                running = [pool.submit(_read, part) for part in parts]
+        fix = "run the command again, with --processes 1 if the memory was full"
+        with worker_pool(processes, fix, _begin, self) as pool:
+            running = [pool.submit(_read, part) for part in parts]
             return [reading for each in running for reading in each.result()]
-        except BrokenProcessPool:
-            message = "a process that read eval sets was ended from outside; run the command again, with --processes 1"
-            raise OutsideError(f"{message} if the memory was full") from None
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 _readers: list[PackageReader] = []
 
 
 def _begin(reader: PackageReader) -> None:
-    """Prepare a process; the one that started it decides when it stops."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     mask_by(reader.config.personal_data.shown)
     _readers.append(reader)
 
 
 def _read(folders: Sequence[str]) -> list[PackageReading]:
     return [_readers[0].read(folder) for folder in folders]
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Within, Ctrl-C waits until the end; processes that start within do not see it at all."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

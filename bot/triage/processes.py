@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import as_completed
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Progress
-from bot.errors import OutsideError
+from bot.pipeline.worker_pool import WorkerPool, worker_pool
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.triage.classifying import CLASSIFIED, Ground, Representative, classify_shard, known_items, known_texts
@@ -52,36 +47,16 @@ def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Ite
 
 
 @contextmanager
-def pool_of(processes: int, begin: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
-    """So many ``processes``, each of which calls ``begin`` with ``arguments`` first, and ends when this one does.
-
-    Raises :class:`OutsideError` where one of them dies.
-    """
-    try:
-        with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (begin, arguments)) as pool:
-            try:
-                yield pool
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    except BrokenProcessPool:
-        fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
-        raise OutsideError(f"one of the processes was killed; {fix}") from None
+def pool_of(processes: int, begin: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
+    """So many ``processes`` with one thread each; see :func:`worker_pool`."""
+    fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
+    with worker_pool(processes, fix, _begin, begin, arguments) as pool:
+        yield pool
 
 
 def _begin(begin: Callable[..., None], arguments: Sequence[Any]) -> None:
-    # The process that began this one says when to stop; where it was killed, nothing would.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
     begin(*arguments)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def classify_shards(

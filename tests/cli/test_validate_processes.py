@@ -82,7 +82,7 @@ def test_few_eval_sets_start_no_process(platform: Path, incumbent: Incumbent, mo
         raise AssertionError("a process was started")
 
     write(platform, "amber")
-    monkeypatch.setattr("bot.pipeline.package_reading.ProcessPoolExecutor", refused)
+    monkeypatch.setattr("bot.pipeline.package_reading.worker_pool", refused)
     assert incumbent("validate", "--repo", platform, "--processes", "8").code == 0
 
 

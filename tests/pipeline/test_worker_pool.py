@@ -1,0 +1,57 @@
+"""Worker processes: Ctrl-C while they start, and one of them that dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from bot.errors import OutsideError
+from bot.pipeline import worker_pool as module
+from bot.pipeline.worker_pool import worker_pool
+
+
+def nothing() -> None:
+    """What a process begins with."""
+
+
+def test_work_is_done_elsewhere() -> None:
+    with worker_pool(2, "do it again", nothing) as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()
+
+
+def test_a_process_that_dies_is_told_with_what_to_do() -> None:
+    with (
+        pytest.raises(OutsideError, match="one of the processes was killed; do it again"),
+        worker_pool(1, "do it again", nothing) as pool,
+    ):
+        pool.submit(os._exit, 1).result()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are held back on POSIX only")
+def test_an_interrupt_waits_until_a_process_has_started() -> None:
+    """The signal goes to a thread that does not hold it back, as it may in a process with threads of its own."""
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+    waited = []
+
+    def start() -> None:
+        with module._interrupts_held_back():
+            assert other.ident is not None
+            signal.pthread_kill(other.ident, signal.SIGINT)
+            time.sleep(0.2)
+            waited.append(True)
+        time.sleep(30)  # until it arrives, on a machine that is busy
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        over.set()
+        other.join()
+    assert waited
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
