@@ -1,6 +1,7 @@
-"""Gate 7, trust: what a person should see although the rules would let it in (semantics, section 5; pure).
+"""Gate 7, trust: direct admissions that a person should see (semantics, section 5; pure).
 
-It stands outside the rule cascade, since it looks at who brings a query and not at what the query covers.
+It is not part of the rule cascade, since it looks at the text, its author and its history, not at what the query
+covers.  A local review looks at the text alone (:func:`doubt_text`); on GitHub :class:`TrustGate` looks at all three.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from bot.text.compare import rounded
 
 
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
-    """``ruling``, or for a query whose text alone a person should see the same on the review route.
+    """``ruling``, or the same on the review route, for a query whose text a person should see.
 
-    It argued with the classifier (``ATTEMPT``), or it holds personal data (``PERSONAL_DATA``).
+    It argued with the classifier (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
     """
     return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 
