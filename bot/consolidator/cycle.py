@@ -8,9 +8,11 @@ waits: they come last, in the order of their scores, and all are judged against 
 from __future__ import annotations
 
 import heapq
+import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -197,18 +199,39 @@ def run_cycle(
     return tuple(verdicts)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overflow:
+    """Where queries go that wait for their turn, beyond ``held`` in memory.
+
+    ``write`` takes queries with their keys, in order, and returns an iterator that gives them back one by one.
+    """
+
+    held: int
+    write: Callable[[Iterable[tuple[Key, ScoredQuery]]], Iterator[tuple[Key, ScoredQuery]]]
+
+
 def judge_arriving(
-    arriving: Iterable[tuple[Key, ScoredQuery]], live: LiveSet, config: Curation, trust: Trust = doubt_text
+    arriving: Iterable[tuple[Key, ScoredQuery]],
+    live: LiveSet,
+    config: Curation,
+    overflow: Overflow,
+    trust: Trust = doubt_text,
 ) -> Iterator[tuple[ScoredQuery, Verdict]]:
-    """The verdicts of :func:`run_cycle` on the queries that have merit at their turn, where not all can be held.
+    """The verdicts of :func:`run_cycle` on the queries that have merit at their turn, where memory cannot hold all.
 
     ``arriving`` are those with merit against ``live`` as it is, with their keys (:func:`descending`), sorted by key and
     id.  ``live`` grows.  Queries that have no merit at first, or lose it on the way, are left out: none of them enters.
     """
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
-    profiled = ((key, query.id, query, live.profile(query)) for key, query in arriving)
-    for key, _, query, profile in _in_turn(live, profiled):
+
+    def profiled(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[_Waiting[str]]:
+        return ((key, query.id, query, live.profile(query)) for key, query in queries)
+
+    def write(waiting: Sequence[_Waiting[str]]) -> Iterator[_Waiting[str]]:
+        return profiled(overflow.write((key, query) for key, _, query, _ in waiting))
+
+    for key, _, query, profile in _in_turn(live, profiled(arriving), overflow.held, write):
         if without_merit(key):
             continue
         verdict = moment.verdict(query, profile, nearest_of(profile, live.members))
@@ -224,19 +247,51 @@ def descending(live: LiveSet, profile: Profile) -> Key:
     return -new, -fills, -contested, -combinations, -total
 
 
-def _in_turn(live: LiveSet, arriving: Iterable[_Waiting[Tie]]) -> Iterator[_Waiting[Tie]]:
+class _SortedSources(Generic[Tie]):
+    """Queries from several iterators, each of which is sorted, in one order."""
+
+    def __init__(self) -> None:
+        self._heads: list[tuple[_Waiting[Tie], Iterator[_Waiting[Tie]]]] = []
+
+    def add(self, source: Iterator[_Waiting[Tie]]) -> None:
+        """One more iterator."""
+        for head in itertools.islice(source, 1):
+            # No two heads are equal, so that nothing after them is compared.
+            heapq.heappush(self._heads, (head, source))
+
+    def comes_before(self, queue: Sequence[_Waiting[Tie]]) -> bool:
+        """Whether a query is left whose turn is before that of the first in ``queue``, if there is one."""
+        return bool(self._heads) and (not queue or self._heads[0][0] < queue[0])
+
+    def pop(self) -> _Waiting[Tie]:
+        """The first of all."""
+        head, source = heapq.heappop(self._heads)
+        self.add(source)
+        return head
+
+
+def _in_turn(
+    live: LiveSet,
+    arriving: Iterable[_Waiting[Tie]],
+    held: int = sys.maxsize,
+    write: Callable[[Sequence[_Waiting[Tie]]], Iterator[_Waiting[Tie]]] = iter,
+) -> Iterator[_Waiting[Tie]]:
     """Each of ``arriving`` at its turn, with its key of that moment; one without merit as soon as that is seen.
 
-    They are sorted.  While ``live`` grows a key only falls behind, so that none is needed before all that are held
-    stand behind the key that it had at first.
+    They are sorted.  While ``live`` grows a key only falls behind.  So a query is needed only once its earlier key is
+    the first, and of those that were needed and fell behind, more than ``held`` are handed to ``write`` again.
     """
-    coming = iter(arriving)
-    following = next(coming, None)
+    sources: _SortedSources[Tie] = _SortedSources()
+    sources.add(iter(arriving))
     queue: list[_Waiting[Tie]] = []
-    while queue or following is not None:
-        while following is not None and (not queue or following < queue[0]):
-            heapq.heappush(queue, following)
-            following = next(coming, None)
+    while queue or sources.comes_before(queue):
+        while sources.comes_before(queue):
+            heapq.heappush(queue, sources.pop())
+        if len(queue) > held:
+            queue.sort()
+            kept = max(1, held // 2)
+            sources.add(write(queue[kept:]))
+            del queue[kept:]
         key, tie, query, profile = queue[0]
         current = descending(live, profile)
         if current == key:

@@ -164,9 +164,18 @@ def _row(query: ScoredQuery, live: LiveSet) -> dict[str, Any]:
         "contested": contested,
         "combinations": combinations,
         "total": total,
+        "competent": [live.capabilities.names[index] for index in bits(profile.caps)],
+        **stored(query),
+    }
+
+
+def stored(query: ScoredQuery) -> dict[str, Any]:
+    """What :func:`scored` makes ``query`` of, besides its turns."""
+    return {
+        "id": query.id,
+        "customer": query.customer,
         "signature": list(query.scores),
         "scores": list(query.scores.values()),
-        "competent": [live.capabilities.names[index] for index in bits(profile.caps)],
         "arbitrated": sorted(query.arbitrated),
         "doubts": json.dumps([[item.capability, item.probability, item.instead_of] for item in query.doubts]),
         "attempt": query.attempt,

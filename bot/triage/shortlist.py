@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.model import Progress
-from bot.consolidator.cycle import judge_arriving
+from bot.consolidator.cycle import Overflow, judge_arriving
 from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
 from bot.rater.model import ScoredQuery
-from bot.triage.classifying import Ground, scored
+from bot.triage.classifying import Ground, scored, stored
 from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, shards
-from bot.triage.tables import name, rows_of
+from bot.triage.tables import RowFiles, name, rows_of, spill_folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
 """Which rows of a classified shard have merit against R as it is."""
 _SHOWN: Final = 1_000
+_HELD: Final = 30_000
+"""Queries that fell behind and are held in memory."""
+_SORTED: Final = 20
+"""Shards that are sorted at once: they fit into the memory of the database, however long their queries are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +70,12 @@ def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress:
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
     (found,) = rows_of(connection, f"SELECT count(*) AS merit FROM classified WHERE {MERIT}")
     judged, admitting = 0, []
-    arriving = _counted(_arriving(connection), progress, found["merit"])
-    for query, verdict in judge_arriving(arriving, live, ground.platform.config):
-        judged += 1
-        if verdict.decision.admits:
-            admitting.append((query, verdict))
+    with RowFiles(spill_folder(work)) as files:
+        arriving = _counted(_arriving(connection, work, files), progress, found["merit"])
+        for query, verdict in judge_arriving(arriving, live, ground.platform.config, _overflow(files)):
+            judged += 1
+            if verdict.decision.admits:
+                admitting.append((query, verdict))
     # As a review has it: those that enter, then those that wait.
     admitting.sort(key=lambda item: not item[1].admitted)
     wanted = (
@@ -95,13 +101,30 @@ def _counted(
             progress(number, total)
 
 
-def _arriving(connection: DuckDBPyConnection) -> Iterator[tuple[Key, ScoredQuery]]:
+def _arriving(connection: DuckDBPyConnection, work: Path, files: RowFiles) -> Iterator[tuple[Key, ScoredQuery]]:
     """Those with merit against R, sorted by key and id."""
     query = (
-        "SELECT c.*, r.turns FROM classified c JOIN representatives r USING (place) "
+        "SELECT c.*, r.turns FROM some_classified c JOIN some_representatives r USING (place) "
         f"WHERE {MERIT} "
         "ORDER BY c.new DESC, c.fills DESC, c.contested DESC, c.combinations DESC, c.total DESC, c.id"
     )
-    for row in rows_of(connection, query):
-        key = -row["new"], -row["fills"], -row["contested"], -row["combinations"], -row["total"]
-        yield key, scored(row, row["turns"])
+    paths, parts = shards(work, CLASSIFIED_FOLDER), []
+    for start in range(0, len(paths), _SORTED):
+        some = paths[start : start + _SORTED]
+        name(connection, "some_classified", some)
+        name(connection, "some_representatives", [work / REPRESENTATIVES / path.name for path in some])
+        parts.append(files.write(rows_of(connection, query)))
+    for row in heapq.merge(*parts, key=lambda row: (_key(row), row["id"])):
+        yield _key(row), scored(row, row["turns"])
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return -row["new"], -row["fills"], -row["contested"], -row["combinations"], -row["total"]
+
+
+def _overflow(files: RowFiles) -> Overflow:
+    def write(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[tuple[Key, ScoredQuery]]:
+        rows = ({**stored(query), "turns": query.turns, "key": key} for key, query in queries)
+        return ((tuple(row["key"]), scored(row, row["turns"])) for row in files.write(rows))
+
+    return Overflow(held=_HELD, write=write)

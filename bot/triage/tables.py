@@ -6,8 +6,9 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,9 +33,14 @@ def connected(work: Path | None, megabytes: int) -> DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
     connection.execute("SET threads = 1")
-    spill = "" if work is None else work.absolute() / f"{SPILL}{os.getpid()}-{next(_connections)}"
+    spill = "" if work is None else spill_folder(work)
     connection.execute(f"SET temp_directory = {quoted(spill or '')}")
     return connection
+
+
+def spill_folder(work: Path) -> Path:
+    """The name of a folder in ``work`` that nothing else uses: the next command removes it if this one is killed."""
+    return work.absolute() / f"{SPILL}{os.getpid()}-{next(_connections)}"
 
 
 def quoted(value: Path | str) -> str:
@@ -79,6 +85,33 @@ def rows_of(
     while batch := found.fetchmany(fetched):
         for row in batch:
             yield dict(zip(names, row, strict=True))
+
+
+class RowFiles:
+    """Files of rows in a ``folder`` of their own, which are read one by one and removed at the end.
+
+    The database cannot do it: what it sorts together with lists and texts has to fit into its memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._opened = ExitStack()
+        self._numbers = itertools.count()
+
+    def __enter__(self) -> RowFiles:
+        self._folder.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+        shutil.rmtree(self._folder)
+
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Write ``rows`` to a file; returns them, to be read from there when they are asked for."""
+        path = self._folder / f"{next(self._numbers)}.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
+        return map(json.loads, self._opened.enter_context(path.open(encoding="utf-8")))
 
 
 def write_rows(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.consolidator.cycle import descending, judge_arriving, run_cycle
+from bot.consolidator.cycle import Overflow, descending, judge_arriving, run_cycle
 from bot.consolidator.verdict import Decision, Reason, Verdict
 from bot.curator.admission import plan_admissions
-from bot.rater.contextualizer import LiveSet, without_merit
-from bot.rater.model import RatedEntry
+from bot.rater.contextualizer import Key, LiveSet, without_merit
+from bot.rater.model import RatedEntry, ScoredQuery
 from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
@@ -148,14 +148,21 @@ def test_the_set_never_exceeds_its_ceiling_and_nothing_is_lost(stream: list[Case
         assert len(present) <= ceiling
 
 
+def iter_of(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[tuple[Key, ScoredQuery]]:
+    """Queries that are written aside; what waits is sorted."""
+    listed = list(queries)
+    assert [(key, query.id) for key, query in listed] == sorted((key, query.id) for key, query in listed)
+    return iter(listed)
+
+
 @slowly
-@given(cases())
-def test_queries_that_arrive_by_their_keys_are_judged_as_if_all_were_held(case: Case) -> None:
+@given(cases(), st.integers(1, 4))
+def test_queries_that_arrive_by_their_keys_are_judged_as_if_all_were_held(case: Case, held: int) -> None:
     queries, residents, config = queries_of(case), residents_of(case), config_of(case)
     live = LiveSet.knowing(case.capabilities, residents, config)
     keyed = [(descending(live, live.profile(item)), item.id, item) for item in queries]
     arriving = [(key, item) for key, _, item in sorted(keyed, key=lambda each: each[:2]) if not without_merit(key)]
-    judged = [verdict for _, verdict in judge_arriving(arriving, live, config)]
+    judged = [verdict for _, verdict in judge_arriving(arriving, live, config, Overflow(held=held, write=iter_of))]
     expected = run_cycle(queries, residents, config)
     assert judged == list(expected[: len(judged)])
     assert not any(verdict.decision.admits for verdict in expected[len(judged) :])

@@ -52,7 +52,7 @@ def test_every_section_that_code_cites_is_a_heading() -> None:
     """Docstrings cite sections of ``docs/semantics.md`` by their numbers."""
     page = (REPOSITORY / "docs" / "semantics.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^#+ ([\d.]*\d)\.? ", page, re.MULTILINE))
-    cited = {}
+    cited: dict[str, Path] = {}
     for path in sorted((REPOSITORY / "bot").rglob("*.py")):
         text = " ".join(path.read_text(encoding="utf-8").split())
         for numbers in re.findall(r"[Ss]emantics, sections? ((?:[\d.]*\d)(?:(?:,| and| to) [\d.]*\d)*)", text):
