@@ -117,15 +117,16 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) 
     embeddings = np.zeros((len(cores), 0), np.int8)
     if embedder is not None:
         embeddings = embedder.embed([read.text for read in cores])
+    structures = _standard([structure(read) for read in cores])
     everything = range(len(cues.patterns))
     found = []
-    for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
+    for kept, read, embedding, row in zip(packed, cores, embeddings, structures, strict=True):
         places, values = hashed_terms(read)
         found.append(
             TextRow(
                 asking=kept,
                 embedding=embedding,
-                structure=_standard(structure(read)),
+                structure=row,
                 places=places,
                 values=values,
                 cues=np.array(cues.counts(read.text, everything), np.int8),
@@ -200,7 +201,7 @@ def _scale() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.array(held["centre"]), np.array(held["spread"])
 
 
-def _standard(counts: Sequence[float]) -> Bytes:
+def _standard(counts: Sequence[Sequence[float]]) -> Bytes:
     centre, spread = _scale()
-    limited = np.clip((np.array(counts) - centre) / spread, -LIMIT, LIMIT)
+    limited = np.clip((np.array(counts).reshape(-1, len(NAMES)) - centre) / spread, -LIMIT, LIMIT)
     return np.rint(limited * STRUCTURE_STEP).astype(np.int8)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,19 @@ READ_CHARACTERS: Final = 20_000
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadText:
-    """A query's cleaned ``turns``, their joined ``text``, and its ``tokens``: words and single signs, case kept."""
+    """A query's cleaned ``turns``, and their joined ``text``."""
 
     turns: tuple[str, ...]
     text: str
-    tokens: tuple[str, ...]
 
-    @property
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """Its words and single signs, case kept."""
+        return tuple(_TOKEN.findall(self.text))
+
+    @cached_property
     def words(self) -> list[str]:
         """The words in folded case."""
         return [token.casefold() for token in self.tokens if token[0].isalnum()]
@@ -43,8 +47,7 @@ def read_text(turns: Sequence[str]) -> ReadText:
     turns = read_turns(turns)
     share = READ_CHARACTERS // max(1, len(turns))
     cleaned = tuple(clean(turn, share) for turn in turns)
-    text = "\n".join(cleaned)
-    return ReadText(cleaned, text, tuple(_TOKEN.findall(text)))
+    return ReadText(cleaned, "\n".join(cleaned))
 
 
 CHARACTER_LENGTHS: Final = (3, 4)
@@ -73,9 +76,13 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     A value is 1 + ln(count), and the vectors of words and of character sequences have length :data:`UNIT` each.  No
     term is weighted by how many texts have it: a row depends on its own text alone.
     """
-    own = np.array(list(map(_key, _word_terms(read))), np.uint64)
+    words = read.words
+    own = [_hashed_word("0" if word[0].isdecimal() else word) for word in words]
+    single, paired = [each.key for each in own], [_key_of_pair(one, other) for one, other in pairwise(own)]
     keys, firsts, counts = np.unique(
-        np.concatenate([own, *map(_sequence_keys, read.words)]), return_index=True, return_counts=True
+        np.concatenate([np.array(single + paired, np.uint64), *map(_sequence_keys, words)]),
+        return_index=True,
+        return_counts=True,
     )
     places = keys >> np.uint64(_HASH_BITS)
     weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
@@ -124,11 +131,34 @@ def _word_terms(read: ReadText) -> list[str]:
     return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
 
 
-def _key(term: str) -> int:
+class _HashedWord(NamedTuple):
+    """A word after a blank, as bytes; two checksums of it without the blank, and its key."""
+
+    following: bytes
+    crc: int
+    adler: int
+    key: int
+
+
+def _hashed_word(word: str) -> _HashedWord:
+    return _kept_hash(word) if len(word) <= _KEPT_CHARACTERS else _kept_hash.__wrapped__(word)
+
+
+@lru_cache(maxsize=16_384)
+def _kept_hash(word: str) -> _HashedWord:
+    data = word.encode(errors="surrogatepass")
+    crc, adler = zlib.crc32(data), zlib.adler32(data)
+    return _HashedWord(b" " + data, crc, adler, _key(crc, adler))
+
+
+def _key_of_pair(one: _HashedWord, other: _HashedWord) -> int:
+    """The key of two neighbours: checksums go on where those of the first word ended."""
+    return _key(zlib.crc32(other.following, one.crc), zlib.adler32(other.following, one.adler))
+
+
+def _key(crc: int, adler: int) -> int:
     """The place of a term, by a checksum, and below it what tells it from others of this place: two checksums."""
-    data = term.encode(errors="surrogatepass")
-    checksum = zlib.crc32(data)
-    return checksum % BUCKETS << _HASH_BITS | checksum // BUCKETS << 31 | zlib.adler32(data) & 0x7FFF_FFFF
+    return crc % BUCKETS << _HASH_BITS | crc // BUCKETS << 31 | adler & 0x7FFF_FFFF
 
 
 def _sequence_keys(word: str) -> NDArray[np.uint64]:
@@ -138,7 +168,9 @@ def _sequence_keys(word: str) -> NDArray[np.uint64]:
 
 @lru_cache(maxsize=32_768)
 def _kept_keys(word: str) -> NDArray[np.uint64]:
-    return np.array([_key(sequence) + (BUCKETS << _HASH_BITS) for sequence in _sequences(word)], np.uint64)
+    sequences = [sequence.encode(errors="surrogatepass") for sequence in _sequences(word)]
+    keys = (_key(zlib.crc32(data), zlib.adler32(data)) for data in sequences)
+    return np.array([key + (BUCKETS << _HASH_BITS) for key in keys], np.uint64)
 
 
 def character_terms(read: ReadText) -> Counter[str]:
