@@ -100,6 +100,8 @@ class PatternSet:
 
         Raises :class:`PatternError` for what :func:`compile_pattern` refuses.
         """
+        if not self.patterns:
+            return 0
         matches = None if self._together is None else self._together.Match(text)
         if matches is None:
             return sum(compile_pattern(pattern).search(text) is not None for pattern in self.patterns)
