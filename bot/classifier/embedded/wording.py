@@ -38,9 +38,7 @@ JUDGED_CHARACTERS: Final = 1_500
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?؟।…])[\"”’)]*\s+|(?<=[。！？])|\n+")  # noqa: RUF001
 # A pattern that begins with one set of characters is found far sooner than one that looks back or has a choice.
-_SPACED_SENTENCE_END: Final = re.compile(
-    r"[\"”’)\s](?:(?<=[.!?؟।…][\"”’)])[\"”’)]*\s+|(?<=[.!?؟।…]\s)\s*|(?<=\n)\n*)"
-)
+_SPACED_SENTENCE_END: Final = re.compile(r"[\"”’)\s](?:(?<=[.!?؟।…][\"”’)])[\"”’)]*\s+|(?<=[.!?؟।…]\s)\s*|(?<=\n)\n*)")
 """The same in a text where blanks follow sentences."""
 _UNSPACED_ENDS: Final = re.compile("[。！？]")  # noqa: RUF001
 _DOUBLED: Final = re.compile(r"([.!?])(?:\s*[,.!;:])+")
