@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import log1p
 from typing import Final
 
-from bot.classifier.embedded.text import ReadText
+from bot.classifier.embedded.text import ReadText, of_each
 from bot.classifier.embedded.word_lists import ACTIONS, CONJUNCTIONS, LEXICA, OPENERS, QUESTIONS
 
 CLAUSE_FEATURES: Final = (
@@ -69,14 +69,7 @@ class _Token:
         )
 
 
-def _known(token: str) -> _Token:
-    return _kept(token) if len(token) <= _KEPT_CHARACTERS else _Token.of(token)
-
-
-_KEPT_CHARACTERS: Final = 24
-"""Longer words are read again each time: they are rare, and would fill the memory."""
-
-_kept: Final = lru_cache(maxsize=16_384)(_Token.of)
+_known: Final = lru_cache(maxsize=16_384)(_Token.of)
 
 
 def clause_features(read: ReadText) -> list[float]:
@@ -108,8 +101,7 @@ def _split(read: ReadText) -> tuple[list[list[str]], list[bool]]:
     """The clauses as words in folded case, and whether a conjunction stands before each."""
     clauses: list[list[str]] = [[]]
     joined = [False]
-    for token in read.tokens:
-        own = _known(token)
+    for own in of_each(_known, read.tokens):
         if own.ends_clause:
             if clauses[-1]:
                 clauses.append([])
@@ -244,8 +236,7 @@ class _Scan:
         self._coordinated = False
         before = ""
         tokens = read.tokens
-        for place, token in enumerate(tokens):
-            own = _known(token)
+        for place, (token, own) in enumerate(zip(tokens, of_each(_known, tokens), strict=True)):
             if own.is_word:
                 self._word(own, len(token), before)
             else:

@@ -7,15 +7,17 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log, sqrt
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.visible_text import clean, read_turns
+
+Found = TypeVar("Found")
 
 READ_CHARACTERS: Final = 20_000
 """How much of a query is read: of longer turns the beginning and the end."""
@@ -56,8 +58,16 @@ CHARACTER_LENGTHS: Final = (3, 4)
 BUCKETS: Final = 8_192
 """Places of the words, and as many of the character sequences: what two terms share counts for both."""
 
-_KEPT_CHARACTERS: Final = 24
+KEPT_CHARACTERS: Final = 24
 """Longer words are read again each time: they are rare, and would fill the memory."""
+
+
+def of_each(known: _lru_cache_wrapper[Found], words: Sequence[str]) -> Iterable[Found]:
+    """What ``known`` says of each of ``words``; only of short ones it is remembered."""
+    if max(map(len, words), default=0) <= KEPT_CHARACTERS:
+        return map(known, words)
+    return [known(word) if len(word) <= KEPT_CHARACTERS else known.__wrapped__(word) for word in words]
+
 
 UNIT: Final = 255
 """The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
@@ -77,10 +87,10 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     term is weighted by how many texts have it: a row depends on its own text alone.
     """
     words = read.words
-    own = [_hashed_word("0" if word[0].isdecimal() else word) for word in words]
+    own = list(of_each(_hashed_word, ["0" if word[0].isdecimal() else word for word in words]))
     single, paired = [each.key for each in own], [_key_of_pair(one, other) for one, other in pairwise(own)]
     keys, firsts, counts = np.unique(
-        np.concatenate([np.array(single + paired, np.uint64), *map(_sequence_keys, words)]),
+        np.concatenate([np.array(single + paired, np.uint64), *of_each(_sequence_keys, words)]),
         return_index=True,
         return_counts=True,
     )
@@ -140,12 +150,8 @@ class _HashedWord(NamedTuple):
     key: int
 
 
-def _hashed_word(word: str) -> _HashedWord:
-    return _kept_hash(word) if len(word) <= _KEPT_CHARACTERS else _kept_hash.__wrapped__(word)
-
-
 @lru_cache(maxsize=16_384)
-def _kept_hash(word: str) -> _HashedWord:
+def _hashed_word(word: str) -> _HashedWord:
     data = word.encode(errors="surrogatepass")
     crc, adler = zlib.crc32(data), zlib.adler32(data)
     return _HashedWord(b" " + data, crc, adler, _key(crc, adler))
@@ -161,29 +167,21 @@ def _key(crc: int, adler: int) -> int:
     return crc % BUCKETS << _HASH_BITS | crc // BUCKETS << 31 | adler & 0x7FFF_FFFF
 
 
+@lru_cache(maxsize=32_768)
 def _sequence_keys(word: str) -> NDArray[np.uint64]:
     """The keys of the character sequences of a word, whose places come after those of words."""
-    return _kept_keys(word) if len(word) <= _KEPT_CHARACTERS else _kept_keys.__wrapped__(word)
-
-
-@lru_cache(maxsize=32_768)
-def _kept_keys(word: str) -> NDArray[np.uint64]:
-    sequences = [sequence.encode(errors="surrogatepass") for sequence in _sequences(word)]
+    sequences = [sequence.encode(errors="surrogatepass") for sequence in _sequences.__wrapped__(word)]
     keys = (_key(zlib.crc32(data), zlib.adler32(data)) for data in sequences)
     return np.array([key + (BUCKETS << _HASH_BITS) for key in keys], np.uint64)
 
 
 def character_terms(read: ReadText) -> Counter[str]:
     """Sequences of characters within words, with their counts; a blank stands for a word's border."""
-    return Counter(chain.from_iterable(map(_sequences, read.words)))
-
-
-def _sequences(word: str) -> tuple[str, ...]:
-    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+    return Counter(chain.from_iterable(of_each(_sequences, read.words)))
 
 
 @lru_cache(maxsize=8_192)
-def _kept_sequences(word: str) -> tuple[str, ...]:
+def _sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(
         bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)

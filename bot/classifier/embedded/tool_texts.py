@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.text import of_each
 from bot.classifier.embedded.word_lists import STOP_WORDS
 from bot.classifier.visible_text import clean
 
@@ -25,9 +26,6 @@ NAME_CHARACTERS: Final = 200
 
 WORDS: Final = 8_192
 """Of how many words, those used last, it is remembered what they come to."""
-
-_KEPT_CHARACTERS: Final = 24
-"""Longer words are read again each time: they are rare, and would fill the memory."""
 
 _LAST_OF_ENDINGS: Final = frozenset("sgde")
 
@@ -46,15 +44,12 @@ def name_words(name: str) -> list[str]:
 
 def terms_of(words: Sequence[str]) -> list[str]:
     """``words`` without those that say nothing, by their stems; pairs of characters where a script has no spaces."""
-    return [term for word in words if word not in STOP_WORDS for term in _terms_of_word(word)]
-
-
-def _terms_of_word(word: str) -> tuple[str, ...]:
-    return _kept_terms(word) if len(word) <= _KEPT_CHARACTERS else _kept_terms.__wrapped__(word)
+    telling = [word for word in words if word not in STOP_WORDS]
+    return list(chain.from_iterable(of_each(_terms_of_word, telling)))
 
 
 @lru_cache(maxsize=WORDS)
-def _kept_terms(word: str) -> tuple[str, ...]:
+def _terms_of_word(word: str) -> tuple[str, ...]:
     return tuple(map(stem, _cut_unspaced(word)))
 
 
@@ -105,11 +100,6 @@ def sequences_of(words: Sequence[str]) -> Counter[str]:
 
 def sequences_of_word(word: str) -> tuple[str, ...]:
     """Those of one word, the shorter ones first; a blank stands for its borders."""
-    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
-
-
-@lru_cache(maxsize=WORDS)
-def _kept_sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(bordered[start : start + length] for length in (3, 4) for start in range(len(bordered) - length + 1))
 
@@ -147,11 +137,11 @@ class TextIndex:
         self._sets = np.array([number for number, _, _ in held], np.intp)
         self._places = np.array([place for _, place, _ in held], np.intp)
         self._values = np.array([value for _, _, value in held])
-        self._known_sequences = lru_cache(maxsize=WORDS)(self._sequences_of_word)
+        self._sequences = lru_cache(maxsize=WORDS)(self._sequences_of_word)
 
     def cosines(self, words: Sequence[str]) -> list[Array]:
         """By set, the cosine with each text of the character sequences of ``words``, of those that any text has."""
-        counts = np.bincount(np.concatenate([_NONE, *map(self._sequences, words)]))
+        counts = np.bincount(np.concatenate([_NONE, *of_each(self._sequences, words)]))
         numbers = np.flatnonzero(counts)
         if not len(numbers):
             return self._by_set(np.zeros(self._ends[-1]))
@@ -183,11 +173,8 @@ class TextIndex:
         start = int(self._starts[number])
         return place in self._places[start : start + int(self._sizes[number])]
 
-    def _sequences(self, word: str) -> NDArray[np.intp]:
-        """The numbers of the character sequences of ``word`` that any text has."""
-        return self._known_sequences(word) if len(word) <= _KEPT_CHARACTERS else self._sequences_of_word(word)
-
     def _sequences_of_word(self, word: str) -> NDArray[np.intp]:
+        """The numbers of the character sequences of ``word`` that any text has."""
         numbers = map(self._numbers.get, sequences_of_word(word))
         return np.array([number for number in numbers if number is not None], np.intp)
 
