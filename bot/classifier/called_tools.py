@@ -69,9 +69,21 @@ def probability(calls: CalledTools, facts: Mapping[str, float]) -> float:
 
     ``facts`` holds r ∈ [0, 1] by tool; it is 0 for a tool that is not there.
     """
-    missed = (1 - fsum(share * facts.get(name, 0.0) for name, share in sorted(step.items())) for step in calls.steps)
+    return _probability(calls.probability, _ordered(calls), facts)
+
+
+_Steps: TypeAlias = Sequence[Sequence[tuple[str, float]]]
+
+
+def _ordered(calls: CalledTools) -> _Steps:
+    """The steps of ``calls``, each in the order of the tools' names."""
+    return [sorted(step.items()) for step in calls.steps]
+
+
+def _probability(of_any: float, steps: _Steps, facts: Mapping[str, float]) -> float:
+    missed = [1 - fsum([share * facts.get(name, 0.0) for name, share in step]) for step in steps]
     # A step's distribution may exceed 1 by what floating point adds.
-    return calls.probability * (1 - prod(max(0.0, each) for each in missed))
+    return of_any * (1 - prod([max(0.0, each) for each in missed]))
 
 
 def called_values(
@@ -83,14 +95,18 @@ def called_values(
     is silent, 0 where there is none.  ``expected``: the eval set names these calls; what the facts of these tools rule
     out is then FALSE with certainty, κ = 1.
     """
-    return {name: _judgement(calls, by_tool, text.get(name), expected=expected) for name, by_tool in values.items()}
+    steps = _ordered(calls)
+    return {
+        name: _judgement(calls, steps, by_tool, text.get(name), expected=expected) for name, by_tool in values.items()
+    }
 
 
 def _judgement(
-    calls: CalledTools, by_tool: Mapping[str, bool | None], text: Consensus | None, *, expected: bool
+    calls: CalledTools, steps: _Steps, by_tool: Mapping[str, bool | None], text: Consensus | None, *, expected: bool
 ) -> Judgement:
     unsaid = 0.0 if text is None else text.confidence
-    found = probability(calls, {name: unsaid if value is None else float(value) for name, value in by_tool.items()})
+    facts = {name: unsaid if value is None else value for name, value in by_tool.items()}
+    found = _probability(calls.probability, steps, facts)
     if not expected:
         return Judgement(rounded(found) >= EVEN, found, "tool")
     is_ruled_out = all(by_tool[name] is False for step in calls.steps for name in step)

@@ -53,9 +53,11 @@ def classify(
     """
     agent = _Agent.of(taxonomy, specification)
     counted = _counted(agent.structure, queries)
-    requests = [agent.request(query, found) for query, found in zip(queries, counted, strict=True)]
+    distinct = {id(found): found for found in counted}
+    inferred = {key: agent.inferred(found) for key, found in distinct.items()}
+    requests = [agent.request(query, inferred[id(found)]) for query, found in zip(queries, counted, strict=True)]
     asked = [place for place, request in enumerate(requests) if request.capabilities or request.tools]
-    findings = {place: Finding() for place in range(len(queries)) if place not in set(asked)}
+    findings = {place: Finding() for place in set(range(len(queries))).difference(asked)}
     stopped: IncumbentError | None = None
     try:
         for number, finding in backend.infer([requests[place] for place in asked]) if asked else ():
@@ -130,12 +132,16 @@ class _Agent:
         """Whether the backend has to say which of the declared tools a query calls."""
         return self.depends and bool(self.tools)
 
-    def request(self, query: Query, counted: Declared) -> InferenceRequest:
+    def inferred(self, counted: Declared) -> tuple[str, ...]:
+        """The capabilities that have to be inferred of a query with what is ``counted`` in it."""
+        return inferred_capabilities(self.taxonomy, {**self.declared, **counted}, self.silent)
+
+    def request(self, query: Query, capabilities: tuple[str, ...]) -> InferenceRequest:
         """What has to be asked about ``query``; of nothing a request without capabilities and tools."""
         return InferenceRequest(
             query_id=query.id,
             turns=query.heard,
-            capabilities=inferred_capabilities(self.taxonomy, {**self.declared, **counted}, self.silent),
+            capabilities=capabilities,
             tools=self.tools if self.asks else (),
             starters=self.specification.starters,
             call_capability=self.call_capability if self.asks else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import fsum
 
-from bot.classifier.model import BASES, Consensus, Sample
+from bot.classifier.model import BASES, EVEN, Consensus, Sample
 
 
 def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int) -> dict[str, Consensus] | None:
@@ -26,3 +26,10 @@ def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int
         )
         for name in capabilities
     }
+
+
+def consensus_of(probabilities: Sequence[float]) -> Consensus:
+    """What :func:`agree` finds of samples that all have calibrated ``probabilities``, and vote as these say."""
+    valid = len(probabilities)
+    votes = sum([probability >= EVEN for probability in probabilities])
+    return Consensus(value=2 * votes > valid, confidence=fsum(probabilities) / valid)

@@ -30,6 +30,12 @@ _HIDDEN: Final = re.compile(
     "|[\u206a-\u206f\ufff9-\ufffb\U0001d173-\U0001d17a\U000f0000-\U0010ffff]"
 )
 
+_MAY_HIDE: Final = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u180e\u200b-\u200f\u202d\u202e\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e01ef\U000f0000-\U0010ffff]"
+)
+"""A character of whatever the last one matches: most texts have none, which one set of characters shows sooner."""
+
 READ_TURNS: Final = 100
 """How many turns of a query are read: of longer conversations the beginning and the end."""
 
@@ -44,7 +50,7 @@ def clean(text: str, length: int) -> str:
 
     Of a longer text than ``length`` characters, the beginning and the end.
     """
-    if len(text) <= length and text.isascii() and text.isprintable() and "  " not in text:
+    if len(text) <= length and _is_clean(text):
         return text.strip()
     text = _FILLERS.sub("", _SPACES.sub(" ", cut(unicodedata.normalize("NFKC", cut(text, length)), length)))
     if not text.isprintable():
@@ -52,6 +58,13 @@ def clean(text: str, length: int) -> str:
             character for character in text if character == "\n" or unicodedata.category(character) not in _UNSEEN
         )
     return _LINE_BREAKS.sub("\n", _SPACES.sub(" ", text)).strip()
+
+
+def _is_clean(text: str) -> bool:
+    """Whether there is nothing to do for ``text`` but to strip it, as with most; looking takes far less than doing."""
+    if not text.isprintable() or "  " in text:
+        return False
+    return text.isascii() or (unicodedata.is_normalized("NFKC", text) and _FILLERS.search(text) is None)
 
 
 def cut(text: str, length: int) -> str:
@@ -65,4 +78,4 @@ def hides_text(turns: Sequence[str]) -> bool:
     Tag characters outside flags, overrides of the writing direction, runs of invisible characters, variants of what has
     none, annotations, and characters that mean nothing to anybody but their author.
     """
-    return any(_HIDDEN.search(_FLAGS.sub("", turn)) is not None for turn in turns)
+    return any(_MAY_HIDE.search(turn) and _HIDDEN.search(_FLAGS.sub("", turn)) is not None for turn in turns)

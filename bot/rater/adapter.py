@@ -46,6 +46,6 @@ def doubts_of(probabilities: Mapping[str, float], signature: Collection[str], ta
     found = []
     for name, probability in probabilities.items():
         group = taxonomy.exactly_one.get(taxonomy.by_id[name].group, ())
-        others = tuple(member.id for member in group if member.id in signature)
+        others = tuple([member.id for member in group if member.id in signature])
         found.append(Doubt(capability=name, probability=probability, instead_of=others))
     return tuple(found)

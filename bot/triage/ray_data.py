@@ -27,6 +27,7 @@ import bot
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.errors import IncumbentError, OutsideError
+from bot.pipeline.worker_pool import set_loaded_aside
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.text.digests import digest
@@ -219,4 +220,6 @@ class ShardClassifier:
             raise OutsideError(f"{machine} has the classifier {backend.identity}, not {ground.identity}; {_INSTALL}")
         if model is not None and isinstance(backend, EmbeddedBackend):
             backend.hand_over(model)
-        return ground, ground.live(), backend
+        live = ground.live()
+        set_loaded_aside()
+        return ground, live, backend

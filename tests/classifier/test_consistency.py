@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.consistency import agree
+from bot.classifier.consistency import agree, consensus_of
 from bot.classifier.model import Consensus, Sample
 
 
@@ -72,3 +72,9 @@ def test_the_order_of_the_samples_does_not_matter_and_kappa_is_a_probability(
     assert one == other
     assert one is not None
     assert 0.0 <= one["c"].confidence <= 1.0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
+def test_calibrated_probabilities_vote_by_themselves(probabilities: list[float]) -> None:
+    samples = votes(*[(probability >= 0.5, probability) for probability in probabilities])
+    assert {"c": consensus_of(probabilities)} == agree(samples, ["c"], len(samples))

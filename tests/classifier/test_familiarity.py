@@ -240,7 +240,14 @@ def test_the_shipped_files_fit_together() -> None:
     for table in tables.values():
         assert (np.diff(table.keys.astype(object)) > 0).all()
         assert table.costs.shape == (len(table.keys), -(-len(table.languages) // 2))
+        assert len(set(table.languages)) == len(table.languages)
     assert sequence_key(b"ab") == 2 << 48 | 0x6162
     written = json.loads(familiarity.SETTINGS.read_text(encoding="utf-8"))
     assert written["comment"]
     assert set(written["weights"]) == {"language", "gibberish", "code"}
+
+
+@given(st.text(alphabet="ab _-=<>|&/${}[](),.:;'\"\\@19", max_size=20))
+def test_what_is_looked_for_first_is_in_whatever_looks_like_code_or_a_name(text: str) -> None:
+    assert familiarity._MAY_MARK.search(text) or not familiarity._MARKS.search(text)
+    assert familiarity._MAY_NAME.search(text) or not familiarity._NAMES.search(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.embedded.operations import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.classifier.embedded.step_features import LEADS, read_step, step_features
 from bot.classifier.embedded.steps import MAX_STEPS, STEP_OPENERS, split_steps, words_in
-from bot.classifier.embedded.tool_texts import name_words, stem, terms_of
+from bot.classifier.embedded.tool_texts import compounds_of, name_words, stem, terms_of
 from bot.classifier.embedded.tool_weights import shipped_weights
 from bot.classifier.embedded.tools import ToolIndex
 from bot.intake.specification import UNLISTED, Effect, Parameter, Tool
@@ -375,6 +376,30 @@ def test_the_leading_word_of_a_step() -> None:
     assert read_step("the disk").lead[LEADS.index("other")] == 1
     assert {"stt", "webapp"} <= read_step("speech to text for the web app").terms
     assert "group" not in read_step("delete the disk in the group").head
+
+
+@given(st.text(alphabet="aB é1,/@#\"'<«", max_size=40))
+def test_numbers_quotations_placeholders_and_names_are_specific(text: str) -> None:
+    found = re.findall(r"\d|[<\"“”'‘«「#@]\w|\w[/@]\w|(?<=[^\W\d_][ ,])[A-Z]", text)  # noqa: RUF001
+    assert read_step(text).specifics == len(found)
+
+
+@given(st.text(alphabet="aB é1'’-_\u0301ß日", max_size=40))
+def test_a_word_has_letters_digits_and_marks_and_signs_within(text: str) -> None:
+    found = re.findall("(?:[^\\W_]|[\u0300-\u036f])+(?:['’-][^\\W_]+)*", text)
+    assert words_in(text) == [word.casefold().replace("’", "'") for word in found]
+
+
+@given(st.text(alphabet="show it.!?;,\n ", max_size=60))
+def test_steps_are_the_same_beside_signs_that_end_sentences_without_a_blank(text: str) -> None:
+    assert split_steps([f"{text} 。"]) == [
+        [part.replace("*", "。") for part in turn] for turn in split_steps([f"{text} *"])
+    ]
+
+
+@given(st.text(alphabet="aedgsiny", min_size=1, max_size=9), st.text(alphabet="aedgsiny", min_size=1, max_size=9))
+def test_neighbours_written_as_one_word_have_its_stem(one: str, other: str) -> None:
+    assert compounds_of([one, other])[0] == stem(one + other)
 
 
 def test_a_getter_lists_where_no_other_tool_does() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.phrases import REQUIRED, Phrases, pattern_digest, required_words
+from bot.classifier.embedded.phrases import REQUIRED, pattern_digest, required_words
 from bot.classifier.embedded.wording import (
     JUDGED,
     JUDGED_CHARACTERS,
@@ -21,8 +21,10 @@ from bot.classifier.embedded.wording import (
     asking,
     core,
     patterns,
+    phrases,
     plain,
     sentences,
+    spelled_out,
 )
 from dev.required_words import required
 from tests.factories import REPOSITORY
@@ -160,20 +162,42 @@ def test_of_a_long_query_the_first_sentences_are_judged() -> None:
     assert core(["z" * JUDGED_CHARACTERS + ". Two."], [])[0].endswith("two")
 
 
+@given(st.text(alphabet="ab .!?,\"')\n\t؟”", max_size=40))
+def test_sentences_are_the_same_beside_signs_that_end_one_without_a_blank(text: str) -> None:
+    assert [part.replace("*", "。") for part in sentences(f"{text} *")] == sentences(f"{text} 。")
+
+
 # What is known of the patterns of phrases.
 
 
+TEXTS = sorted({cell for path in LABELS for cell in re.split(r"[\t\n]", path.read_text(encoding="utf-8")) if cell})
+
+
 def test_no_pattern_matches_a_text_that_lacks_what_it_requires() -> None:
-    phrases = Phrases(patterns(), required_words())
-    compiled = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in phrases.patterns.items()}
-    texts = sorted({cell for path in LABELS for cell in re.split(r"[\t\n]", path.read_text(encoding="utf-8")) if cell})
+    compiled = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in patterns().items()}
     found = set()
-    for text in (*texts, *(text.upper() for text in texts[::7]), "\u0130f it \u0131s not too much trouble"):
-        possible = phrases.possible(text)
+    for text in (*TEXTS, *(text.upper() for text in TEXTS[::7]), "\u0130f it \u0131s not too much trouble"):
+        possible = phrases().possible(text)
         matching = {name for name, pattern in compiled.items() if pattern.search(text)}
         assert matching <= possible, text
         found |= matching
+        for name in matching:
+            assert phrases().sub(name, "|", text) == compiled[name].sub("|", text), text
     assert {"courtesy", "wrapper", "may you", "spelling", "borderless", "asking", "frame 0"} <= found
+
+
+@pytest.mark.parametrize("name", ["spelling", "english spelling"])
+def test_chat_spellings_are_those_that_their_pattern_finds(name: str) -> None:
+    pattern = re.compile(patterns()[name], re.IGNORECASE)
+    for text in (*TEXTS, "PICS w/o u, w/ a Std Dev of std devs", "how's 'u ur' u.r u. plz@u #u doin' doin’ P\u0130CS"):
+        assert spelled_out(text, name) == pattern.sub(lambda found: spelled_out(found[0], name), text)
+    assert (
+        spelled_out("Send me the PICS w/ the std dev, doin' fine", name)
+        == {
+            "spelling": "Send me the pictures w/ the std dev, doin' fine",
+            "english spelling": "Send me the PICS with the standard deviation, doing fine",
+        }[name]
+    )
 
 
 def test_what_is_required_was_made_of_the_patterns_as_they_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -21,6 +22,11 @@ def nothing() -> None:
 def test_work_is_done_elsewhere() -> None:
     with worker_pool(2, "do it again", nothing) as pool:
         assert pool.submit(os.getpid).result() != os.getpid()
+
+
+def test_what_a_process_begins_with_is_no_longer_looked_through_for_garbage() -> None:
+    with worker_pool(1, "do it again", nothing) as pool:
+        assert pool.submit(gc.get_freeze_count).result() > 10_000
 
 
 def test_a_process_that_dies_is_told_with_what_to_do() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.taxonomy import patterns as patterns_module
-from bot.taxonomy.patterns import PatternError, PatternSet, compile_pattern
+from bot.taxonomy.patterns import TOGETHER, PatternError, PatternSet, compile_pattern
 
 HOSTILE = [
     r"(a+)+$",
@@ -137,31 +137,31 @@ def test_the_largest_patterns_are_bounded() -> None:
         compile_pattern("[^z]{0,500}a" * 3)
 
 
-def test_a_set_counts_the_patterns_that_match() -> None:
+def test_a_set_finds_the_patterns_that_match() -> None:
     patterns = PatternSet((r"\btables?\b", "ÉCOUTE", "table", "table", "(?-i:PDF)"))
-    assert patterns.count("écoute les tables, pdf".encode()) == 4
-    assert patterns.count(b"PDF") == 1
-    assert patterns.count(b"") == 0
-    assert PatternSet(()).count(b"table") == 0
+    assert sorted(patterns.matching("écoute les tables, pdf".encode())) == [0, 1, 2, 3]
+    assert patterns.matching(b"PDF") == [4]
+    assert patterns.matching(b"") == []
+    assert PatternSet(()).matching(b"table") == []
 
 
 @given(st.lists(st.text(max_size=20), max_size=3).map(" table ".join))
-def test_a_set_counts_what_single_patterns_find(text: str) -> None:
-    patterns = (r"\btables?\b", r"^.{0,20}$", r"[^\pL]", "le", "[0-9]")
+def test_a_set_finds_what_single_patterns_find(text: str) -> None:
+    patterns = (r"\btables?\b", r"^.{0,20}$", r"[^\pL]", "le", "[0-9]") * TOGETHER
     encoded = text.encode("utf-8", "replace")
-    assert PatternSet(patterns).count(encoded) == sum(
-        compile_pattern(pattern).search(encoded) is not None for pattern in patterns
-    )
+    assert sorted(PatternSet(patterns).matching(encoded)) == [
+        place for place, pattern in enumerate(patterns) if compile_pattern(pattern).search(encoded) is not None
+    ]
 
 
 @pytest.mark.parametrize("memory", [1 << 14, 1 << 18])
-def test_a_set_that_is_too_large_for_one_search_counts_all_the_same(
+def test_a_set_that_is_too_large_for_one_search_finds_all_the_same(
     memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = tuple(rf"[^z]{{0,{number}}}a[^z]{{0,200}}q" for number in range(200, 220))
     text = b"xa" * 300 + b"q"
-    wanted = sum(compile_pattern(pattern).search(text) is not None for pattern in large)
+    wanted = [place for place, pattern in enumerate(large) if compile_pattern(pattern).search(text) is not None]
     monkeypatch.setattr(patterns_module, "MAX_MEMORY", memory)
     found = PatternSet(large)
-    assert (found._together is None) or found._together.Match(text) is None
-    assert found.count(text) == wanted
+    assert all(part is None or part.Match(text) is None for _, part in found._parts)
+    assert sorted(found.matching(text)) == wanted

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from bot.classifier.consistency import agree
+from bot.classifier.consistency import consensus_of
 from bot.classifier.embedded.cache import Arrays, ModelCache
 from bot.classifier.embedded.calibration import held_out
 from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
@@ -19,7 +19,7 @@ from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.exemplars import Bar, HeldOutExemplars
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, Stages, silent
+from bot.classifier.model import EVEN, Finding, Identity, InferenceRequest, Sample, Stages, silent
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
@@ -33,7 +33,8 @@ _TOGETHER: Final = 64
 _EMBEDDED_TOGETHER: Final = 1
 """The same with an embedder, which takes far longer: texts are embedded one by one."""
 
-_DECISION: Final = 0.5
+_AGENTS: Final = 16
+"""Of how many agents, those asked about last, the tools stay read."""
 
 
 class EmbeddedBackend:
@@ -62,6 +63,7 @@ class EmbeddedBackend:
         self._embedder = None if used is None else RememberingEmbedder(used, cache)
         self._fitting = Lock()
         self._given: Arrays | None = None
+        self._index = lru_cache(maxsize=_AGENTS)(self._new_index)
 
     @cached_property
     def identity(self) -> Identity:
@@ -88,52 +90,53 @@ class EmbeddedBackend:
                 self._embedder.keep()
 
     def _findings(self, requests: Sequence[InferenceRequest]) -> Iterator[Finding]:
-        indexes: dict[tuple[tuple[Tool, ...], tuple[str, ...]], ToolIndex] = {}
+        # By identity: hashing all that an agent declares, for each query, takes longer than most else.
+        indexes: dict[tuple[int, int], ToolIndex] = {}
         size = _TOGETHER if self._embedder is None else _EMBEDDED_TOGETHER
         for start in range(0, len(requests), size):
             together = requests[start : start + size]
             asked = [replace(request, capabilities=_asked(request)) for request in together]
-            for request, full, samples in zip(together, asked, self._samples_of(asked), strict=True):
-                call, names = request.call_capability, full.capabilities
-                found = agree(samples, names, self._samples) or {}
+            for request, probabilities in zip(together, self._probabilities(asked), strict=True):
+                call = request.call_capability
+                found = {name: consensus_of(row) for name, row in probabilities.items()}
                 calls = None
                 if request.tools:
-                    agent = (request.tools, request.starters)
+                    agent = (id(request.tools), id(request.starters))
                     if agent not in indexes:
-                        indexes[agent] = ToolIndex(*agent, self._embedder)
+                        indexes[agent] = self._index(request.tools, request.starters)
                     calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
                 yield Finding(
                     consensus={name: found[name] for name in request.capabilities},
                     calls=calls,
-                    unfamiliar=self.fit().familiarity.judge(request.turns).why if names else None,
+                    unfamiliar=self.fit().familiarity.judge(request.turns).why if found else None,
                 )
+
+    def _new_index(self, tools: tuple[Tool, ...], starters: tuple[str, ...]) -> ToolIndex:
+        return ToolIndex(tools, starters, self._embedder)
 
     def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
         """What each member says of ``request``: one valid sample a member."""
-        return self._samples_of([request])[0]
-
-    def _samples_of(self, requests: Sequence[InferenceRequest]) -> list[tuple[Sample, ...]]:
-        """The samples of each of ``requests``."""
-        asked = [place for place, request in enumerate(requests) if request.capabilities]
-        fitted: dict[int, list[list[float]]] = {}
-        if asked:
-            found = self.fit().probabilities([requests[place].turns for place in asked])
-            fitted = dict(zip(asked, found.tolist(), strict=True))
-        return [self._voted(request, fitted.get(place, [])) for place, request in enumerate(requests)]
-
-    def _voted(self, request: InferenceRequest, fitted: Sequence[Sequence[float]]) -> tuple[Sample, ...]:
-        """A sample a member; ``fitted`` has a row for each capability of the model, or none."""
-        by_name: dict[str, Sequence[float]] = dict.fromkeys(request.capabilities, (0.0,) * self._samples)
-        if fitted:
-            capabilities = self.fit().capabilities
-            by_name |= {name: row for name, row in zip(capabilities, fitted, strict=True) if name in by_name}
+        found = self._probabilities([request])[0]
         return tuple(
             Sample(
-                votes={name: values[member] >= _DECISION for name, values in by_name.items()},
-                probabilities={name: values[member] for name, values in by_name.items()},
+                votes={name: row[member] >= EVEN for name, row in found.items()},
+                probabilities={name: row[member] for name, row in found.items()},
             )
             for member in range(self._samples)
         )
+
+    def _probabilities(self, requests: Sequence[InferenceRequest]) -> list[dict[str, Sequence[float]]]:
+        """For each of ``requests``, by capability what each member says of it; 0 of one that has no exemplars."""
+        asked = [place for place, request in enumerate(requests) if request.capabilities]
+        unknown = (0.0,) * self._samples
+        found: list[dict[str, Sequence[float]]] = [dict.fromkeys(request.capabilities, unknown) for request in requests]
+        if asked:
+            model = self.fit()
+            rows = model.probabilities([requests[place].turns for place in asked]).tolist()
+            for place, own in zip(asked, rows, strict=True):
+                known = zip(model.capabilities, own, strict=True)
+                found[place] |= {name: row for name, row in known if name in found[place]}
+        return found
 
     def fit(self) -> FittedModel:
         """The model, restored or fitted by now; of several threads that come at once, one does it for all."""

@@ -310,6 +310,12 @@ COURTESY: Final = _bounded(
     "{START}(?:(?:{WELL}|{SORRY}|{UNCONDITIONAL}|{LEISURE}|{FAREWELL}|{BEGIN}{GREETING}|" + _OTHERS + "){STOP})"
 )
 
+CLAUSE_STARTS: Final = re.compile(
+    r"\s(?:(?<=[,.;:!?–—-]\s)|(?<=\bbut\s)|(?<=\band\s)|(?<=\bso\s)|(?<=\bor\s)|(?<=\bthen\s)|(?<=\balso\s))",
+    re.IGNORECASE,
+)
+"""Ends where a clause begins that is not the first: what {CLAUSE} matches, found several times sooner."""
+
 # Request frames: they ask for what follows them.
 _defined("HEAR", r"hear|know|learn|be told|find out|understand|discover|ascertain|be informed|be advised")
 _defined(

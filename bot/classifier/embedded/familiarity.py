@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import log1p, sqrt
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -54,9 +54,11 @@ class Likeness:
 
     def margin(self, seen: Collection[str]) -> float | None:
         """By how much the likeliest of ``seen`` is likelier than the likeliest other one; ``None`` without either."""
-        pairs = [pair for pair in zip(self.languages, self.scores, strict=True) if pair[0] != NO_LANGUAGE]
-        own = [score for language, score in pairs if language in seen]
-        others = [score for language, score in pairs if language not in seen]
+        own: list[float] = []
+        others: list[float] = []
+        for language, score in zip(self.languages, self.scores, strict=True):
+            if language != NO_LANGUAGE:
+                (own if language in seen else others).append(score)
         return max(own) - max(others) if own and others else None
 
 
@@ -88,11 +90,7 @@ class LanguageTable:
         sums[::2] = weights @ (packed >> 4).astype(np.int32)
         sums[1::2] = weights @ (packed & 15).astype(np.int32)
         scores = sums[: len(self.languages)] * (-self.step / WEIGHT_STEPS / sqrt(len(data)))
-        merged: dict[str, float] = {}
-        for language, score in zip(self.languages, scores.tolist(), strict=True):
-            if score >= merged.get(language, score):
-                merged[language] = score
-        return Likeness(tuple(merged), tuple(merged.values()), float(lengths[letters].mean()))
+        return Likeness(self.languages, tuple(scores.tolist()), float(lengths[letters].mean()))
 
     def _longest(self, data: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
         """For each byte the place of the longest known sequence that ends with it (−1: none), and its length."""
@@ -173,16 +171,19 @@ _MARKS: Final = re.compile(
 )
 """What code, data and logs are full of: operators, brackets at words, options, time stamps, lists without blanks."""
 
-_MAY_MARK: Final = re.compile(r"[=>&|/${}(\[;\\_+*<]|(?<!\S)-|:\S|[\"'][:,\]]|[.,]\S|\d-\d")
-"""A part of whatever they match, which is found sooner."""
+_MAY_MARK: Final = re.compile(
+    r"[=>&|/${}(\[;\\_+*<\-:\"'.,\d]"
+    r"(?:(?<=[=>&|/${}(\[;\\_+*<])|(?<=-)(?<!\S-)|(?<=:)\S|(?<=[\"'])[:,\]]|(?<=[.,])\S|(?<=\d)-\d)"
+)
+"""A part of whatever they match, which is found sooner: it begins with one set of characters."""
 
 _NAMES: Final = re.compile(
     r"https?://\S+|(?:(?<!\S)|(?<=>))\S+@\S+|<[\w -]+>|(?<!\S)['\"]?[/~.]?[\w-]+(?:[./][\w-]+)+/?['\",.?!]*(?!\S)"
 )
 """Addresses, names of files and placeholders: a request has them too."""
 
-_MAY_NAME: Final = re.compile(r"[@<]|//|[./][\w-]")
-"""A part of whatever they match, which is found sooner."""
+_MAY_NAME: Final = re.compile(r"[@<./](?:(?<=[@<])|(?<=/)/|(?<=[./])[\w-])")
+"""A part of whatever they match, which is found sooner: it begins with one set of characters."""
 
 _STRIPPED: Final = "\"'`´.,;:!?¡¿()[]«»„“”‘’‚…*-–—،؟؛।。、"  # noqa: RUF001
 
@@ -253,10 +254,6 @@ class FoldedText:
     def words(self) -> list[str]:
         """The tokens of letters alone."""
         return _words_of(self.tokens)
-
-    def characters_of(self, kind: Callable[[str], bool]) -> int:
-        """How many characters, blanks apart, are of a kind."""
-        return sum(count for character, count in self.characters.items() if kind(character))
 
     @property
     def script(self) -> str | None:
@@ -410,39 +407,72 @@ class Familiarity:
         return measures, likeness
 
     def _word_measures(self, reading: FoldedText) -> dict[str, float]:
-        count = max(1, reading.characters_of(str.isprintable))
-        letters = reading.characters_of(str.isalpha)
+        characters = [(_character(character), number) for character, number in reading.characters.items()]
+        count = max(1, sum([number for kind, number in characters if kind.printable]))
+        letters = sum([number for kind, number in characters if kind.letter])
         code_words, most_unknown = settings().code_words, settings().most_unknown
         runs = _RUNS.findall(reading.text)
-        known_words, stems, frequent = self._known
-        known = sum(_hash(word) in known_words for word in reading.words)
-        strange = sum(_hash(word[: settings().stem_length]) not in stems for word in reading.words)
-        prose = [word for word in reading.words if word not in code_words]
+        words = [self._word(word) for word in reading.words]
+        known = sum([word.known for word in words])
+        prose = [word for word in words if not word.code]
         named = _NAMES.sub(" ", reading.text) if _MAY_NAME.search(reading.text) else reading.text
         marks = len(_MARKS.findall(named)) if _MAY_MARK.search(named) else 0
-        words = reading.words if named is reading.text else _words_of(_tokens_of(named))
+        unnamed = reading.words if named is reading.text else _words_of(_tokens_of(named))
         blobs = [
             token for token in named.split() if len(token) >= settings().blob_length and token not in reading.words
         ]
         return {
-            "signs": reading.characters_of(_is_sign) / count,
+            "signs": sum([number for kind, number in characters if kind.sign]) / count,
             "letters": letters / count,
             "letter_count": letters,
             "blobs": sum(map(len, blobs)) / count,
-            "digits": reading.characters_of(str.isdecimal) / count,
+            "digits": sum([number for kind, number in characters if kind.digit]) / count,
             "marks": marks / max(1, len(reading.tokens)),
             "many_marks": log1p(marks),
             "code_words": sum(run in code_words for run in runs) / max(1, len(runs)),
-            "frequent": sum(_hash(word) in frequent for word in prose) / max(1, len(prose)),
-            "strange": log1p(strange),
-            "known": known / max(1, len(reading.words)),
-            "unknown": min(len(reading.words) - known, most_unknown) / most_unknown,
-            "wordless": 1.0 - sum(map(len, words)) / max(1, len("".join(named.split()))),
+            "frequent": sum([word.frequent for word in prose]) / max(1, len(prose)),
+            "strange": log1p(sum([word.strange for word in words])),
+            "known": known / max(1, len(words)),
+            "unknown": min(len(words) - known, most_unknown) / most_unknown,
+            "wordless": 1.0 - sum(map(len, unnamed)) / max(1, len("".join(named.split()))),
         }
 
     @cached_property
-    def _known(self) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
-        return frozenset(self.words.tolist()), frozenset(self.stems.tolist()), frozenset(self.frequent.tolist())
+    def _word(self) -> Callable[[str], _Word]:
+        """What is known of a word; of those asked about last it is remembered."""
+        known, stems, frequent = (frozenset(each.tolist()) for each in (self.words, self.stems, self.frequent))
+        code, length = settings().code_words, settings().stem_length
+
+        @lru_cache(maxsize=16_384)
+        def found(word: str) -> _Word:
+            own = _hash(word)
+            return _Word(own in known, _hash(word[:length]) not in stems, own in frequent, word in code)
+
+        return found
+
+
+class _Word(NamedTuple):
+    """Whether an exemplar has a word, none has one that begins alike, many have it, and code is full of it."""
+
+    known: bool
+    strange: bool
+    frequent: bool
+    code: bool
+
+
+class _Character(NamedTuple):
+    """What a character is; code has more signs than prose: brackets, operators, quotes, and no full stop."""
+
+    printable: bool
+    letter: bool
+    sign: bool
+    digit: bool
+
+
+@cache
+def _character(character: str) -> _Character:
+    sign = not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
+    return _Character(character.isprintable(), character.isalpha(), sign, character.isdecimal())
 
 
 def _tokens_of(text: str) -> list[str]:
@@ -474,13 +504,6 @@ def _is_in_words(character: str) -> bool:
     return unicodedata.category(character)[0] in "LM"
 
 
-@cache
-def _is_sign(character: str) -> bool:
-    """Whether it is a sign that code has more of than prose: brackets, operators, quotes, and no full stop."""
-    return not character.isalnum() and character not in ".,?!-'’:" and character.isascii()
-
-
-@lru_cache(maxsize=65_536)
 def _hash(word: str) -> int:
     return crc32(word.encode(errors="replace")) - 2**31
 

@@ -10,7 +10,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -38,19 +39,30 @@ _SCALE_FILE: Final = Path(__file__).with_name("structure_scale.json")
 class Cues:
     """The cue patterns of some capabilities: how many of each match."""
 
-    patterns: tuple[PatternSet, ...]
+    patterns: tuple[tuple[str, ...], ...]
     digests: tuple[str, ...]
 
     @staticmethod
     def of(patterns: Iterable[Iterable[str]]) -> Cues:
         """The patterns of each capability, which loading a taxonomy has checked."""
-        found = [tuple(own) for own in patterns]
-        return Cues(tuple(map(PatternSet, found)), tuple(map(text_digest, found)))
+        found = tuple(map(tuple, patterns))
+        return Cues(found, tuple(map(text_digest, found)))
 
-    def counts(self, text: str, columns: Sequence[int]) -> list[int]:
-        """How many patterns of the capabilities at ``columns`` match in ``text``, :data:`MANY_PATTERNS` at most."""
-        encoded = text.encode("utf-8", "replace")
-        return [min(MANY_PATTERNS, self.patterns[column].count(encoded)) for column in columns]
+    def counts(self, text: str) -> list[int]:
+        """How many patterns of each capability match in ``text``, :data:`MANY_PATTERNS` at most."""
+        counts = [0] * len(self.patterns)
+        for place in self._all.matching(text.encode("utf-8", "replace")):
+            counts[self._owners[place]] += 1
+        return [min(MANY_PATTERNS, count) for count in counts]
+
+    @cached_property
+    def _all(self) -> PatternSet:
+        return PatternSet(tuple(chain.from_iterable(self.patterns)))
+
+    @cached_property
+    def _owners(self) -> list[int]:
+        """The capability of each of them."""
+        return [owner for owner, patterns in enumerate(self.patterns) for _ in patterns]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,18 +129,18 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) 
     embeddings = np.zeros((len(cores), 0), np.int8)
     if embedder is not None:
         embeddings = embedder.embed([read.text for read in cores])
-    everything = range(len(cues.patterns))
+    structures = _standard([structure(read) for read in cores])
     found = []
-    for kept, read, embedding in zip(packed, cores, embeddings, strict=True):
+    for kept, read, embedding, row in zip(packed, cores, embeddings, structures, strict=True):
         places, values = hashed_terms(read)
         found.append(
             TextRow(
                 asking=kept,
                 embedding=embedding,
-                structure=_standard(structure(read)),
+                structure=row,
                 places=places,
                 values=values,
-                cues=np.array(cues.counts(read.text, everything), np.int8),
+                cues=np.array(cues.counts(read.text), np.int8),
                 columns=cues.digests,
             )
         )
@@ -138,21 +150,22 @@ def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) 
 def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
     """The matching cues of each text, a column for each capability; what ``rows`` know is not looked for again."""
     found = np.zeros((len(rows), len(cues.patterns)), np.int8)
-    shared = {columns: _shared(columns, cues.digests) for columns in dict.fromkeys(row.columns for row in rows)}
+    shared = {columns: _shared(columns, cues) for columns in dict.fromkeys(row.columns for row in rows)}
     for place, (read, row) in enumerate(zip(reads, rows, strict=True)):
-        here, there, missing = shared[row.columns]
+        here, there, missing, unknown = shared[row.columns]
         found[place, here] = row.cues[there]
         if missing:
-            found[place, missing] = cues.counts(_asked(read, row.asking).text, missing)
+            found[place, missing] = unknown.counts(_asked(read, row.asking).text)
     return found
 
 
-def _shared(known: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
-    """Where of what is ``wanted`` is known and where that is among what is ``known``, and where what is missing."""
+def _shared(known: Sequence[str], cues: Cues) -> tuple[list[int], list[int], list[int], Cues]:
+    """Where of the ``cues`` those are that are ``known``, and where among these; where the others are, and they."""
     there = {digest: place for place, digest in enumerate(known)}
-    pairs = [(place, there[digest]) for place, digest in enumerate(wanted) if digest in there]
-    missing = [place for place, digest in enumerate(wanted) if digest not in there]
-    return [here for here, _ in pairs], [place for _, place in pairs], missing
+    pairs = [(place, there[digest]) for place, digest in enumerate(cues.digests) if digest in there]
+    missing = [place for place, digest in enumerate(cues.digests) if digest not in there]
+    others = Cues.of(cues.patterns[place] for place in missing)
+    return [here for here, _ in pairs], [place for _, place in pairs], missing, others
 
 
 def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.uint8]:
@@ -200,7 +213,7 @@ def _scale() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.array(held["centre"]), np.array(held["spread"])
 
 
-def _standard(counts: Sequence[float]) -> Bytes:
+def _standard(counts: Sequence[Sequence[float]]) -> Bytes:
     centre, spread = _scale()
-    limited = np.clip((np.array(counts) - centre) / spread, -LIMIT, LIMIT)
+    limited = np.clip((np.array(counts).reshape(-1, len(NAMES)) - centre) / spread, -LIMIT, LIMIT)
     return np.rint(limited * STRUCTURE_STEP).astype(np.int8)

@@ -76,12 +76,13 @@ _CUE_UNIT: Final = 10.0
 class ReferenceQueries:
     """The queries that others are compared with, ready for that.
 
-    Each of ``blocks`` is single-precision rows, their squared lengths, and what a unit of squared distance counts.
+    Each of ``blocks`` is single-precision rows for squared distances (:func:`_from_distances`), and what a unit of such
+    a distance counts.
     ``columns`` has, for each place of the terms, its column in ``frequent`` (a row per query), or −1 for a rare term.
     Of rare terms, ``starts`` has where in ``holders`` (queries) and ``weights`` those that have it are.
     """
 
-    blocks: tuple[tuple[Singles, Singles, float], ...]
+    blocks: tuple[tuple[Singles, np.float32], ...]
     columns: NDArray[np.intp]
     frequent: Singles
     starts: NDArray[np.intp]
@@ -101,7 +102,7 @@ class ReferenceQueries:
         places = rows.places[rare]
         order = rare[np.argsort(places, kind="stable")]
         return ReferenceQueries(
-            blocks=tuple((block, (block * block).sum(axis=1), unit) for block, unit in _blocks(rows)),
+            blocks=tuple((_from_distances(block), np.float32(unit)) for block, unit in _blocks(rows)),
             columns=columns,
             frequent=frequent,
             starts=np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))]),
@@ -115,25 +116,29 @@ class ReferenceQueries:
         A query has the same bits whatever is beside it.
         """
         size = len(self.frequent)
-        blocks = _blocks(queries)
-        lengths = [(own * own).sum(axis=1)[:, np.newaxis] for own, _ in blocks]
-        common, shared = self._terms(queries)
+        blocks = [_to_distances(block) for block, _ in _blocks(queries)]
+        common, rare = self._terms(queries)
         found = np.empty((len(queries), size))
         # So few columns at a time that what is computed of them stays in a core's cache.
         for span in spans(size):
-            distance = np.zeros((len(queries), span.stop - span.start))
-            for (own, _), length, (block, squares, unit) in zip(blocks, lengths, self.blocks, strict=True):
-                distance += unit * (squares[span] + length - 2 * (own @ block[span].T))
-            shared[:, span] += common @ self.frequent[span].T
-            found[:, span] = np.exp(-distance) + LEXICAL / UNIT**2 * shared[:, span]
+            closeness = np.zeros((len(queries), span.stop - span.start))
+            for own, (block, unit) in zip(blocks, self.blocks, strict=True):
+                distance = own @ block[span].T
+                distance *= unit
+                closeness -= distance
+            shared = common @ self.frequent[span].T
+            shared += rare[:, span]
+            np.exp(closeness, out=closeness)
+            closeness += np.multiply(shared, LEXICAL / UNIT**2, dtype=np.float64)
+            found[:, span] = closeness
         return found
 
-    def _terms(self, queries: Rows) -> tuple[Singles, Doubles]:
+    def _terms(self, queries: Rows) -> tuple[Singles, Singles]:
         """The frequent terms of each query, and its scalar products with all others by its rare terms."""
         if len(queries) >= MANY:
             return self._terms_together(queries)
         common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
-        shared = np.zeros((len(queries), len(self.frequent)))
+        shared = np.zeros((len(queries), len(self.frequent)), np.float32)
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
             places, values = queries.places[start:end], queries.values[start:end]
             columns = self.columns[places]
@@ -149,7 +154,7 @@ class ReferenceQueries:
                 shared[number] = np.bincount(holders, weights=weights, minlength=shared.shape[1])
         return common, shared
 
-    def _terms_together(self, queries: Rows) -> tuple[Singles, Doubles]:
+    def _terms_together(self, queries: Rows) -> tuple[Singles, Singles]:
         """:meth:`_terms` of many queries, by one product: a pass over the rare terms serves all of them."""
         common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
         own = np.zeros((2 * BUCKETS, len(queries)), np.float32)
@@ -158,7 +163,7 @@ class ReferenceQueries:
         known = columns >= 0
         common[owners[known], columns[known]] = queries.values[known]
         own[queries.places[~known], owners[~known]] = queries.values[~known]
-        return common, (self._rare @ own).T.astype(np.float64, order="C")
+        return common, (self._rare @ own).T
 
     @cached_property
     def _rare(self) -> Any:
@@ -214,11 +219,22 @@ def _terms(rows: Rows) -> tuple[Singles, Any]:
     return terms[:, order[:FREQUENT]].toarray(), terms[:, order[FREQUENT:]]
 
 
+def _to_distances(block: Singles) -> Singles:
+    """Rows whose products with those of :func:`_from_distances` are squared distances: |x|² − 2⟨x, y⟩ + |y|²."""
+    return np.column_stack([block, (block * block).sum(axis=1), np.ones(len(block), np.float32)])
+
+
+def _from_distances(block: Singles) -> Singles:
+    """The other side of :func:`_to_distances`."""
+    return np.column_stack([-2 * block, np.ones(len(block), np.float32), (block * block).sum(axis=1)])
+
+
 def _blocks(rows: Rows) -> tuple[tuple[Singles, float], ...]:
     """Each block of features, and what a unit of its squared distance counts."""
     alone = rows.embedding.shape[1] == 0
+    meaning = () if alone else ((rows.embedding.astype(np.float32), EMBEDDING / SCALE**2),)
     return (
-        (rows.embedding.astype(np.float32), EMBEDDING / SCALE**2),
+        *meaning,
         (rows.structure.astype(np.float32), (STRUCTURE_ALONE if alone else STRUCTURE) / STRUCTURE_STEP**2),
         (_CUE_VALUES[rows.cues], (CUES_ALONE if alone else CUES) / _CUE_UNIT**2),
     )

@@ -10,34 +10,54 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+Replacement: TypeAlias = Callable[[re.Match[str]], str | None]
+"""Takes a match, whose case says nothing, and returns what it is replaced by; ``None``: it stays."""
 
 REQUIRED: Final = Path(__file__).with_name("required_words.json")
 BORDER: Final = "\b"
 """Stands for the border of a word in what is required."""
 
-# For Python each of these is an “i” where case is ignored, for RE2 it is not.
-_DOTS: Final = str.maketrans("\u0130\u0131", "ii")
+# Where case is ignored, Python takes each of these for the letter behind it, and RE2 does not.
+_ALIKE: Final = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
+
+
+def small_letters(text: str) -> str:
+    """``text`` in small letters, of the same length.
+
+    A pattern in such letters is found in it several times sooner than where case is ignored, in the same places.
+    """
+    return _with_alike(text).lower()
+
+
+def _with_alike(text: str) -> str:
+    if not text.isascii():
+        for letter, plain in _ALIKE:
+            text = text.replace(letter, plain)
+    return text
 
 
 @dataclass(frozen=True)
 class Phrases:
-    """Patterns by name, case ignored; ``required`` has, by name, sets of pieces: a match has one of each set.
+    """Patterns by name, case ignored, themselves in small letters.
 
-    A pattern without a set may match any text.
+    ``required`` has, by name, sets of pieces: a match has one of each set.  A pattern without a set may match any text.
+    The patterns called ``starting`` match only at the beginning of a text and where a match of ``starts`` ends.
     """
 
     patterns: Mapping[str, str]
     required: Mapping[str, Sequence[Sequence[str]]]
+    starting: frozenset[str] = frozenset()
+    starts: re.Pattern[str] = re.compile("")
 
     def possible(self, text: str) -> frozenset[str]:
         """The names of the patterns that may match somewhere in ``text``; all others do not."""
-        searched = text if text.isascii() else text.translate(_DOTS)
-        found = self._pieces.Match(searched.encode("utf-8", "replace"))
+        found = self._pieces.Match(small_letters(text).encode("utf-8", "replace"))
         if not found:
             # RE2 gives up in silence where a search takes too much memory: the last piece is in every text.
             return frozenset(self.patterns)
@@ -47,9 +67,20 @@ class Phrases:
                 lacking[self._owners[place]] -= 1
         return frozenset(name for name, number in lacking.items() if not number)
 
-    def sub(self, name: str, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+    def sub(self, name: str, by: str | Replacement, text: str) -> str:
         """``text`` with each match of the pattern called ``name`` replaced."""
-        return _compiled(self.patterns[name]).sub(by, text)
+        pattern = _compiled(self.patterns[name])
+        searched = small_letters(text)
+        matches = pattern.finditer(searched)
+        if name in self.starting:
+            matches = _matches_at(_ends(self.starts, searched), pattern, searched)
+        parts, end = [], 0
+        for found in matches:
+            instead = by if isinstance(by, str) else by(found)
+            if instead is not None:
+                parts += [text[end : found.start()], instead]
+                end = found.end()
+        return "".join([*parts, text[end:]])
 
     @cached_property
     def _needed(self) -> dict[str, int]:
@@ -83,17 +114,37 @@ class Edited:
         self._phrases = phrases
         self._possible: frozenset[str] | None = None
 
-    def sub(self, name: str, by: str | Callable[[re.Match[str]], str]) -> None:
+    def sub(self, name: str, by: str | Replacement) -> None:
         """Replace each match of the pattern called ``name``."""
+        if self.may_have(name):
+            self.to(self._phrases.sub(name, by, self.text))
+
+    def may_have(self, name: str) -> bool:
+        """Whether the pattern called ``name`` may match."""
         if self._possible is None:
             self._possible = self._phrases.possible(self.text)
-        if name in self._possible:
-            self.to(self._phrases.sub(name, by, self.text))
+        return name in self._possible
 
     def to(self, text: str) -> None:
         """Go on with ``text``."""
         if text != self.text:
             self.text, self._possible = text, None
+
+
+@lru_cache(maxsize=4)
+def _ends(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
+    """Where ``text`` begins and matches of ``pattern`` end; many other patterns ask for it one after the other."""
+    return 0, *(found.end() for found in pattern.finditer(text))
+
+
+def _matches_at(places: Iterable[int], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The matches of ``pattern`` that begin at one of ``places``, ascending, and do not overlap."""
+    end = 0
+    for place in places:
+        found = pattern.match(text, place) if place >= end else None
+        if found is not None:
+            end = found.end()
+            yield found
 
 
 def required_words() -> Mapping[str, Sequence[Sequence[str]]]:
@@ -115,7 +166,7 @@ def _held() -> Mapping[str, Any]:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return re.compile(_with_alike(pattern))
 
 
 def _searched(piece: str) -> str:

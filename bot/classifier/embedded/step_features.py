@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from math import log
 from typing import Final
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from bot.classifier.embedded.operations import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.classifier.embedded.steps import STEP_OPENERS, words_in
-from bot.classifier.embedded.tool_texts import Array, compounds_of, sequences_of, terms_of
+from bot.classifier.embedded.tool_texts import WORDS, Array, compounds_of, terms_of
 from bot.classifier.embedded.word_lists import (
     CUES,
     GREETINGS,
@@ -33,6 +32,10 @@ STEP_CHARACTERS: Final = 4_000
 """How much of a step is read."""
 
 _SPECIFIC: Final = re.compile(r"\d|[<\"“”'‘«「#@]\w|\w[/@]\w|(?<=[^\W\d_][ ,])[A-Z]")
+_SPECIFIC_WITHOUT_PAIRS: Final = re.compile(
+    r"[\d<\"“”'‘«「#A-Z](?:(?<=\d)|(?<=[<\"“”'‘«「#])\w|(?<=[^\W\d_][ ,][A-Z]))"
+)
+"""The same in texts without a slash or “@”: it begins with one set of characters, which is found far sooner."""
 _PLACEHOLDER: Final = re.compile(r"\\?<[^<>]{1,60}>|\"[^\"\n]{1,200}\"")
 
 
@@ -55,11 +58,6 @@ class QueryPart:
     specifics: int
     """Numbers, quotations, placeholders and names in it."""
 
-    @cached_property
-    def sequences(self) -> Counter[str]:
-        """The sequences of characters within its words."""
-        return sequences_of(self.words)
-
 
 LEADS: Final = (*OPERATIONS, "question", "other")
 
@@ -68,7 +66,7 @@ def read_step(text: str) -> QueryPart:
     """``text``, cleaned already, as a step."""
     text = text[:STEP_CHARACTERS]
     words = words_in(text)
-    without = _PLACEHOLDER.sub(" ", text)
+    without = _PLACEHOLDER.sub(" ", text) if "<" in text or '"' in text else text
     bare = words if without == text else words_in(without)
     lead = np.zeros(len(LEADS))
     verb = leading_verb(bare, STEP_OPENERS, 0)
@@ -93,8 +91,19 @@ def read_step(text: str) -> QueryPart:
         frozenset(head),
         lead,
         shares / max(1.0, shares.sum()),
-        len(_SPECIFIC.findall(text)),
+        _specifics(text),
     )
+
+
+def _specifics(text: str) -> int:
+    """How many numbers, quotations, placeholders and names ``text`` has."""
+    return len((_SPECIFIC if "/" in text or "@" in text else _SPECIFIC_WITHOUT_PAIRS).findall(text))
+
+
+@lru_cache(maxsize=WORDS)
+def _cues_of(word: str) -> tuple[str, ...]:
+    """The names of the cues that have ``word``."""
+    return tuple(name for name, cue in CUES.items() if word in cue)
 
 
 def step_features(step: QueryPart) -> list[float]:
@@ -104,7 +113,10 @@ def step_features(step: QueryPart) -> list[float]:
     start = next((place for place, word in enumerate(words) if word not in OPENERS), 0)
     first = words[start] if words else ""
     content = [word for word in words if word not in STOP_WORDS and word not in OPENERS]
-    held = {name: sum(map(cue.__contains__, words)) for name, cue in CUES.items()}
+    held = dict.fromkeys(CUES, 0)
+    for word in words:
+        for name in _cues_of(word):
+            held[name] += 1
     if UNSPACED.search(step.text):
         for name, parts in UNSPACED_CUES.items():
             held[name] += sum(part in step.text for part in parts)

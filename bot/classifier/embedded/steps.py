@@ -8,19 +8,20 @@ from itertools import pairwise
 from typing import Final
 
 from bot.classifier.embedded.operations import leading_verb
+from bot.classifier.embedded.phrases import small_letters
 from bot.classifier.embedded.word_lists import OPENERS, QUESTIONS, words_of
 
 MAX_STEPS: Final = 4
 """Of more steps than that, neighbours are read together."""
 
-_TOKEN: Final = re.compile("(?:[^\\W_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f])+(?:['’-][^\\W_]+)*")
-"""Letters and digits with the marks that some scripts write vowels with."""
+_TOKEN: Final = re.compile("[\\w\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f]+(?:['’-]\\w+)*")
+"""Letters and digits with the marks that some scripts write vowels with; underscores are taken out before."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[。！？；])(?=\S)|\n+")
-_JOINT: Final = re.compile(
-    r",?\s+(?:and|then|und|dann|et|puis|y|luego|poi|depois|daarna|oraz|ve|sonra|और|फिर)\s+|,\s+",
-    re.IGNORECASE,
-)
-"""What two orders of one sentence may be joined by."""
+_SPACED_SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?;]\s)\s*(?=\S)|(?<=\n)\n*)")
+"""The same where blanks follow sentences: it begins with one set of characters, which is found far sooner."""
+_UNSPACED_ENDS: Final = re.compile("[。！？；]")
+_JOINT: Final = re.compile(r",?\s+(?:and|then|und|dann|et|puis|y|luego|poi|depois|daarna|oraz|ve|sonra|और|फिर)\s+|,\s+")
+"""What two orders of one sentence may be joined by, in small letters."""
 
 STEP_OPENERS: Final = OPENERS | words_of(
     "after that before also additionally furthermore lastly afterwards moreover addition could you help me by too "
@@ -35,9 +36,10 @@ _QUOTED: Final = re.compile(r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|«[^»\
 
 def words_in(text: str) -> list[str]:
     """The words of ``text`` in folded case."""
+    text = text.replace("_", " ")
     if text.isascii():
         return _TOKEN.findall(text.lower())
-    return [match.group().casefold().replace("’", "'") for match in _TOKEN.finditer(text)]
+    return [word.casefold() for word in _TOKEN.findall(text.replace("’", "'"))]
 
 
 def asks(words: Sequence[str]) -> bool:
@@ -89,14 +91,15 @@ def _parts(turn: str) -> list[str]:
 
 def _sentences(text: str) -> list[tuple[str, int]]:
     """The sentences of ``text`` and where each begins."""
-    starts = [0, *(match.end() for match in _SENTENCE.finditer(text))]
+    ends = _SENTENCE if _UNSPACED_ENDS.search(text) else _SPACED_SENTENCE
+    starts = [0, *(match.end() for match in ends.finditer(text))]
     return [(text[start:end], start) for start, end in pairwise([*starts, len(text)])]
 
 
 def _clauses(sentence: str) -> list[int]:
     """Where the clauses of ``sentence`` begin: after a joint that an order follows, if the one before it asks too."""
     starts = [0]
-    for joint in _JOINT.finditer(sentence):
+    for joint in _JOINT.finditer(small_letters(sentence)):
         following = words_in(sentence[joint.end() : joint.end() + 60])
         if len(following) > 1 and _orders(following) and asks(words_in(sentence[starts[-1] : joint.start()])):
             starts.append(joint.end())

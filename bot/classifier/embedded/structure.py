@@ -7,12 +7,13 @@ stands in its structure.  The signs are those of English and of punctuation at l
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import log1p
 from typing import Final
 
-from bot.classifier.embedded.text import ReadText
+from bot.classifier.embedded.text import ReadText, of_each
 from bot.classifier.embedded.word_lists import ACTIONS, CONJUNCTIONS, LEXICA, OPENERS, QUESTIONS
 
 CLAUSE_FEATURES: Final = (
@@ -34,6 +35,41 @@ CLAUSE_FEATURES: Final = (
 
 # As NFKC leaves them: full-width signs are plain ones by then.
 _BREAKS: Final = frozenset(".!?,;:。、\n–—→|+&")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """What a token is, whatever is around it."""
+
+    folded: str
+    is_word: bool
+    begins_with_digit: bool
+    shouted: bool
+    capitalised: bool
+    conjunction: bool
+    ends_clause: bool
+    action: bool
+    lexica: tuple[str, ...]
+
+    @staticmethod
+    def of(token: str) -> _Token:
+        """What ``token`` is."""
+        folded = token.casefold().replace("’", "'")
+        conjunction = folded in CONJUNCTIONS
+        return _Token(
+            folded,
+            is_word=token[0].isalnum(),
+            begins_with_digit=token[0].isdecimal(),
+            shouted=len(token) > 1 and token.isupper(),
+            capitalised=token[0].isupper(),
+            conjunction=conjunction,
+            ends_clause=conjunction or token in _BREAKS,
+            action=folded in ACTIONS,
+            lexica=tuple(name for name, lexicon in LEXICA.items() if folded in lexicon),
+        )
+
+
+_known: Final = lru_cache(maxsize=16_384)(_Token.of)
 
 
 def clause_features(read: ReadText) -> list[float]:
@@ -65,16 +101,14 @@ def _split(read: ReadText) -> tuple[list[list[str]], list[bool]]:
     """The clauses as words in folded case, and whether a conjunction stands before each."""
     clauses: list[list[str]] = [[]]
     joined = [False]
-    for token in read.tokens:
-        word = token.casefold().replace("’", "'")
-        conjunction = word in CONJUNCTIONS
-        if conjunction or token in _BREAKS:
+    for own in of_each(_known, read.tokens):
+        if own.ends_clause:
             if clauses[-1]:
                 clauses.append([])
                 joined.append(False)
-            joined[-1] = joined[-1] or conjunction
-        elif token[0].isalnum():
-            clauses[-1].append(word)
+            joined[-1] = joined[-1] or own.conjunction
+        elif own.is_word:
+            clauses[-1].append(own.folded)
     if not clauses[-1]:
         clauses.pop()
         joined.pop()
@@ -187,12 +221,6 @@ def structure(read: ReadText) -> list[float]:
     return [log1p(max(0.0, count)) for count in counts]
 
 
-@lru_cache(maxsize=32_768)
-def _lexica_of(word: str) -> tuple[str, ...]:
-    """The names of the lexica that have ``word``."""
-    return tuple(name for name, lexicon in LEXICA.items() if word in lexicon)
-
-
 class _Scan:
     """One pass over the tokens."""
 
@@ -208,37 +236,34 @@ class _Scan:
         self._coordinated = False
         before = ""
         tokens = read.tokens
-        for place, token in enumerate(tokens):
-            if token[0].isalnum():
-                self._word(token, before)
+        for place, (token, own) in enumerate(zip(tokens, of_each(_known, tokens), strict=True)):
+            if own.is_word:
+                self._word(own, len(token), before)
             else:
                 self._sign(token, before, tokens[place + 1] if place + 1 < len(tokens) else "")
             before = token
         if self._sentence_words:
             self.sentences += 1
 
-    def _word(self, token: str, before: str) -> None:
-        word = token.casefold().replace("’", "'")
+    def _word(self, word: _Token, length: int, before: str) -> None:
         first = self._sentence_words == 0
         self.words += 1
-        self.letters += len(token)
+        self.letters += length
         self._sentence_words += 1
-        self.numbers += token[0].isdecimal()
-        if len(token) > 1 and token.isupper():
+        self.numbers += word.begins_with_digit
+        if word.shouted:
             self.shouted += 1
-        elif token[0].isupper() and not first:
+        elif word.capitalised and not first:
             self.capitalised += 1
-        kinds = _lexica_of(word)
-        for name in kinds:
+        for name in word.lexica:
             self.lexical[name] += 1
-        if self._coordinated and "reference" in kinds:
+        if self._coordinated and "reference" in word.lexica:
             self.references_after += 1
-        joins = "and" in kinds or "or" in kinds
-        if word in ACTIONS:
+        if word.action:
             self._action(first, before)
         if self.words == 1:
-            self.begins_with_question = int("question" in kinds)
-        if joins:
+            self.begins_with_question = int("question" in word.lexica)
+        if "and" in word.lexica or "or" in word.lexica:
             self._join()
         else:
             self._gap += 1

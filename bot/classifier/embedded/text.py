@@ -7,15 +7,17 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log, sqrt
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.visible_text import clean, read_turns
+
+Found = TypeVar("Found")
 
 READ_CHARACTERS: Final = 20_000
 """How much of a query is read: of longer turns the beginning and the end."""
@@ -24,15 +26,19 @@ READ_CHARACTERS: Final = 20_000
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\n|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadText:
-    """A query's cleaned ``turns``, their joined ``text``, and its ``tokens``: words and single signs, case kept."""
+    """A query's cleaned ``turns``, and their joined ``text``."""
 
     turns: tuple[str, ...]
     text: str
-    tokens: tuple[str, ...]
 
-    @property
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """Its words and single signs, case kept."""
+        return tuple(_TOKEN.findall(self.text))
+
+    @cached_property
     def words(self) -> list[str]:
         """The words in folded case."""
         return [token.casefold() for token in self.tokens if token[0].isalnum()]
@@ -43,8 +49,7 @@ def read_text(turns: Sequence[str]) -> ReadText:
     turns = read_turns(turns)
     share = READ_CHARACTERS // max(1, len(turns))
     cleaned = tuple(clean(turn, share) for turn in turns)
-    text = "\n".join(cleaned)
-    return ReadText(cleaned, text, tuple(_TOKEN.findall(text)))
+    return ReadText(cleaned, "\n".join(cleaned))
 
 
 CHARACTER_LENGTHS: Final = (3, 4)
@@ -53,8 +58,16 @@ CHARACTER_LENGTHS: Final = (3, 4)
 BUCKETS: Final = 8_192
 """Places of the words, and as many of the character sequences: what two terms share counts for both."""
 
-_KEPT_CHARACTERS: Final = 24
+KEPT_CHARACTERS: Final = 24
 """Longer words are read again each time: they are rare, and would fill the memory."""
+
+
+def of_each(known: _lru_cache_wrapper[Found], words: Sequence[str]) -> Iterable[Found]:
+    """What ``known`` says of each of ``words``; only of short ones it is remembered."""
+    if max(map(len, words), default=0) <= KEPT_CHARACTERS:
+        return map(known, words)
+    return [known(word) if len(word) <= KEPT_CHARACTERS else known.__wrapped__(word) for word in words]
+
 
 UNIT: Final = 255
 """The length of each of the two vectors of hashed terms, whose values are whole numbers in one byte."""
@@ -73,9 +86,13 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     A value is 1 + ln(count), and the vectors of words and of character sequences have length :data:`UNIT` each.  No
     term is weighted by how many texts have it: a row depends on its own text alone.
     """
-    own = np.array(list(map(_key, _word_terms(read))), np.uint64)
+    words = read.words
+    own = list(of_each(_hashed_word, ["0" if word[0].isdecimal() else word for word in words]))
+    single, paired = [each.key for each in own], [_key_of_pair(one, other) for one, other in pairwise(own)]
     keys, firsts, counts = np.unique(
-        np.concatenate([own, *map(_sequence_keys, read.words)]), return_index=True, return_counts=True
+        np.concatenate([np.array(single + paired, np.uint64), *of_each(_sequence_keys, words)]),
+        return_index=True,
+        return_counts=True,
     )
     places = keys >> np.uint64(_HASH_BITS)
     weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
@@ -124,34 +141,47 @@ def _word_terms(read: ReadText) -> list[str]:
     return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
 
 
-def _key(term: str) -> int:
+class _HashedWord(NamedTuple):
+    """A word after a blank, as bytes; two checksums of it without the blank, and its key."""
+
+    following: bytes
+    crc: int
+    adler: int
+    key: int
+
+
+@lru_cache(maxsize=16_384)
+def _hashed_word(word: str) -> _HashedWord:
+    data = word.encode(errors="surrogatepass")
+    crc, adler = zlib.crc32(data), zlib.adler32(data)
+    return _HashedWord(b" " + data, crc, adler, _key(crc, adler))
+
+
+def _key_of_pair(one: _HashedWord, other: _HashedWord) -> int:
+    """The key of two neighbours: checksums go on where those of the first word ended."""
+    return _key(zlib.crc32(other.following, one.crc), zlib.adler32(other.following, one.adler))
+
+
+def _key(crc: int, adler: int) -> int:
     """The place of a term, by a checksum, and below it what tells it from others of this place: two checksums."""
-    data = term.encode(errors="surrogatepass")
-    checksum = zlib.crc32(data)
-    return checksum % BUCKETS << _HASH_BITS | checksum // BUCKETS << 31 | zlib.adler32(data) & 0x7FFF_FFFF
-
-
-def _sequence_keys(word: str) -> NDArray[np.uint64]:
-    """The keys of the character sequences of a word, whose places come after those of words."""
-    return _kept_keys(word) if len(word) <= _KEPT_CHARACTERS else _kept_keys.__wrapped__(word)
+    return crc % BUCKETS << _HASH_BITS | crc // BUCKETS << 31 | adler & 0x7FFF_FFFF
 
 
 @lru_cache(maxsize=32_768)
-def _kept_keys(word: str) -> NDArray[np.uint64]:
-    return np.array([_key(sequence) + (BUCKETS << _HASH_BITS) for sequence in _sequences(word)], np.uint64)
+def _sequence_keys(word: str) -> NDArray[np.uint64]:
+    """The keys of the character sequences of a word, whose places come after those of words."""
+    sequences = [sequence.encode(errors="surrogatepass") for sequence in _sequences.__wrapped__(word)]
+    keys = (_key(zlib.crc32(data), zlib.adler32(data)) for data in sequences)
+    return np.array([key + (BUCKETS << _HASH_BITS) for key in keys], np.uint64)
 
 
 def character_terms(read: ReadText) -> Counter[str]:
     """Sequences of characters within words, with their counts; a blank stands for a word's border."""
-    return Counter(chain.from_iterable(map(_sequences, read.words)))
-
-
-def _sequences(word: str) -> tuple[str, ...]:
-    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
+    return Counter(chain.from_iterable(of_each(_sequences, read.words)))
 
 
 @lru_cache(maxsize=8_192)
-def _kept_sequences(word: str) -> tuple[str, ...]:
+def _sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(
         bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)

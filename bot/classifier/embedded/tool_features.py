@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from bot.classifier.embedded.operations import OPERATIONS, operation_shares, operations_of
-from bot.classifier.embedded.step_features import LEADS, QueryPart, read_step
+from bot.classifier.embedded.step_features import LEADS, QueryPart
 from bot.classifier.embedded.steps import words_in
 from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, sequences_of, terms_of
 from bot.classifier.embedded.word_lists import KNOWLEDGE, PLAIN_VERBS, PREPOSITIONS, SEARCHES
@@ -34,22 +34,20 @@ class ToolFeatures:
         parameters = [
             [word for parameter in tool.parameters[:60] for word in name_words(parameter.name)] for tool in tools
         ]
-        self.name_sequences = TextIndex([sequences_of(words) for words in names])
-        self.description_sequences = TextIndex([sequences_of(words) for words in descriptions])
+        started = [words_in(clean(starter[:2_000], 1_000)) for starter in starters[:20]]
+        self.sequences = TextIndex(*(list(map(sequences_of, texts)) for texts in (names, descriptions, started)))
+        """Those of the names, the descriptions and the starters."""
         objects = [terms_of([word for word in words if word not in PLAIN_VERBS]) or terms_of(words) for words in names]
-        self.objects = TextIndex([Counter(terms) for terms in objects])
-        self.object_weight = np.array(
-            [max(1e-9, sum(self.objects.weights[term] for term in sorted(set(terms)))) for terms in objects]
-        )
-        nouns = [_nouns(words) or words for words in names]
-        self.nouns = TextIndex([Counter(terms_of(words[-1:])) for words in nouns])
-        self.texts = TextIndex(
-            [
-                Counter([*terms_of(name), *initials_of(name), *terms_of(description), *terms_of(words)])
-                for name, description, words in zip(names, descriptions, parameters, strict=True)
-            ]
-        )
-        self.parameters = TextIndex([Counter(terms_of(words)) for words in parameters])
+        nouns = [terms_of((_nouns(words) or words)[-1:]) for words in names]
+        texts = [
+            [*terms_of(name), *initials_of(name), *terms_of(description), *terms_of(words)]
+            for name, description, words in zip(names, descriptions, parameters, strict=True)
+        ]
+        given = list(map(terms_of, parameters))
+        self.terms = TextIndex(*(list(map(Counter, each)) for each in (texts, objects, nouns, given)))
+        """Those of the whole texts, which have all of the others, of the objects, the nouns and the parameters."""
+        self.weights, own, *_ = self.terms.weights
+        self.object_weight = np.array([max(1e-9, sum(own[term] for term in sorted(set(terms)))) for terms in objects])
         self.operations = np.array(_operations(names, descriptions)).reshape(self.size, len(OPERATIONS))
         self._widen([terms_of(_nouns(words)) or terms_of(words) for words in names])
         none = np.maximum(0.0, 1.0 - self.operations.sum(axis=1))
@@ -75,8 +73,6 @@ class ToolFeatures:
                 for name, words in zip(names, parameters, strict=True)
             ]
         )
-        self.starters = [read_step(clean(starter[:2_000], 1_000)) for starter in starters[:20]]
-        self.starter_sequences = TextIndex([step.sequences for step in self.starters])
 
     def _widen(self, objects: Sequence[Sequence[str]]) -> None:
         """A tool that gets things also lists them where no other tool does, and the other way round."""
@@ -89,24 +85,20 @@ class ToolFeatures:
             if held[key] in ({get}, {many}):
                 row[get] = row[many] = (row[get] + row[many]) / 2
 
-    def lexical(self, step: QueryPart) -> Array:
-        """A row of features for each tool."""
-        counts = step.sequences
-        # Whatever another index has is in the texts too.
-        terms, head = self.texts.known(step.terms), self.texts.known(step.head)
-        named = self.name_sequences.cosines(counts)
-        described = self.description_sequences.cosines(counts)
-        matched = self.objects.matched(terms)
-        texts = self.texts.matched(terms)
+    def lexical(self, step: QueryPart) -> tuple[Array, float]:
+        """A row of features for each tool, and the greatest likeness with a starter, 0 without starters."""
+        terms, head = self.terms.known(step.terms), self.terms.known(step.head)
+        named, described, started = self.sequences.cosines(step.words)
+        texts, matched, nouns, parameters = self.terms.matched(terms)
+        first_texts, first_matched, first_nouns, _ = self.terms.matched(head)
         asked = self._asked(terms)
-        parameters = self.parameters.matched(terms)
         # An id or a name asks for one thing, its absence for many.
         specific = min(1.0, step.specifics / 2)
         columns = (
-            self.texts.matched(head) / self._asked(head),
-            np.minimum(1.0, self.nouns.matched(head)),
-            np.minimum(1.0, self.nouns.matched(terms)),
-            np.minimum(1.0, self.objects.matched(head) / self.object_weight),
+            first_texts / self._asked(head),
+            np.minimum(1.0, first_nouns),
+            np.minimum(1.0, nouns),
+            np.minimum(1.0, first_matched / self.object_weight),
             self._own @ np.append(step.lead[: len(OPERATIONS)], 0.0),
             named,
             described,
@@ -131,22 +123,25 @@ class ToolFeatures:
         end = len(columns) + led[0].size
         rows[:, len(columns) : end] = led.reshape(self.size, -1)
         rows[:, end:] = effects
-        return rows
+        return rows, float(started.max(initial=0.0))
 
     def _asked(self, terms: AbstractSet[str]) -> float:
         """The weights of ``terms``, which the texts have, together; 1 of none."""
-        return sum([self.texts.weights[term] for term in sorted(terms)]) or 1.0
+        return sum([self.weights[term] for term in sorted(terms)]) or 1.0
 
-    def call_features(self, step: QueryPart, lexical: Array, scores: Array) -> list[float]:
-        """What the tools and their scores say of whether ``step`` calls any of them."""
+    def call_features(self, step: QueryPart, lexical: Array, scores: Array, started: float) -> list[float]:
+        """What the tools and their scores say of whether ``step`` calls any of them.
+
+        ``lexical`` and ``started`` are what :meth:`lexical` says of it.
+        """
         best = int(scores.argmax())
         weights = _softmax(scores)
         terms = step.plain
-        known = sum(term in self.texts.weights for term in terms) / max(1, len(terms))
+        known = len(self.terms.known(terms)) / max(1, len(terms))
         head = step.head & step.plain
-        own = sum(self.texts.has(term, best) for term in head)
+        own = sum(self.terms.has(term, best) for term in head)
         ordered = np.sort(scores)[::-1]
-        searching = self.searching_share(scores)
+        searching = float(weights @ self.searching)
         asked = float(step.lead[LEADS.index("question")])
         writes = float(weights @ self.effects)
         return [
@@ -160,22 +155,18 @@ class ToolFeatures:
             known,
             own / max(1, len(head)),
             float(len(head) - own > 1),
-            *(float(lexical[:, place].max()) for place in (0, 1, 3, 5, 6, 9)),
-            *(float(lexical[best, place]) for place in (0, 1, 3, 9, 11)),
+            *lexical[:, (0, 1, 3, 5, 6, 9)].max(axis=0).tolist(),
+            *lexical[best, (0, 1, 3, 9, 11)].tolist(),
             searching,
             searching * asked,
             searching * float(step.specifics == 0),
             float(self.searching.mean()),
-            self.starter_likeness(step),
+            started,
         ]
 
     def searching_share(self, scores: Array) -> float:
         """How probably the called tool is one that searches texts."""
         return float(_softmax(scores) @ self.searching)
-
-    def starter_likeness(self, step: QueryPart) -> float:
-        """The greatest cosine of the step's character sequences with a starter's, 0 without starters."""
-        return float(self.starter_sequences.cosines(step.sequences).max(initial=0.0))
 
 
 def _softmax(scores: Array) -> Array:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from math import log
 from operator import add
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.text import of_each
 from bot.classifier.embedded.word_lists import STOP_WORDS
 from bot.classifier.visible_text import clean
 
@@ -26,10 +27,10 @@ NAME_CHARACTERS: Final = 200
 WORDS: Final = 8_192
 """Of how many words, those used last, it is remembered what they come to."""
 
-_KEPT_CHARACTERS: Final = 24
-"""Longer words are read again each time: they are rare, and would fill the memory."""
-
 _LAST_OF_ENDINGS: Final = frozenset("sgde")
+
+_WHOLE_ENDING: Final = 7
+"""So many characters have their endings in them, and remain long enough without."""
 
 _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _UNSPACED_RUN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{2,}")
@@ -43,15 +44,12 @@ def name_words(name: str) -> list[str]:
 
 def terms_of(words: Sequence[str]) -> list[str]:
     """``words`` without those that say nothing, by their stems; pairs of characters where a script has no spaces."""
-    return [term for word in words if word not in STOP_WORDS for term in _terms_of_word(word)]
-
-
-def _terms_of_word(word: str) -> tuple[str, ...]:
-    return _kept_terms(word) if len(word) <= _KEPT_CHARACTERS else _kept_terms.__wrapped__(word)
+    telling = [word for word in words if word not in STOP_WORDS]
+    return list(chain.from_iterable(of_each(_terms_of_word, telling)))
 
 
 @lru_cache(maxsize=WORDS)
-def _kept_terms(word: str) -> tuple[str, ...]:
+def _terms_of_word(word: str) -> tuple[str, ...]:
     return tuple(map(stem, _cut_unspaced(word)))
 
 
@@ -73,7 +71,20 @@ def compounds_of(words: Sequence[str]) -> list[str]:
     letters = "".join(map(_initials, words))
     two = list(map(add, letters, letters[1:]))
     three = list(map(add, two, letters[2:]))
-    return [*map(stem, map(add, words, words[1:])), *two, *three, *map(add, three, letters[3:])]
+    following = words[1:]
+    joined = [
+        stem(one + other) if end is None else one + end
+        for one, other, end in zip(words, following, map(_end_of_stem, following), strict=False)
+    ]
+    return [*joined, *two, *three, *map(add, three, letters[3:])]
+
+
+@lru_cache(maxsize=WORDS)
+def _end_of_stem(word: str) -> str | None:
+    """What the stem of any longer word that ends with ``word`` ends with; ``None`` where its beginning matters."""
+    if word[-1:] not in _LAST_OF_ENDINGS:
+        return word
+    return stem(word) if len(word) >= _WHOLE_ENDING else None
 
 
 @lru_cache(maxsize=WORDS)
@@ -89,11 +100,6 @@ def sequences_of(words: Sequence[str]) -> Counter[str]:
 
 def sequences_of_word(word: str) -> tuple[str, ...]:
     """Those of one word, the shorter ones first; a blank stands for its borders."""
-    return _kept_sequences(word) if len(word) <= _KEPT_CHARACTERS else _kept_sequences.__wrapped__(word)
-
-
-@lru_cache(maxsize=WORDS)
-def _kept_sequences(word: str) -> tuple[str, ...]:
     bordered = f" {word[:60]} "
     return tuple(bordered[start : start + length] for length in (3, 4) for start in range(len(bordered) - length + 1))
 
@@ -105,72 +111,112 @@ def _cut_unspaced(word: str) -> list[str]:
 
 
 class TextIndex:
-    """Terms of short texts weighted by TF-IDF, for products with a query."""
+    """Sets of short texts, one beside the other, by their terms; each set weights its terms by TF-IDF.
 
-    def __init__(self, documents: Sequence[Counter[str]]) -> None:
-        self.size = len(documents)
-        frequencies: Counter[str] = Counter()
-        for document in documents:
-            frequencies.update(document.keys())
-        self.weights = {term: log((1 + self.size) / (1 + number)) + 1.0 for term, number in frequencies.items()}
-        holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-        for place, document in enumerate(documents):
-            values = {term: (1 + log(count)) * self.weights[term] for term, count in document.items()}
-            length = sum(value * value for _, value in sorted(values.items())) ** 0.5
-            for term, value in values.items():
-                holders[term].append((place, value / length))
+    All sets together are compared with a query in one pass over its terms.
+    """
+
+    def __init__(self, *sets: Sequence[Counter[str]]) -> None:
+        self.weights = [_frequencies_inverted(documents) for documents in sets]
+        """The weight of each term, by set."""
+        holders: defaultdict[str, list[tuple[int, int, float]]] = defaultdict(list)
+        self._ends: list[int] = []
+        place = 0
+        for number, documents in enumerate(sets):
+            for document in documents:
+                for term, value in _weighted(document, self.weights[number]).items():
+                    holders[term].append((number, place, value))
+                place += 1
+            self._ends.append(place)
         ordered = sorted(holders)
         self._numbers = {term: number for number, term in enumerate(ordered)}
-        self._idf = np.array([self.weights[term] for term in ordered])
+        self._idf = np.array([[weights.get(term, 0.0) for term in ordered] for weights in self.weights])
         self._sizes = np.array([len(holders[term]) for term in ordered], np.intp)
         self._starts = np.cumsum(self._sizes) - self._sizes
-        self._places = np.array([place for term in ordered for place, _ in holders[term]], np.intp)
-        self._values = np.array([value for term in ordered for _, value in holders[term]])
+        held = [holder for term in ordered for holder in holders[term]]
+        self._sets = np.array([number for number, _, _ in held], np.intp)
+        self._places = np.array([place for _, place, _ in held], np.intp)
+        self._values = np.array([value for _, _, value in held])
+        self._sequences = lru_cache(maxsize=WORDS)(self._sequences_of_word)
 
-    def cosines(self, counts: Counter[str]) -> Array:
-        """The cosine of a text with each document, by the terms that any document has."""
-        get = self._numbers.get
-        known = sorted([(number, count) for term, count in counts.items() if (number := get(term)) is not None])
-        if not known:
-            return np.zeros(self.size)
-        numbers = np.array([number for number, _ in known], np.intp)
-        damped = np.array([1.0 if count == 1 else 1 + log(count) for _, count in known])
-        weights = damped * self._idf[numbers]
+    def cosines(self, words: Sequence[str]) -> list[Array]:
+        """By set, the cosine with each text of the character sequences of ``words``, of those that any text has."""
+        counts = np.bincount(np.concatenate([_NONE, *of_each(self._sequences, words)]))
+        numbers = np.flatnonzero(counts)
+        if not len(numbers):
+            return self._by_set(np.zeros(self._ends[-1]))
+        weights = _damped(counts[numbers]) * self._idf[:, numbers]
         # Summed up one after the other, in the order of the terms.
-        weights /= (weights * weights).cumsum()[-1] ** 0.5
+        squares = (weights * weights).cumsum(axis=1)[:, -1].tolist()
+        weights /= np.array([square**0.5 or 1.0 for square in squares])[:, None]
         at, sizes = self._held(numbers)
-        return self._summed(at, np.repeat(weights, sizes) * self._values[at])
+        own = weights[self._sets[at], np.repeat(np.arange(len(numbers)), sizes)]
+        return self._by_set(self._summed(at, own * self._values[at]))
 
-    def matched(self, terms: AbstractSet[str]) -> Array:
-        """The sum of the weights of the ``terms`` that each document has."""
-        numbers = sorted(map(self._numbers.__getitem__, self.known(terms)))
-        if not numbers:
-            return np.zeros(self.size)
-        at, sizes = self._held(np.array(numbers, np.intp))
-        return self._summed(at, np.repeat(self._idf[numbers], sizes))
+    def matched(self, terms: AbstractSet[str]) -> list[Array]:
+        """By set, the sum of the weights of the ``terms`` that each text has."""
+        numbers = np.array(sorted(map(self._numbers.__getitem__, self.known(terms))), np.intp)
+        if not len(numbers):
+            return self._by_set(np.zeros(self._ends[-1]))
+        at, sizes = self._held(numbers)
+        return self._by_set(self._summed(at, self._idf[self._sets[at], np.repeat(numbers, sizes)]))
 
     def known(self, terms: AbstractSet[str]) -> AbstractSet[str]:
-        """Those of ``terms`` that any document has."""
+        """Those of ``terms`` that any text has."""
         return self._numbers.keys() & terms
 
     def has(self, term: str, place: int) -> bool:
-        """Whether the document at ``place`` has ``term``."""
+        """Whether the text at ``place`` of the first set has ``term``."""
         number = self._numbers.get(term)
         if number is None:
             return False
         start = int(self._starts[number])
         return place in self._places[start : start + int(self._sizes[number])]
 
+    def _sequences_of_word(self, word: str) -> NDArray[np.intp]:
+        """The numbers of the character sequences of ``word`` that any text has."""
+        numbers = map(self._numbers.get, sequences_of_word(word))
+        return np.array([number for number in numbers if number is not None], np.intp)
+
     def _held(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where the documents of the terms with these ``numbers`` are, term by term, and how many of each there are."""
+        """Where the texts of the terms with these ``numbers`` are, term by term, and how many of each there are."""
         sizes = self._sizes[numbers]
         ends = sizes.cumsum()
         return np.repeat(self._starts[numbers] - ends + sizes, sizes) + np.arange(ends[-1]), sizes
 
     def _summed(self, at: NDArray[np.intp], weights: Array) -> Array:
-        """The sum of the ``weights`` of each document, one after the other."""
-        sums: Array = np.bincount(self._places[at], weights=weights, minlength=self.size).astype(np.float64)
+        """The sum of the ``weights`` of each text, one after the other."""
+        sums: Array = np.bincount(self._places[at], weights=weights, minlength=self._ends[-1]).astype(np.float64)
         return sums
+
+    def _by_set(self, values: Array) -> list[Array]:
+        """``values`` of all texts, by set."""
+        return [values[start:end] for start, end in pairwise((0, *self._ends))]
+
+
+_NONE: Final = np.zeros(0, np.intp)
+_DAMPED: Final = np.array([0.0, *(1 + log(count) for count in range(1, 256))])
+"""The weight of a term by its count, as far as most texts go."""
+
+
+def _damped(counts: NDArray[np.intp]) -> Array:
+    """The weight of terms by their ``counts``."""
+    if counts.max() < len(_DAMPED):
+        return _DAMPED[counts]
+    return np.array([1 + log(count) for count in counts.tolist()])
+
+
+def _frequencies_inverted(documents: Sequence[Counter[str]]) -> dict[str, float]:
+    """The inverse document frequency of each term of ``documents``."""
+    frequencies = Counter(chain.from_iterable(documents))
+    return {term: log((1 + len(documents)) / (1 + number)) + 1.0 for term, number in frequencies.items()}
+
+
+def _weighted(document: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """The terms of ``document`` by their ``weights``, of length 1 together."""
+    values = {term: (1 + log(count)) * weights[term] for term, count in document.items()}
+    length = sum(value * value for _, value in sorted(values.items())) ** 0.5
+    return {term: value / length for term, value in values.items()}
 
 
 def initials_of(words: Sequence[str]) -> list[str]:

@@ -43,6 +43,8 @@ class RequestPart:
     vector: Array | None
     rows: Array
     """The features of each tool."""
+    started: float
+    """How like a conversation starter it is."""
 
 
 class ToolIndex:
@@ -127,7 +129,7 @@ class ToolIndex:
         """What says whether ``reading`` calls any tool, given the tools' ``scores``."""
         values = [
             *step_features(reading.step),
-            *self._features.call_features(reading.step, reading.rows, np.array(scores)),
+            *self._features.call_features(reading.step, reading.rows, np.array(scores), reading.started),
         ]
         if self._meanings is not None and reading.vector is not None:
             searching = self._features.searching_share(np.array(scores))
@@ -198,12 +200,12 @@ class ToolIndex:
         return self._reading(read_step(" ".join(reading.step.text for reading in readings)), vector)
 
     def _reading(self, step: QueryPart, vector: Array | None) -> RequestPart:
-        rows = self._features.lexical(step)
+        rows, started = self._features.lexical(step)
         if self._meanings is not None and vector is not None:
             rows = np.column_stack(
                 [rows, self._meanings.tool_features(vector, self._features.operations, self._features.effects)]
             )
-        return RequestPart(step, vector, rows)
+        return RequestPart(step, vector, rows, started)
 
 
 class _Meanings:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.courtesies import (
     BEFORE_YOU,
+    CLAUSE_STARTS,
     COURTESY,
     FOR_ME,
     FRAMES,
@@ -36,7 +37,11 @@ JUDGED_CHARACTERS: Final = 1_500
 """How many sentences of a query, and characters in all, may be background; what stands behind them counts as asking."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?؟।…])[\"”’)]*\s+|(?<=[。！？])|\n+")  # noqa: RUF001
-_DOUBLED: Final = re.compile(r"(?<=[.!?])(?:\s*[,.!;:])+")
+# A pattern that begins with one set of characters is found far sooner than one that looks back or has a choice.
+_SPACED_SENTENCE_END: Final = re.compile(r"[\"”’)\s](?:(?<=[.!?؟।…][\"”’)])[\"”’)]*\s+|(?<=[.!?؟।…]\s)\s*|(?<=\n)\n*)")
+"""The same in a text where blanks follow sentences."""
+_UNSPACED_ENDS: Final = re.compile("[。！？]")  # noqa: RUF001
+_DOUBLED: Final = re.compile(r"([.!?])(?:\s*[,.!;:])+")
 _SIGNS: Final = " ,.!?;:-–—。！？、"  # noqa: RUF001
 
 # Within a clause they mean something: "so far", "who knows it well".
@@ -157,6 +162,7 @@ _WANTED: Final = re.compile(
 """A request, in so many words."""
 _FIGURES: Final = re.compile(r"\d|[\"“«]")
 _WORDS: Final = re.compile(r"[^\W_]{5,}")
+_WORD: Final = re.compile(r"[\w']+")
 _QUESTIONS: Final = ("?", "？", "؟")  # noqa: RUF001
 _CONDITION: Final = re.compile(
     r"^(?:and |but )?(?:if|unless|otherwise|else|in case|should|when"
@@ -177,7 +183,7 @@ _SPELLINGS_DATA: Final = Path(__file__).with_name("spellings.json")
 
 def plain(text: str) -> str:
     """``text`` without courtesies and chat spellings, in lower case; as it is where nothing else is in it."""
-    edited = Edited(text, _phrases())
+    edited = Edited(text, phrases())
     edited.sub("borderless", " ")
     edited.to(_spaced(edited.text))
     # What stands behind a courtesy may be another.
@@ -186,7 +192,7 @@ def plain(text: str) -> str:
         edited.sub("filler", "")
         edited.to(_spaced(edited.text).strip(" ,;:"))
     edited.sub("for me", "")
-    edited.to(_JOINING_NOTHING.sub("", _DOUBLED.sub("", edited.text)))
+    edited.to(_JOINING_NOTHING.sub("", _DOUBLED.sub(r"\1", edited.text)))
     edited.sub("seeing", "show me")
     _unframe(edited)
     edited.sub("wrapper", "")
@@ -194,10 +200,12 @@ def plain(text: str) -> str:
     edited.to(_spaced(edited.text).strip())
     edited.sub("asking", "")
     edited.sub("telling", "")
-    edited.sub("spelling", _spelled_out)
+    if edited.may_have("spelling"):
+        edited.to(spelled_out(edited.text, "spelling"))
     if _ENGLISH.search(text):
         edited.to(_PLUS.sub(" and ", edited.text) if " + " in edited.text else edited.text)
-        edited.sub("english spelling", _spelled_out)
+        if edited.may_have("english spelling"):
+            edited.to(spelled_out(edited.text, "english spelling"))
     return _spaced(edited.text).strip(_SIGNS).lower() or text.lower()
 
 
@@ -211,7 +219,7 @@ def _unframe(edited: Edited) -> None:
     for number, (_, asked) in enumerate(FRAMES):
         edited.sub(f"frame {number}", asked)
     before = edited.text
-    edited.sub("may you", lambda found: found[0] if BEFORE_YOU.search(before[: found.start()]) else "")
+    edited.sub("may you", lambda found: None if BEFORE_YOU.search(before[: found.start()]) else "")
     for number, (_, asked) in enumerate(FRAMES):
         edited.sub(f"frame {number}", asked)
     edited.sub("from you", "")
@@ -219,7 +227,7 @@ def _unframe(edited: Edited) -> None:
 
 def courteous(part: str) -> bool:
     """Whether a sentence is a courtesy and no more."""
-    edited = Edited(part, _phrases())
+    edited = Edited(part, phrases())
     edited.sub("borderless", " ")
     edited.to(_spaced(edited.text))
     edited.sub("courtesy", " ")
@@ -230,7 +238,7 @@ def courteous(part: str) -> bool:
 def _may_be_courteous(turn: str, parts: Sequence[str]) -> bool:
     """Whether any of the sentences ``parts`` of ``turn`` may be a courtesy: looked for in all of them at once."""
     nothing_but_signs = not all(part.strip(_SIGNS) for part in parts)
-    return nothing_but_signs or not _phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
+    return nothing_but_signs or not phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
 
 
 def patterns() -> dict[str, str]:
@@ -253,24 +261,37 @@ def patterns() -> dict[str, str]:
 
 
 @cache
-def _phrases() -> Phrases:
-    return Phrases(patterns(), required_words())
+def phrases() -> Phrases:
+    """The same, ready to be looked for."""
+    frames = frozenset(f"frame {number}" for number in range(len(FRAMES)))
+    return Phrases(patterns(), required_words(), frames, CLAUSE_STARTS)
 
 
-def _spelled_out(found: re.Match[str]) -> str:
-    """What a chat spelling stands for."""
-    return _meanings()[found[0].lower()]
+def spelled_out(text: str, name: str) -> str:
+    """``text`` with what they stand for in place of the chat spellings ``name``.
+
+    Their pattern finds the same ones, and tries hundreds of words at each place.
+    """
+    meanings = _spellings()[name]
+    return _word_of(name).sub(lambda found: meanings.get(found[0].lower(), found[0]), text)
+
+
+@cache
+def _word_of(name: str) -> re.Pattern[str]:
+    """Any word that may be one of the spellings ``name``, and those of them that are no single word."""
+    longer = [f"(?i:{re.escape(word)})" for word in _spellings()[name] if not _WORD.fullmatch(word)]
+    return re.compile(_alone("|".join([*longer, f"{_WORD.pattern}+"])))
 
 
 def _pattern_of(words: Iterable[str]) -> str:
     """Chat spellings, the longest first: one may begin another."""
     either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    return rf"(?<![\w'’#@./-])(?:{either})(?![\w'’@/-]|\.\w)"
+    return _alone(either)
 
 
-@cache
-def _meanings() -> Mapping[str, str]:
-    return {word: meaning for words in _spellings().values() for word, meaning in words.items()}
+def _alone(pattern: str) -> str:
+    """``pattern`` where it is a word, and no part of an address, a file name or the like."""
+    return rf"(?<![\w'’#@./-])(?:{pattern})(?![\w'’@/-]|\.\w)"
 
 
 @cache
@@ -282,7 +303,8 @@ def _spellings() -> Mapping[str, Mapping[str, str]]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order."""
-    return [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
+    ends = _SENTENCE_END if _UNSPACED_ENDS.search(text) else _SPACED_SENTENCE_END
+    return [part.strip() for part in ends.split(text) if part and part.strip()]
 
 
 @dataclass(frozen=True)
