@@ -1,6 +1,6 @@
 """The Verdict Engine: a pure rule cascade over relational facts and knobs.
 
-Paper, section 2.4 and appendix B; semantics, section 5.  It reads no file, no clock and no network.
+Paper, section 2.4 and appendix B; semantics, section 5.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from bot.rater.model import RelationalFacts
 from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
-"""The ruling on what brings nothing, or nothing that those who wait do not offer."""
+"""The ruling on a query without merit, or whose merit waiting queries already offer."""
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
-    """The ruling on a query with these ``facts``: gates 0 to 5, then honesty (gate 6)."""
+    """The ruling on a query with these ``facts``: gates 0 to 5, then gate 6 (honesty and familiarity)."""
     return _familiar(_honest(_cascade(facts, knobs, options), facts, knobs, options), facts)
 
 
@@ -40,7 +40,7 @@ def _cascade(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
 
 
 def _replacement(facts: RelationalFacts, knobs: Knobs) -> Ruling:
-    """Gate 4: whether the beaten champions could go without losing what they hold."""
+    """Gate 4: whether the beaten champions can go without a loss of coverage."""
     if facts.undominated or facts.protected or facts.short_floors:
         return Ruling(Decision.KEEP_BOTH, Route.DIRECT, (Reason.SPLIT_OR_FLOOR,))
     if len(facts.sole) > knobs.concentration_cap:
@@ -49,7 +49,7 @@ def _replacement(facts: RelationalFacts, knobs: Knobs) -> Ruling:
 
 
 def _honest(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
-    """Gate 6: a low-confidence tag cannot admit a query by itself (the paper's invariant I5)."""
+    """Gate 6: a low-confidence tag alone cannot admit a query (the paper's invariant I5)."""
     if not ruling.admitted:
         return ruling
     score, floor = honesty(facts, knobs, options)
@@ -59,9 +59,9 @@ def _honest(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, options: Optio
 
 
 def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[float, float]:
-    """The score that a direct admission rests on, and the least that it may be.
+    """The score on which a direct admission depends, and its minimum.
 
-    What nobody covers yet needs the surest tags: an error of a classifier is novel by its nature.
+    Uncovered capabilities need the surest tags, since errors of the classifier tend to look novel.
     """
     if options.honesty_scope == "all":
         return facts.top_score, knobs.honesty_floor
@@ -70,7 +70,7 @@ def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[flo
 
 
 def _familiar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
-    """Gate 6: a text that the classifier cannot judge gets no verdict that nobody looks at."""
+    """Gate 6: a text that the classifier cannot judge always gets a review."""
     if facts.familiar:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNFAMILIAR))
