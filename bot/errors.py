@@ -36,12 +36,11 @@ def untrusted_list(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault of an input: where it is, what is wrong, and how to fix it.
+    """One fault of an input: where it is, what is wrong, and how to mend it.
 
-    ``file`` is a path as messages show it; ``line`` counts from 1, and is ``None`` for a fault without a line.
-    ``message`` and ``fix`` may quote untrusted text: secrets and personal data in it are masked, and the middle of a
-    long text is left out.  A fix is an instruction, so its quotes go through :func:`untrusted`, and :attr:`parts`
-    marks them.
+    ``file`` is a path as the reader named it; ``line`` counts from 1, ``None`` where the fault has none.  ``message``
+    and ``fix`` quote foreign text: what looks like a secret there is not repeated, and the middle of a long one is left
+    out.  A fix is an instruction, so what it quotes goes in through :func:`untrusted`, and :attr:`parts` marks it.
     """
 
     file: str

@@ -14,7 +14,7 @@ from bot.taxonomy.model import Capability, Group, Taxonomy
 
 
 class VersionStep(StrEnum):
-    """The part of the version to increase, the smallest first."""
+    """The step of a version, the least first."""
 
     PATCH = "patch"
     MINOR = "minor"
@@ -27,7 +27,7 @@ class VersionStep(StrEnum):
 
 
 class ChangeKind(StrEnum):
-    """A kind of change."""
+    """What a change is."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -52,9 +52,9 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaxonomyChange:
-    """One change: ``ids`` are the capabilities or groups concerned, ``step`` is the smallest step that it requires.
+    """One difference: ``ids`` are those of the capabilities or groups concerned, ``step`` is the least that it asks.
 
-    ``sentence`` is plain text with unescaped ids and quotes from the files; output must escape it.
+    ``sentence`` is plain text in which ids and quoted texts stand as the files have them: whoever shows it escapes it.
     """
 
     kind: ChangeKind
