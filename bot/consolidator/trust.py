@@ -16,7 +16,7 @@ from bot.text.compare import rounded
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
     """``ruling``, on the review route if a person should see the query because of its text alone.
 
-    It tries to influence the classifier (``ATTEMPT``), or contains personal data (``PERSONAL_DATA``).
+    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
     """
     return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 

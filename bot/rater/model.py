@@ -24,9 +24,9 @@ class ScoredQuery:
 
     ``customer`` is ``None`` if unknown.  ``arbitrated`` are the capabilities that only arbitration made TRUE; gate 0
     ignores them.  ``doubts`` are about capabilities that it does not exercise, in the taxonomy's order; like low
-    scores, they make close calls.  ``attempt``: the query tries to influence the classifier (gate 7).  ``personal``:
-    kind of personal data → number of values in the query (gate 7).  ``familiar``: the classifier can judge this kind of
-    text (gate 6).
+    scores, they make close calls.  ``attempt``: the query argues with the classifier or hides text (gate 7).
+    ``personal``: kind of personal data → number of values in the query (gate 7).  ``familiar``: the classifier can
+    judge this kind of text (gate 6).
     """
 
     id: str
