@@ -190,9 +190,9 @@ class CounterfactualJudge:
     def rivals(self) -> tuple[RatedEntry | ScoredQuery, ...]:
         """The members whose whole coverage may matter, not only that they cover a capability.
 
-        These are the members that may be beaten: all with the best score where the query wins.  And, in capabilities
-        that these exercise, all who share the best score, since the one with more coverage is champion (semantics,
-        section 4).
+        These are the members that may be beaten: all with the best score in a capability that the query wins.  And, in
+        capabilities that these exercise, all members that share the best score, since the one with more coverage is
+        champion (semantics, section 4).
         """
         live = self.live
         beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
@@ -294,9 +294,9 @@ class _Knob:
         return VerdictOutcome.of(self.change(to).ruling) is not self.outcome
 
     def stretch(self, to: float) -> Hashable:
-        """The key of a stretch of adjacent values, within which each ruling applies to adjacent values too.
+        """The key of a stretch of adjacent values, within which the values with the same ruling are adjacent too.
 
-        So a stretch needs no trial of each value.  A higher floor only makes more capabilities fall short of it.  A
+        So not every value needs a trial.  A higher floor only makes more capabilities fall short of it.  A
         higher bar only takes capabilities from other members, one after the other.  Within a stretch, the members that
         are compared one by one keep theirs, and each capability of the query stays new, short or neither.  So the
         capabilities that fall short or that the query covers alone only grow.  For other knobs each value is tried.

@@ -171,7 +171,7 @@ def run_cycle(
     verdicts: list[Verdict] = []
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
-    # Queries with merit, by key; and those without, whose keys are final and who come last.
+    # Queries with merit, by key; and those without merit, which come last, since their keys are final.
     queue: list[_Waiting[int]] = []
     redundant: list[tuple[float, int]] = []
     for place, profile in enumerate(profiles):

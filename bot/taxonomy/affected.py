@@ -47,7 +47,7 @@ def everything(taxonomy: Taxonomy) -> Affected:
 
 
 def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
-    """The effect of the change from ``old`` to ``new``; ``migration`` maps the ids of ``old``."""
+    """The effect of the change from ``old`` to ``new``; ``migration`` maps ids of ``old`` to those of ``new``."""
     known = {migration.renamed(item.id): item for item in old.capabilities}
     same = carried_definitions(migration, old, new)
     wholes = {part: old.by_id[whole] for whole, names in migration.splits.items() for part in names}

@@ -280,7 +280,7 @@ def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSet
 
 
 def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> dict[ExemplarKind, tuple[int, int]]:
-    """Kind → (present, required), for the kinds of exemplars of which ``capability`` has too few."""
+    """Kind → (present, required), for the kinds of exemplars that ``capability`` has too few of."""
     exemplars = capability.exemplars.originals
     counts: dict[ExemplarKind, tuple[int, int]] = {
         "positive": (len(exemplars.positive), settings.positive),

@@ -100,7 +100,7 @@ def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDe
 
 
 def _told_before_schemes(root: Node) -> tuple[AuthDeclaration, ...]:
-    """The auth in ``authentication`` of early cards: alternative schemes, of which the first counts."""
+    """The auth in ``authentication`` of early cards: the first of the alternative schemes."""
     for named in root["authentication"]["schemes"].items[:1]:
         word = re.sub(r"[\W_]", "", named.text.casefold())
         mode, _ = scheme_mode(Node(named.source, named.path, _EARLY.get(word, {"type": word})))

@@ -35,7 +35,7 @@ class AgentReader(Protocol):
 
     @property
     def is_fallback(self) -> bool:
-        """Whether a file of this format counts only without an agent of another format, of which it may be a part."""
+        """Whether a file of this format counts only without an agent of another format, which may contain it."""
         ...
 
     def fits(self, document: Document) -> bool:

@@ -27,7 +27,7 @@ _NAME_IT: Final = "name it under `extends` of an agent.yaml, together with the a
 
 
 def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[str] = ()) -> Specification:
-    """The agent specification in ``snapshot``, the root of which is an eval set folder.
+    """The agent specification in ``snapshot``, which is rooted at an eval set folder.
 
     Raises :class:`InputError` if there is none or several, if the folder has more files than ``limits.package_files``,
     or if the specification is invalid.  Without one, the error names files that could be meant as one, except

@@ -258,7 +258,7 @@ def _is_record(item: Data) -> bool:
 
 
 def _slip(source: SourceFile) -> tuple[int | None, str]:
-    """The likely mistake because of which a file of the product's own format is not recognised, with its line."""
+    """The likely mistake in an unrecognised file of the product's own format, and its line."""
     if source.document is None:
         return None, ""
     data: Data = source.document.data
