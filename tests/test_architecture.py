@@ -7,6 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from bot.reconcile.run import STAGES
 from tests.factories import REPOSITORY
 
 BOT = REPOSITORY / "bot"
@@ -230,6 +231,12 @@ def test_the_page_of_the_house_names_every_room_and_no_module_that_is_gone() -> 
     files = [path.as_posix() for path in (*BOT.rglob("*.py"), Path(__file__))]
     named = re.findall(r"`([a-z_/]+\.py)`", page)
     assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
+
+
+def test_the_page_of_the_house_lists_the_stages_of_reconcile_in_their_order() -> None:
+    page = (BOT.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.split("| stage | plan | writes |")[1].split("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [stage.__name__ for stage in STAGES]
 
 
 def test_the_pure_core_touches_no_world() -> None:

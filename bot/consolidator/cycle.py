@@ -101,8 +101,9 @@ class CycleState:
         return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity), similarity)
 
     def _ruling(self, query: ScoredQuery, facts: RelationalFacts) -> Ruling:
+        """The final ruling: gates 0 to 6, gate 7, and whether the query waits behind others."""
         ruling = self.trust(query, facts, decide(facts, self.config.knobs, self.config.options), self.admitted)
-        return REDUNDANT if _stands_behind(facts, ruling) else ruling
+        return REDUNDANT if _waits_behind(facts, ruling) else ruling
 
     def _verdict(self, query: ScoredQuery, profile: Profile, facts: RelationalFacts, similarity: Similarity) -> Verdict:
         ruling = self._ruling(query, facts)
@@ -140,8 +141,8 @@ def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuer
     return replace(query, scores={**scores, doubt.capability: max(bar, doubt.probability)})
 
 
-def _stands_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
-    """Whether a query for review is an alternate of waiting queries that offer the same (semantics, section 6)."""
+def _waits_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
+    """Whether people are asked about waiting queries that offer the same already (semantics, section 6)."""
     asks = ruling.decision.admits and ruling.route is Route.REVIEW
     return asks and facts.familiar and not facts.wins and bool(facts.met_by)
 
@@ -160,9 +161,6 @@ def run_cycle(
     """
     if not queries:
         return ()
-    # These imports are slow, and most commands that could judge queries have none.
-    # rooms
-
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
     profiles = [live.profile(query) for query in ordered]
@@ -208,9 +206,6 @@ def judge_arriving(
     by key and id.  ``live`` grows.  Queries that have no merit, or lose it on the way, are left out: none of them
     enters.
     """
-    # Late imports as above.
-    # rooms
-
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
     profiled = ((key, query.id, query, live.profile(query)) for key, query in arriving)

@@ -1,6 +1,7 @@
-"""Gate 7, trust: sends admissions to review that a person should see (semantics, section 5; pure).
+"""Gate 7, trust: direct admissions that a person should see (semantics, section 5; pure).
 
-It is not a part of the rule cascade, since it depends on the author of a query, not on its coverage.
+It is not part of the rule cascade, since it looks at the text, its author and its history, not at what the query
+covers.  A local review looks at the text alone (:func:`doubt_text`); on GitHub :class:`TrustGate` looks at all three.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from bot.text.compare import rounded
 
 
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
-    """``ruling``, on the review route if a person should see the query because of its text alone.
+    """``ruling``, or the same on the review route, for a query whose text a person should see.
 
-    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
+    It argued with the classifier (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
     """
     return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 

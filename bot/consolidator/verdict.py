@@ -30,16 +30,16 @@ class Route(StrEnum):
 
 
 class Reason(StrEnum):
-    """The reason codes of the gates (semantics, section 5)."""
+    """The gates' codes, in the order of the gates (semantics, section 5)."""
 
     OFF_TAXONOMY = "OFF_TAXONOMY"
     CLONE = "CLONE"
     REDUNDANT = "REDUNDANT"
     NEW_COVERAGE = "NEW_COVERAGE"
+    FILLS_FLOOR = "FILLS_FLOOR"
     SPLIT_OR_FLOOR = "SPLIT_OR_FLOOR"
     CONCENTRATION = "CONCENTRATION"
     DOMINATES = "DOMINATES"
-    FILLS_FLOOR = "FILLS_FLOOR"
     NOVEL_COMBO = "NOVEL_COMBO"
     LOW_CONFIDENCE = "LOW_CONFIDENCE"
     UNFAMILIAR = "UNFAMILIAR"

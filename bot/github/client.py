@@ -146,8 +146,6 @@ class GitHubClient:
         # Imported here: only the Action needs it, and it is slow to load.
         from github import Auth, Github
 
-        # rooms
-
         self.login = login
         self._page = page
         self._owner = repository.partition("/")[0]
@@ -466,8 +464,6 @@ class GitHubClient:
     ) -> Any:
         import requests
         from github import GithubException
-
-        # rooms
 
         try:
             _, data = self._requester.requestJsonAndCheck(

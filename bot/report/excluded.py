@@ -1,4 +1,4 @@
-"""Excluded queries by the reason that they share, who stands in their way, and the close calls among them."""
+"""Excluded queries by the reason that they share, the entry that covers each, and the close calls among them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.consolidator.verdict import Reason, Verdict
 from bot.pipeline.review import Review
 from bot.rater.contextualizer import LiveSet
-from bot.report.verdict_text import Voice, why
+from bot.report.verdict_text import Voice, why_of_group
 from bot.text.compare import rounded
 
 
@@ -22,7 +22,7 @@ class ExcludedGroup:
 
 @dataclass(frozen=True)
 class Excluded:
-    """The excluded queries of ``review``, told by ``voice``."""
+    """The excluded queries of ``review``, written in ``voice``."""
 
     review: Review
     voice: Voice
@@ -38,12 +38,12 @@ class Excluded:
         """All of them by reason, the largest group first, then by the reason's words."""
         found: dict[str, list[Verdict]] = {}
         for verdict in self.review.plan.excluded:
-            found.setdefault(self._reason(verdict), []).append(verdict)
+            found.setdefault(why_of_group(verdict, self.review, self.voice), []).append(verdict)
         groups = (ExcludedGroup(reason, tuple(verdicts)) for reason, verdicts in found.items())
         return tuple(sorted(groups, key=lambda group: (-len(group.verdicts), group.reason)))
 
     def in_the_way(self, verdict: Verdict) -> str:
-        """Which entry covers all that the query does, or else stands nearest to it by its text."""
+        """The entry that covers all that the query does, or else the one with the most similar text."""
         facts = verdict.facts
         near = "" if facts.most_similar is None else self.voice.name(facts.most_similar)
         if Reason.CLONE in verdict.reasons:
@@ -52,13 +52,6 @@ class Excluded:
         if covering:
             return f"{self.voice.name(covering)} covers all of it"
         return f"nearest text: {near}" if near else ""
-
-    def _reason(self, verdict: Verdict) -> str:
-        if Reason.CLONE in verdict.reasons:
-            return "Nearly the same text as an entry:"
-        if verdict.alternate_of or not verdict.facts.competent:
-            return why(verdict, self.review, self.voice)
-        return "Adds nothing new: its capabilities are covered, it beats no champion and brings no new combination:"
 
     def _coverer(self, competent: frozenset[str]) -> str:
         """The first member of the set, by admission, that covers ``competent``; empty if none does by itself."""

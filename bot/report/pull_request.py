@@ -1,4 +1,4 @@
-"""The verdict comment on a pull request: the report, what stands around it, and how it shrinks to what GitHub takes."""
+"""The comment on a pull request as a whole: what is around the report, and how it shrinks to what GitHub takes."""
 
 from __future__ import annotations
 

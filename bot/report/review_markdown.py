@@ -1,4 +1,4 @@
-"""The verdict comment: Markdown that reads well on GitHub."""
+"""A review as Markdown: the sections of the comment, and of `incumbent review --format markdown`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts in plain words, with names: shared by Markdown and console, which differ only in how they write a name."""
+"""The words of verdicts: shared by comment, console, JSON and `explain`, which differ in how they write a name."""
 
 from __future__ import annotations
 
@@ -201,6 +201,20 @@ def why(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     return " ".join(parts)
 
 
+def why_of_group(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+    """:func:`why` of an excluded query, in words that all queries of its group share: the heading of their list."""
+    if Reason.CLONE in verdict.reasons:
+        return "Nearly the same text as an entry:"
+    if verdict.alternate_of or not verdict.facts.competent:
+        return why(verdict, review, voice)
+    return _adds_nothing("") + ":"
+
+
+def _adds_nothing(names: str) -> str:
+    """That a query is redundant, with the ``names`` of its capabilities in brackets, or without."""
+    return f"Adds nothing new: its capabilities{names} are covered, it beats no champion and brings no new combination"
+
+
 def why_with_advice(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     """:func:`why` for ``incumbent explain``: with the ways out, where its text is the reason."""
     told = why(verdict, review, voice)
@@ -294,9 +308,7 @@ def _redundant(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
     if not competent:
         return "Covers nothing competently and beats no champion."
     names = listed([voice.capability(name) for name in competent])
-    return (
-        f"Adds nothing new: its capabilities ({names}) are covered, it beats no champion and brings no new combination."
-    )
+    return f"{_adds_nothing(f' ({names})')}."
 
 
 def _new_coverage(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:

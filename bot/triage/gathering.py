@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 KEY: Final = "key"
-_KEYS: Final = {"place": "BIGINT", "agent": "VARCHAR", "digest": "VARCHAR"}
+_KEYS: Final = {"place": "BIGINT", "agent": "VARCHAR", "digest": "VARCHAR", "file": "VARCHAR", "row": "BIGINT"}
 _TEXTS: Final = {
     "place": "BIGINT",
     "id": "VARCHAR",
@@ -89,7 +89,7 @@ def write_keys(
         good += 1
         text = normalise(row.turns).encode()
         digest = hashlib.blake2b(text, digest_size=_DIGEST).hexdigest()
-        found.append({"place": row.place, "agent": row.agent, "digest": digest})
+        found.append({"place": row.place, "agent": row.agent, "digest": digest, "file": row.file, "row": row.row})
         if len(found) == _CHUNK:
             write_rows(connection, folder / f"{good:012d}.parquet", _KEYS, found)
             found.clear()

@@ -74,8 +74,11 @@ class TrafficRow:
     @property
     def made(self) -> str:
         """The id that it gets where it has none of its own: of the file's name and the row."""
-        made = f"{Path(self.file).name.partition('.')[0]}-{self.row}"
-        return made if fault_of_id(made) is None and masked(made) == made else f"row-{self.row}"
+        stem = Path(self.file).name.partition(".")[0]
+        made = f"{stem}-{self.row}"
+        # Of the stem alone too: the row's number would make a longer number of a card's.
+        is_fit = fault_of_id(made) is None and masked(stem) == stem and masked(made) == made
+        return made if is_fit else f"row-{self.row}"
 
 
 class Position:

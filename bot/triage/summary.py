@@ -46,6 +46,14 @@ _PAIRS: Final = {
     "covered_by_set": "BIGINT",
     "covered_by_shortlist": "BIGINT",
 }
+_DUPLICATES: Final = (
+    'WITH firsts AS (SELECT place, file, "row", min(place) OVER (PARTITION BY agent, digest) AS first FROM keys) '
+    'SELECT firsts.file, firsts."row", r.id AS representative, '
+    "CASE WHEN near.\"of\" IS NULL THEN 'exact' ELSE 'near' END AS kind "
+    'FROM firsts LEFT JOIN near ON near.place = first JOIN representatives r ON r.place = coalesce(near."of", first) '
+    "WHERE firsts.place <> r.place ORDER BY firsts.place"
+)
+"""Each row that repeats a representative, in the order of the inputs; ``near`` ones have not quite its text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +101,8 @@ def summarise(
     """Count, and write the tables into the folder ``out``; ``shown`` signatures are returned at most."""
     name(connection, "representatives", shards(work, REPRESENTATIVES))
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
+    name(connection, "keys", shards(work, "keys"))
+    name(connection, "near", shards(work, "near"))
     (total,) = rows_of(
         connection, "SELECT count(*) AS representatives, coalesce(sum(exact + near), 0) AS rows FROM representatives"
     )
@@ -111,6 +121,7 @@ def summarise(
         "SELECT list_sort(signature) AS signature, sum(weight)::BIGINT AS rows, count(*) AS representatives "
         "FROM classified WHERE signature IS NOT NULL GROUP BY 1 ORDER BY rows DESC, signature",
     )
+    write_query(connection, out / "duplicates.parquet", _DUPLICATES)
     name(connection, "signatures", [signatures])
     top = rows_of(connection, "SELECT signature, rows FROM signatures LIMIT ?", [shown])
     # What occurs together is counted once for all that cover the same.

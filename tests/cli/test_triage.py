@@ -88,6 +88,10 @@ def test_duplicates_are_counted_and_what_is_personal_is_written_nowhere(incumben
     masked = connection.execute(f"SELECT turns, masked FROM {table} WHERE turns[2] = 'Then file it.'").fetchall()
     assert masked == [(["Write to [e-mail 1] that the printer is out of paper.", "Then file it."], ["e-mail"])]
     assert connection.execute(f"SELECT sum(exact), sum(near) FROM {table}").fetchall() == [(71, 5)]
+    repeated = connection.execute("SELECT * FROM 'out/duplicates.parquet'").fetchall()
+    # The ten in capitals have the text of a row before them, those with a sign at the end nearly so.
+    wanted = [(61 + place, f"t{place}", "exact" if place < 10 else "near") for place in range(15)]
+    assert repeated == [("t.jsonl", row, id, kind) for row, id, kind in wanted]
     listed = yaml.safe_load(Path("out/eval_set.yaml").read_text(encoding="utf-8"))["queries"]
     assert [query["id"] for query in listed] == [each["id"] for each in said["shortlist"]]
 

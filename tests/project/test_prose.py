@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,16 @@ def test_messages_are_literals_and_the_help_of_commands() -> None:
 @pytest.mark.parametrize("name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "regression_set.md"])
 def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
     assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))
+
+
+def test_every_section_that_code_cites_is_a_heading() -> None:
+    """Docstrings cite sections of ``docs/semantics.md`` by their numbers."""
+    page = (REPOSITORY / "docs" / "semantics.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ ([\d.]*\d)\.? ", page, re.MULTILINE))
+    cited = {}
+    for path in sorted((REPOSITORY / "bot").rglob("*.py")):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        for numbers in re.findall(r"[Ss]emantics, sections? ((?:[\d.]*\d)(?:(?:,| and| to) [\d.]*\d)*)", text):
+            cited |= dict.fromkeys(re.findall(r"[\d.]*\d", numbers), path)
+    assert len(cited) > 5
+    assert not cited.keys() - headings

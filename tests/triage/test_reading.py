@@ -218,3 +218,12 @@ def test_what_a_row_says_of_persons_is_masked_and_its_file_kept_as_given(tmp_pat
     assert "ellen" not in wrong.message
     assert isinstance(row, TrafficRow)
     assert (row.file, row.made) == (f"{tmp_path}/a b.jsonl", "a b-2")
+
+
+@pytest.mark.parametrize(
+    ("file", "made"),
+    [("monday.jsonl.gz", "monday-2"), ("4111111111111111.jsonl", "row-2"), ("a b.jsonl", "row-2")],
+)
+def test_a_row_is_called_after_its_file_unless_that_would_show_personal_data(file: str, made: str) -> None:
+    row = TrafficRow(place=1, file=file, row=2, given=None, agent="a", turns=("Show ticket 5",))
+    assert row.made == made
