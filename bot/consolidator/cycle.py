@@ -142,7 +142,7 @@ def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuer
 
 
 def _waits_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
-    """Whether people are asked about waiting queries that offer the same already (semantics, section 6)."""
+    """Whether a query for review only offers what waiting queries already offer (semantics, section 6)."""
     asks = ruling.decision.admits and ruling.route is Route.REVIEW
     return asks and facts.familiar and not facts.wins and bool(facts.met_by)
 

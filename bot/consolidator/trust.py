@@ -17,7 +17,7 @@ from bot.text.compare import rounded
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
     """``ruling``, or the same on the review route, for a query whose text a person should see.
 
-    It argued with the classifier (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
+    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
     """
     return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 

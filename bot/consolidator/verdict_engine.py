@@ -14,7 +14,7 @@ from bot.rater.model import RelationalFacts
 from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
-"""The ruling on a query that brings nothing, or nothing that waiting queries do not offer."""
+"""The ruling on a query without merit, or whose merit waiting queries already offer."""
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
@@ -80,7 +80,7 @@ def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[flo
 
 
 def _review_unfamiliar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
-    """Gate 6: a verdict on a text that the classifier cannot judge is always looked at."""
+    """Gate 6: a verdict on a text that the classifier cannot judge always needs review."""
     if facts.familiar:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNFAMILIAR))
