@@ -1,8 +1,8 @@
 """The curation config: ceiling, knobs, options, overrides, classifier and limits.
 
-Code has no fallback (the paper's invariant I4).  Ceiling, knobs and options must be in the file; a missing one is an
-error that names file and key.  All other keys have a default in ``defaults.yaml``, which ships with the product.
-Names are those of ``docs/paper.md``; meanings are in the published JSON schema, which is generated from these models.
+The code has no fallback values (the paper's invariant I4).  Ceiling, knobs and options must be in the file; a missing
+one is an error that names file and key.  All other keys have a default in ``defaults.yaml``, which ships with the
+product.  Names are those of ``docs/paper.md``; the published JSON schema, generated from these models, describes them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DEFAULTS: Final[Document] = parse_yaml(
     f"bot/{_NAME}",
     ReadingLimits(file_bytes=1_000_000, nesting_depth=10, nodes=10_000),
 )
-"""What each key is where the platform's file does not say it."""
+"""The default of each key that the platform's file may leave out."""
 
 
 def default(key: str) -> Any:
@@ -264,11 +264,11 @@ class TriageSettings(Section):
 
 CONFIG_FILE = "config/curation.yaml"
 
-# Taxonomy, config and the regression set come from the reviewed side.  They are bounded all the same, by what no
-# reviewed file reaches; the limits for what customers bring are in the config.
+# Limits for taxonomy, config and regression set: far above any reviewed file.  The limits for customers' files are in
+# the config.
 REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1_000_000)
 
-# What a customer expects of an answer is carried into an entry, and with it into a tombstone: a few levels deeper.
+# An entry, and with it a tombstone, contains a customer's expectation a few levels deeper.
 DEEPEST_CUSTOMER_FILE = REVIEWED_FILES.nesting_depth - 10
 
 
@@ -294,7 +294,7 @@ class Overrides(FileModel):
 
 
 def _no_truth(value: object) -> object:
-    # Python takes true for 1.
+    # In Python True equals 1.
     if isinstance(value, bool):
         raise ValueError("'signature', 1, 2 or 3")
     return value
@@ -464,7 +464,7 @@ class OpenAISettings(Section):
 
     @property
     def conditions(self) -> str:
-        """A digest of what answers depend on besides model, prompt and number of samples."""
+        """A digest of everything on which answers depend besides model, prompt and number of samples."""
         names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "examples", "answer_tokens"}
         told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
@@ -508,7 +508,7 @@ class Limits(Section):
 
     @property
     def reading(self) -> ReadingLimits:
-        """The part that single files are read under."""
+        """The limits of a single file."""
         return ReadingLimits(self.file_bytes, self.nesting_depth, self.nodes)
 
 
@@ -533,20 +533,20 @@ class PersonalData(Section):
     )
 
     def detector(self, customer: str | None = None) -> Detector:
-        """What finds personal data in queries of ``customer`` (``None``: not known)."""
+        """The detector of personal data in queries of ``customer`` (``None``: unknown)."""
         own = () if customer is None else self.allowed.get(customer, ())
         return self._detector([*self.allowed.get(ALL_CUSTOMERS, ()), *own])
 
     @property
     def shown(self) -> Detector:
-        """What finds personal data that may not be shown.
+        """The detector of personal data that must not be shown.
 
-        A value that is allowed to one customer is shown wherever it is: this file shows it.
+        A value allowed for one customer is shown everywhere, since this file shows it.
         """
         return self._detector(value for each in self.allowed.values() for value in each)
 
     def _detector(self, allowed: Iterable[str]) -> Detector:
-        # Only here, since its imports take long, and most commands that read a config need none of them.
+        # A late import: it is slow, and most commands that read a config do not need it.
         from bot.text.personal_data.detector import Detector
 
         return Detector(names=self.names, allowed=frozenset(allowed))
@@ -595,22 +595,22 @@ class Curation(Section):
         default_factory=PersonalData, description="what counts as personal data in queries; absent: nothing is allowed"
     )
 
-    # No key of the file: the taxonomy says it.
+    # Not keys of the file: these come from the taxonomy.
     _base: frozenset[str] = PrivateAttr(default=frozenset())
     _trial: frozenset[str] = PrivateAttr(default=frozenset())
 
     @property
     def base(self) -> frozenset[str]:
-        """Capabilities that the taxonomy marks as the ordinary case of their group: no part of a combination."""
+        """The taxonomy's base capabilities: the ordinary case of their group, excluded from combinations."""
         return self._base
 
     @property
     def trial(self) -> frozenset[str]:
-        """Capabilities that the taxonomy has on trial: judged and shown, and no verdict rests on them."""
+        """The taxonomy's capabilities on trial: judged and shown, but not used by verdicts."""
         return self._trial
 
     def under(self, base: frozenset[str] = frozenset(), trial: frozenset[str] = frozenset()) -> Curation:
-        """The same under a taxonomy with these base capabilities, and those on trial."""
+        """A copy for a taxonomy with these ``base`` capabilities and those on ``trial``."""
         copy = self.model_copy()
         copy._base, copy._trial = base, trial
         return copy
@@ -628,7 +628,7 @@ class Curation(Section):
         return self.knobs.winning_margin if value is None else value
 
     def redundancy_floor(self, capability: str) -> int:
-        """N_c of ``capability``; nobody has to cover what is on trial."""
+        """N_c of ``capability``; 0 for a capability on trial."""
         if capability in self.trial:
             return 0
         override = self.per_capability.get(capability)
@@ -641,9 +641,9 @@ def load_config(
     capabilities: frozenset[str] | None,
     path: str = CONFIG_FILE,
 ) -> Curation:
-    """The config at ``path``; every fault at once as :class:`InputError`.
+    """The config at ``path``; raises :class:`InputError` with every fault.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: unknown).
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []

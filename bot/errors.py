@@ -1,7 +1,7 @@
-"""The one error tree.
+"""The error classes of the package.
 
-Every message says what happened and what to do next; every class has its own exit code, and only
-``bot.cli.main`` catches.
+Every message says what happened and what to do next.  Every class has its own exit code, and only ``bot.cli.main``
+catches it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from bot.text.invisible import is_shown
 from bot.text.masking import masked
 
 _LONGEST: Final = 4_000
-"""Characters of a message or a fix: enough for any of ours, and to recognise what it quotes."""
+"""Maximum length of a message or a fix, including what it quotes."""
 
-# Two characters that no text has: Unicode gives them no meaning, and never will.  They leave no problem.
+# Two Unicode noncharacters, which no text needs.  They mark untrusted parts of a fix inside a problem only.
 _OPENS: Final = "\ufdd0"
 _ENDS: Final = "\ufdd1"
 
 Part: TypeAlias = tuple[str, bool]
-"""A piece of a fix, and whether a stranger chose it."""
+"""A piece of a fix, and whether it is untrusted input."""
 
 
 def untrusted(text: object) -> str:
-    """Mark ``text`` from outside (a name, a key, an id), so that a fix that quotes it can escape it."""
+    """Mark untrusted ``text`` (a name, a key, an id), so that a fix that quotes it can escape it."""
     return f"{_OPENS}{_plain(str(text))}{_ENDS}"
 
 
 def untrusted_list(texts: Iterable[str]) -> str:
-    """Mark each of ``texts`` from outside, and join them."""
+    """Mark each of the untrusted ``texts``, and join them."""
     return ", ".join(map(untrusted, texts))
 
 
@@ -48,7 +48,7 @@ class Problem:
     message: str
     fix: str
     _parts: tuple[Part, ...] = field(default=(), compare=False, repr=False, kw_only=True)
-    """Those of a fix that quotes something; given by :func:`dataclasses.replace` alone."""
+    """The parts of a fix that quotes something; only :func:`dataclasses.replace` passes them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", _fit_to_show(_plain(self.message)))
@@ -62,22 +62,22 @@ class Problem:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The pieces of the fix in their order, each with whether a stranger chose it, or may have."""
+        """The pieces of the fix in order, each with whether it is or may be untrusted."""
         return self._parts or ((self.fix, False),)
 
     @property
     def given_fix(self) -> str:
-        """The fix for another problem, which is to know the same of it."""
+        """The fix with its marks, to pass to another problem."""
         return "".join(untrusted(text) if strange else text for text, strange in self.parts)
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        # Messages quote foreign text, which must not move a cursor or stop the output.
+        # Messages quote untrusted text, which must not move a cursor or stop the output.
         return f"{_printable(place)}: {_printable(self.message)}\n    fix: {_printable(self.fix)}"
 
     @property
     def order(self) -> tuple[str, int, str, str]:
-        """The reading order of problems: file, line, message, fix."""
+        """Sort key of problems: file, line, message, fix."""
         return (self.file, self.line or 0, self.message, self.fix)
 
 
@@ -99,7 +99,7 @@ def _joined(parts: Iterable[Part]) -> str:
 
 
 def _follow(known: tuple[Part, ...], given: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts of a fix that was made of one with the parts ``known``: what follows these is as ``given``."""
+    """The parts of a fix that extends one with the parts ``known``; those after it are as ``given``."""
     before, text = _joined(known), _joined(given)
     if not text.startswith(before):
         return ((text, True),)
@@ -112,7 +112,10 @@ def _follow(known: tuple[Part, ...], given: tuple[Part, ...]) -> tuple[Part, ...
 
 
 def _fit(parts: tuple[Part, ...], shown: str) -> tuple[Part, ...]:
-    """``parts`` of a fix of which ``shown`` is left; of one that changed, our word begins and ends it at most."""
+    """``parts`` after the fix was masked and shortened to ``shown``.
+
+    If that changed the fix, only its first and last part can still be known as trusted.
+    """
     if shown == _joined(parts):
         return parts
     if not any(strange for _, strange in parts):
@@ -126,7 +129,7 @@ def _fit(parts: tuple[Part, ...], shown: str) -> tuple[Part, ...]:
 
 
 def _fit_to_show(text: str) -> str:
-    # The first cut is for speed; it leaves whole whatever the second one keeps.
+    # The first cut is for speed; it keeps everything that the second one keeps.
     shown = masked(_shortened(text, 4 * _LONGEST))
     return _shortened(shown, _LONGEST)
 
@@ -141,16 +144,16 @@ def _printable(text: str) -> str:
 
 
 class IncumbentError(Exception):
-    """What every error of ours derives from.
+    """The base class of all errors of the package.
 
-    ``exit_code`` is what the command line ends with.
+    ``exit_code`` is the exit code of the command line.
     """
 
     exit_code: ClassVar[int] = 70
 
 
 class InputError(IncumbentError):
-    """The input is at fault; carries *all* its problems, in reading order."""
+    """The input is at fault; contains *all* its problems, sorted by file and line."""
 
     exit_code = 1
 
@@ -163,18 +166,18 @@ class InputError(IncumbentError):
 
 
 class UsageError(IncumbentError):
-    """The command was called in a way that it cannot follow."""
+    """The command was called with arguments that it cannot follow."""
 
     exit_code = 2
 
 
 class IncompleteError(IncumbentError):
-    """Some of the work could not be finished: never a silent pass, and not the input's fault."""
+    """Some of the work could not be finished, through no fault of the input.  Never a silent pass."""
 
     exit_code = 3
 
 
 class OutsideError(IncumbentError):
-    """The outside world (network, model, git) failed after retries."""
+    """An external service or program (network, model, git) failed after retries."""
 
     exit_code = 4

@@ -1,1 +1,1 @@
-"""From facts to verdicts: the Verdict Engine (pure) and the cycle over an eval set (paper, section 2.4)."""
+"""From facts to verdicts: the Verdict Engine and the cycle over an eval set (pure; paper, section 2.4)."""

@@ -1,4 +1,4 @@
-"""What would change a verdict: another score, a missing entry, another knob, each judged again (pure)."""
+"""Counterfactuals: judges a query again with another score, without an entry, or with another knob (pure)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bot.rater.similarity import similarity_matrix
 from bot.text.compare import DECIMALS, normalise, rounded
 
 STEP: Final = 10.0**-DECIMALS
-"""The smallest difference that a comparison sees."""
+"""The smallest difference that comparisons distinguish."""
 
 
 class VerdictOutcome(StrEnum):
-    """What a verdict means for a query; a change turns the verdict where it changes this."""
+    """The outcome of a verdict for a query; a counterfactual counts if it changes the outcome."""
 
     ENTERS = "enters"
     WAITS = "waits for a person"
@@ -34,7 +34,7 @@ class VerdictOutcome(StrEnum):
 
     @staticmethod
     def of(ruling: Ruling) -> VerdictOutcome:
-        """The outcome of ``ruling``: an exclusion that people are asked about waits, too."""
+        """The outcome of ``ruling``; an exclusion on the review route also waits."""
         if ruling.route is Route.REVIEW:
             return VerdictOutcome.WAITS
         return VerdictOutcome.ENTERS if ruling.decision.admits else VerdictOutcome.STAYS_OUT
@@ -42,7 +42,7 @@ class VerdictOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreChange:
-    """Another score for one capability; ``None`` stands for a capability that the query does not exercise."""
+    """Another score for one capability; ``None`` means that the query does not exercise it."""
 
     capability: str
     now: float | None
@@ -51,13 +51,13 @@ class ScoreChange:
 
     @property
     def distance(self) -> float:
-        """By how much the score changes, in [0, 1]."""
+        """The size of the change, in [0, 1]."""
         return rounded(abs((self.to or 0.0) - (self.now or 0.0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """One entry of R, or one query of the same cycle, that is not there."""
+    """The absence of one entry of R, or of one query of the same cycle."""
 
     id: str
     ruling: Ruling
@@ -65,7 +65,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnobChange:
-    """Another value of a knob: for one ``capability``, or the global one (``None``)."""
+    """Another value of a knob, for one ``capability`` or global (``None``)."""
 
     knob: str
     capability: str | None
@@ -75,7 +75,7 @@ class KnobChange:
 
     @property
     def distance(self) -> float:
-        """By how much the knob changes."""
+        """The size of the change."""
         return rounded(abs(self.to - self.now))
 
 
@@ -83,18 +83,18 @@ Change: TypeAlias = ScoreChange | Absence | KnobChange
 
 
 def around(mark: float) -> tuple[float, ...]:
-    """``mark`` and the values next to it, as far as they are shares."""
+    """``mark`` and the values next to it that are in [0, 1]."""
     return tuple(value for value in (rounded(mark - STEP), rounded(mark), rounded(mark + STEP)) if 0.0 <= value <= 1.0)
 
 
 def rescored(query: ScoredQuery, capability: str, to: float | None) -> ScoredQuery:
-    """``query`` with the score ``to`` for ``capability``; with ``None``, it does not exercise it."""
+    """``query`` with the score ``to`` for ``capability``; ``None`` removes the capability."""
     scores = {name: score for name, score in query.scores.items() if name != capability}
     return replace(query, scores=scores if to is None else {**scores, capability: to})
 
 
 def with_knob(config: Curation, knob: str, capability: str | None, to: float) -> Curation:
-    """``config`` with the value ``to`` of ``knob``: of the global one, or of the override for ``capability``."""
+    """``config`` with ``knob`` set to ``to``, globally or as the override for ``capability``."""
     if capability is None and knob in Options.model_fields:
         return config.model_copy(update={"options": config.options.model_copy(update={knob: to})})
     if capability is None:
@@ -106,10 +106,10 @@ def with_knob(config: Curation, knob: str, capability: str | None, to: float) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """A query's turn in its cycle: what it was judged against.
+    """A query's turn in its cycle, with everything it was judged against.
 
-    ``residents`` is R as the cycle found it, ``entered`` what the cycle had admitted by then, ``waiting`` what waited
-    for a person and offers something; both in the cycle's order.
+    ``residents`` is R before the cycle, ``entered`` are the queries that the cycle had admitted by then, ``waiting``
+    those that need review and offer something; both in the cycle's order.
     """
 
     query: ScoredQuery
@@ -121,7 +121,7 @@ class Turn:
     def of(
         id: str, queries: Iterable[ScoredQuery], residents: Sequence[RatedEntry], verdicts: Sequence[Verdict]
     ) -> Turn:
-        """The turn of the query ``id`` in the cycle over ``queries`` that gave ``verdicts``."""
+        """The turn of the query ``id`` in the cycle over ``queries`` with these ``verdicts``."""
         by_id = {query.id: query for query in queries}
         place = next(place for place, verdict in enumerate(verdicts) if verdict.id == id)
         before = [item for item in verdicts[:place] if item.decision.admits]
@@ -134,18 +134,18 @@ class Turn:
 
     @property
     def members(self) -> tuple[RatedEntry | ScoredQuery, ...]:
-        """R at that moment."""
+        """R at this moment."""
         return (*self.residents, *self.entered)
 
     @property
     def others(self) -> tuple[RatedEntry | ScoredQuery, ...]:
-        """All that the query was judged against."""
+        """All entries and queries that the query was judged against."""
         return (*self.members, *self.waiting)
 
 
 @dataclass(frozen=True)
 class CounterfactualJudge:
-    """Where a query is judged again under other circumstances."""
+    """Judges a query again under other conditions."""
 
     turn: Turn
     config: Curation
@@ -155,7 +155,7 @@ class CounterfactualJudge:
 
     @cached_property
     def _nearest_two(self) -> tuple[Similarity, ...]:
-        """The two members most like the query, as far as there are two: one of them may be absent."""
+        """The two most similar members (fewer if R is smaller): one of them may be absent."""
         members = self.turn.members
         texts = [normalise(item.turns) for item in members]
         values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0].tolist() if texts else ()
@@ -164,10 +164,10 @@ class CounterfactualJudge:
 
     @cached_property
     def live(self) -> LiveSet:
-        """The set as it stood at the query's turn."""
+        """The live set at the query's turn."""
         turn = self.turn
         everything = ScoredQuery(id="", turns=(), scores=dict.fromkeys(self.names, 0.0))
-        # Without texts: they are compared once, elsewhere.
+        # Without texts, which are compared only once, in `_nearest_two`.
         residents = [replace(item, turns=()) for item in turn.residents]
         live = LiveSet(residents, [everything, *turn.entered, *turn.waiting], self.config)
         for query in turn.entered:
@@ -178,20 +178,21 @@ class CounterfactualJudge:
 
     @cached_property
     def as_it_is(self) -> tuple[RelationalFacts, Ruling]:
-        """Facts and ruling of the query where nothing is changed."""
+        """Facts and ruling of the query without any change."""
         return self.judged(self.live, self.turn.query)
 
     @property
     def facts(self) -> RelationalFacts:
-        """The facts of the query as they are."""
+        """The facts of the query without any change."""
         return self.as_it_is[0]
 
     @cached_property
     def rivals(self) -> tuple[RatedEntry | ScoredQuery, ...]:
-        """Those whose own coverage may decide, beyond that somebody covers a capability.
+        """The members whose whole coverage may matter, not only that they cover a capability.
 
-        It is whoever might be beaten: the best where the query wins, all of equals.  And the best of equals where one
-        of those holds something: who covers more is champion there (semantics, section 4).
+        These are the members that may be beaten: all with the best score in a capability that the query wins.  And, in
+        capabilities that these exercise, all members that share the best score, since the one with more coverage is
+        champion (semantics, section 4).
         """
         live = self.live
         beaten = {id for name in self.facts.wins for id in _best(live, live.capabilities.index[name])}
@@ -212,7 +213,7 @@ class CounterfactualJudge:
 
 
 def _best(live: LiveSet, index: int) -> list[str]:
-    """Who has the best score in the capability with this index, which somebody exercises, in the order of admission."""
+    """The members with the best score in the capability ``index``, in order of admission; there must be a score."""
     held = [(member.id, member.score(index)) for member in live.members if member.signature >> index & 1]
     best = max(score for _, score in held)
     return [id for id, score in held if score == best]
@@ -220,9 +221,9 @@ def _best(live: LiveSet, index: int) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class WholeCycle:
-    """The cycle over ``queries`` against ``residents``, to be judged again with a change.
+    """Judges the whole cycle over ``queries`` against ``residents`` again with a change.
 
-    ``tick`` is called before that, and ends it by raising.
+    ``tick`` is called before, and may stop it by raising.
     """
 
     queries: Sequence[ScoredQuery]
@@ -232,7 +233,7 @@ class WholeCycle:
     tick: Callable[[], None] = lambda: None
 
     def outcome(self, id: str, change: Change) -> VerdictOutcome:
-        """What becomes of the query ``id`` where everybody is judged with ``change``."""
+        """The outcome of the query ``id`` if the whole cycle is judged with ``change``."""
         self.tick()
         queries, residents, config = self.queries, self.residents, self.config
         match change:
@@ -252,7 +253,7 @@ PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
 
 
 def smallest_knobs(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[KnobChange]:
-    """The smallest change of each knob, and of each override, that leads to another outcome than ``outcome``."""
+    """The smallest change of each knob and each override that leads to an outcome other than ``outcome``."""
     for capability in (None, *sorted(judge.turn.query.scores)):
         for knob, marks in _KNOBS.items():
             if capability is None or knob in PER_CAPABILITY:
@@ -261,7 +262,7 @@ def smallest_knobs(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Itera
 
 @dataclass(frozen=True)
 class _Knob:
-    """A knob whose other values are tried; what was ruled with one is kept."""
+    """Tries other values of a knob, and caches the rulings."""
 
     judge: CounterfactualJudge
     outcome: VerdictOutcome
@@ -271,7 +272,7 @@ class _Knob:
 
     @cached_property
     def now(self) -> float:
-        """Its value."""
+        """Its current value."""
         config = self.judge.config
         if self.capability is not None:
             own: float = getattr(config, self.name)(self.capability)
@@ -280,7 +281,7 @@ class _Knob:
         return value
 
     def change(self, to: float) -> KnobChange:
-        """What is ruled with the value ``to``."""
+        """The change to the value ``to``, with its ruling."""
         if to not in self._tried:
             other = with_knob(self.judge.config, self.name, self.capability, to)
             live = self.judge.live.under(other) if self.name in PER_CAPABILITY else self.judge.live
@@ -289,16 +290,16 @@ class _Knob:
         return self._tried[to]
 
     def turns(self, to: float) -> bool:
-        """Whether the value ``to`` turns the verdict."""
+        """Whether the value ``to`` changes the outcome."""
         return VerdictOutcome.of(self.change(to).ruling) is not self.outcome
 
     def stretch(self, to: float) -> Hashable:
-        """Values side by side with the same stretch give each ruling side by side, too.
+        """The key of a stretch of adjacent values, within which the values with the same ruling are adjacent too.
 
-        A higher floor only ever makes more capabilities short of it.  A higher bar only ever takes capabilities from
-        the others, one after the other, while those keep theirs that are compared one by one, and each capability of
-        the query as many coverers as make it new, short or neither: what falls short and what it holds alone only grow.
-        Of other knobs each value is tried.
+        So not every value needs a trial.  A higher floor only makes more capabilities fall short of it.  A
+        higher bar only takes capabilities from other members, one after the other.  Within a stretch, the members that
+        are compared one by one keep theirs, and each capability of the query stays new, short or neither.  So the
+        capabilities that fall short or that the query covers alone only grow.  For other knobs each value is tried.
         """
         if self.name == "redundancy_floor":
             return None
@@ -314,7 +315,7 @@ class _Knob:
         return compared, self._standing(config)
 
     def _standing(self, config: Curation) -> Hashable:
-        """Of each capability of the query: how many cover it, up to its floor, and whether its customer does."""
+        """For each capability of the query: its coverers up to the floor, and whether the same customer covers it."""
         if not config.options.fill_floor:
             return None
         found = []
@@ -326,7 +327,7 @@ class _Knob:
 
     @cached_property
     def _held(self) -> Mapping[str, tuple[Sequence[float], float]]:
-        """The members' scores in each capability of the query, ascending, and the best of the same customer (or −1)."""
+        """For each capability of the query: the members' scores, ascending, and the customer's best score (or −1)."""
         query, members = self.judge.turn.query, self.judge.turn.members
         held = {name: [item for item in members if name in item.scores] for name in query.scores}
         return {
@@ -339,7 +340,7 @@ class _Knob:
 
 
 def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
-    """The change of ``knob`` to the nearest of ``marks`` that turns the verdict, if any does."""
+    """The change of ``knob`` to the nearest of ``marks`` that changes the outcome, if any."""
     others = sorted({rounded(mark) for mark in marks} - {knob.now}, key=lambda mark: abs(mark - knob.now))
     sides = [[mark for mark in others if (mark > knob.now) is up] for up in (False, True)]
     found = [mark for side in sides if (mark := _nearest(knob, side)) is not None]
@@ -348,7 +349,7 @@ def _smallest(knob: _Knob, marks: Iterable[float]) -> Iterator[KnobChange]:
 
 
 def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
-    """The first of ``marks``, which lead away from the value as it is, that turns the verdict."""
+    """The first of ``marks``, ordered by distance from the current value, that changes the outcome."""
     for _, stretch in groupby(marks, knob.stretch):
         left = list(stretch)
         while True:
@@ -362,9 +363,9 @@ def _nearest(knob: _Knob, marks: Sequence[float]) -> float | None:
 
 
 def _bar_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    """What a bar is once it has passed a score: a lower one that falls to it, or a higher one that rises above it.
+    """The bars that pass a score: equal to a score below the current bar, or just above a score that meets it.
 
-    Of the others, facts speak of nothing but what the query exercises itself, and those that it beats.
+    Only scores of capabilities of the query and its rivals matter to the facts.
     """
     config = judge.config
     now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
@@ -386,7 +387,7 @@ def _margin_marks(judge: CounterfactualJudge, capability: str | None) -> Iterato
 
 
 def _floor_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:
-    """Every number of coverers, where floors are asked about: if somebody is beaten, or a floor may be filled."""
+    """Every number of coverers, if floors matter: the query beats a champion, or may fill a floor."""
     if judge.facts.wins or judge.config.options.fill_floor:
         yield from range(max(judge.live.coverers) + 2)
 

@@ -1,8 +1,8 @@
-"""A cycle over an eval set: the order in which queries are judged, each against R and what the cycle admitted so far.
+"""The cycle over an eval set: judges queries one by one against R and the queries admitted so far.
 
-Semantics, section 6.  The order is that of an exhaustive search for the greatest key; since no part of a key grows
-while R does, a lazy priority queue finds it at the cost of a sort.  A query without merit stays so, and none enters or
-waits: they come last, in the order of their scores, and all are judged against the same set.
+Semantics, section 6.  Each turn goes to the query with the greatest key.  No part of a key grows while R does, so a
+lazy priority queue finds it at the cost of a sort.  Queries without merit stay without, and never enter or wait: they
+come last, in the order of their scores, and all are judged against the same set.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bot.rater.similarity import most_similar, similarity_matrix
 
 
 def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
-    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without any."""
+    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without members."""
     if not members:
         return Similarity(0.0, None)
     values = similarity_matrix([profile.text], [member.text for member in members])[0]
@@ -36,7 +36,7 @@ def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
 
 
 class NearestResidents:
-    """maxSim(q) for every query of a cycle, kept up to date while R grows (ties: smaller id)."""
+    """maxSim(q) for every query of a cycle, updated while R grows (ties: smaller id)."""
 
     def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
         self._texts = list(texts)
@@ -45,16 +45,16 @@ class NearestResidents:
         self._resident: list[str | None] = [None] * len(ids)
 
     def settle(self, place: int) -> None:
-        """The query at ``place`` has its verdict: it needs no more comparisons."""
+        """Mark the query at ``place`` as judged: it needs no more comparisons."""
         self._open[place] = False
 
     def of(self, place: int) -> Similarity:
-        """maxSim as of now; 0 for an empty R."""
+        """The current maxSim; 0 for an empty R."""
         resident = self._resident[place]
         return Similarity(0.0 if resident is None else float(self._best[place]), resident)
 
     def compare_all(self, members: Sequence[Profile]) -> None:
-        """Compare every query with ``members``, which are sorted by id."""
+        """Compare every query with ``members``, which must be sorted by id."""
         if not members:
             return
         choices = [member.text for member in members]
@@ -63,7 +63,7 @@ class NearestResidents:
             self._resident[place] = members[winner].id
 
     def compare_one(self, member: Profile) -> None:
-        """Compare every open query with ``member``, which has just entered."""
+        """Compare every open query with the new ``member``."""
         places = np.flatnonzero(self._open)
         if not places.size:
             return
@@ -77,12 +77,12 @@ class NearestResidents:
 
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
-"""Gate 7: query, facts, ruling and the ids that this cycle has admitted so far → the ruling, perhaps sent to review."""
+"""Gate 7: query, facts, ruling and the ids admitted by this cycle → the ruling, possibly on the review route."""
 
 
 @dataclass(frozen=True, slots=True)
 class CycleState:
-    """The state of a cycle at one query's turn: the live set, the rules, and the ids ``admitted`` so far."""
+    """The state of a cycle at a query's turn: the live set, the config, gate 7, and the ids ``admitted`` so far."""
 
     live: LiveSet
     config: Curation
@@ -90,16 +90,16 @@ class CycleState:
     admitted: Sequence[str]
 
     def judge(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> tuple[RelationalFacts, Ruling]:
-        """Facts and ruling, all gates and the queries that wait considered."""
+        """Facts and ruling of ``query``, by all gates and with regard to waiting queries."""
         facts = self.live.facts(query, profile, similarity)
         return facts, self._ruling(query, facts)
 
     def verdict(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
-        """The verdict on ``query``, with close calls where it is redundant."""
+        """The verdict on ``query``, with close calls if it is redundant."""
         return self._verdict(query, profile, self.live.facts(query, profile, similarity), similarity)
 
     def without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> Verdict:
-        """The same, of a ``query`` whose key is without merit."""
+        """:meth:`verdict` for a ``query`` whose key is without merit."""
         return self._verdict(query, profile, self.live.facts_without_merit(query, profile, similarity), similarity)
 
     def _ruling(self, query: ScoredQuery, facts: RelationalFacts) -> Ruling:
@@ -120,7 +120,7 @@ class CycleState:
         )
 
     def follow(self, query: ScoredQuery, profile: Profile, ruling: Ruling) -> None:
-        """Let ``query`` enter, or wait for a person, as ``ruling`` says; one that is not familiar offers nothing."""
+        """Admit ``query`` or let it wait for review, according to ``ruling``; an unfamiliar one offers nothing."""
         if ruling.admitted:
             self.live.admit(profile)
         elif ruling.decision.admits and query.familiar:
@@ -137,29 +137,29 @@ class CycleState:
 
 
 def exercising(query: ScoredQuery, doubt: Doubt, config: Curation) -> ScoredQuery:
-    """``query`` as if it exercised what there is ``doubt`` about, just competently."""
+    """``query`` as if it exercised the capability of ``doubt``, just competently."""
     scores = {name: score for name, score in query.scores.items() if name not in doubt.instead_of}
     bar = config.competence_bar(doubt.capability)
     return replace(query, scores={**scores, doubt.capability: max(bar, doubt.probability)})
 
 
 def _waits_behind(facts: RelationalFacts, ruling: Ruling) -> bool:
-    """Whether people are asked about waiting queries that offer the same already (semantics, section 6)."""
+    """Whether a query for review only offers what waiting queries already offer (semantics, section 6)."""
     asks = ruling.decision.admits and ruling.route is Route.REVIEW
     return asks and facts.familiar and not facts.wins and bool(facts.met_by)
 
 
 Tie = TypeVar("Tie", int, str)
 _Waiting: TypeAlias = tuple[Key, Tie, ScoredQuery, Profile]
-"""A query by its key, then by its id or its place in their order."""
+"""A query, sorted by its key, then by its id or its position."""
 
 
 def run_cycle(
     queries: Sequence[ScoredQuery], residents: Sequence[RatedEntry], config: Curation, trust: Trust = doubt_text
 ) -> tuple[Verdict, ...]:
-    """One verdict per query, in the cycle's order; the order of ``queries`` and ``residents`` does not matter.
+    """One verdict per query, in the cycle's order; independent of the order of ``queries`` and ``residents``.
 
-    ``trust`` may send a direct admission to review, before the next query is judged.
+    ``trust`` may send a direct admission to review before the next query is judged.
     """
     if not queries:
         return ()
@@ -171,7 +171,7 @@ def run_cycle(
     verdicts: list[Verdict] = []
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
-    # Those with merit, by their keys, and those without: their keys are final, and all others go before them.
+    # Queries with merit, by key; and those without merit, which come last, since their keys are final.
     queue: list[_Waiting[int]] = []
     redundant: list[tuple[float, int]] = []
     for place, profile in enumerate(profiles):
@@ -180,7 +180,7 @@ def run_cycle(
             redundant.append((key[4], place))
         else:
             queue.append((key, place, ordered[place], profile))
-    # No two have the same place, so that nothing after it is compared.
+    # Places are unique, so that sorting never compares the elements after them.
     queue.sort()
     for key, place, query, profile in _in_turn(live, queue):
         if without_merit(key):
@@ -219,8 +219,9 @@ def judge_arriving(
 ) -> Iterator[tuple[ScoredQuery, Verdict]]:
     """The verdicts of :func:`run_cycle` on the queries that have merit at their turn, where memory cannot hold all.
 
-    ``arriving`` are those with merit against ``live`` as it is, with their keys (:func:`descending`), sorted by key and
-    id.  ``live`` grows.  Queries that have no merit at first, or lose it on the way, are left out: none of them enters.
+    ``arriving`` are the queries with merit against the initial ``live``, with their keys (:func:`descending`), sorted
+    by key and id.  ``live`` grows.  Queries that have no merit, or lose it on the way, are left out: none of them
+    enters.
     """
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
@@ -242,7 +243,7 @@ def judge_arriving(
 
 
 def descending(live: LiveSet, profile: Profile) -> Key:
-    """key(q) with its parts negated: the smallest comes first."""
+    """key(q) with its parts negated, so that the smallest comes first."""
     new, fills, contested, combinations, total = live.key(profile)
     return -new, -fills, -contested, -combinations, -total
 

@@ -1,7 +1,7 @@
-"""The smallest changes that would turn a verdict, found by judging the query again (semantics, sections 4 to 6).
+"""Finds the smallest changes that would change a verdict's outcome, by judging again (semantics, sections 4 to 6).
 
-A verdict is a step function of every score and every knob: it changes only where a comparison does.  So the values at
-which a comparison changes are tried, and their two neighbours; nothing between them can turn anything.
+A verdict is a step function of every score and every knob: it changes only where a comparison does.  So it is enough to
+try the values at which a comparison changes, and their two neighbours.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from bot.rater.profile import Profile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityStanding:
-    """How a query stands in one capability that it exercises: its score, and what there was to reach or to beat.
+    """A query's score in one capability that it exercises, with the bar and the champion to beat.
 
-    ``bar`` is the competence bar, ``champion`` who holds the capability in R at the query's turn, with ``held`` for a
-    score (``None``: nobody), ``margin`` by how much that has to be exceeded.
+    ``bar`` is the competence bar, ``champion`` the champion in R at the query's turn and ``held`` its score (both
+    ``None`` without one), ``margin`` the winning margin.
     """
 
     capability: str
@@ -47,10 +47,10 @@ class CapabilityStanding:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """A verdict, and the smallest changes that turn it, each judged by the whole cascade.
+    """A verdict, and the smallest changes that change its outcome, each judged by the whole cascade.
 
-    ``contests`` are in the order of capabilities' names.  ``scores`` hold the smallest per capability and outcome,
-    the smallest first; ``absences`` all that suffice alone, by id; ``knobs`` the smallest of each knob, global ones
+    ``contests`` are sorted by capability.  ``scores`` are the smallest changes per capability and outcome, the smallest
+    first; ``absences`` all that are sufficient alone, by id; ``knobs`` the smallest change of each knob, global ones
     first.
     """
 
@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def outcome(self) -> VerdictOutcome:
-        """What the verdict means now."""
+        """The current outcome."""
         return VerdictOutcome.of(self.ruling)
 
 
@@ -76,10 +76,10 @@ def explain(
     tick: Callable[[], None] = lambda: None,
     fixed: Collection[str] = (),
 ) -> Explanation:
-    """Why the query of ``turn`` has its verdict, and what would turn it; ``names`` are the taxonomy's capabilities.
+    """Explain the verdict on the query of ``turn``; ``names`` are the taxonomy's capabilities.
 
-    ``tick`` is called before each judgement, and ends it all by raising.  No other score is thought of for what is
-    ``fixed``: a rule over what is declared or counted decides it.
+    ``tick`` is called before each judgement, and may stop everything by raising.  Scores of ``fixed`` capabilities are
+    not changed: a rule over declared or counted facts decides them.
     """
     judge = CounterfactualJudge(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
     facts, ruling = judge.as_it_is
@@ -111,7 +111,7 @@ def _contests(judge: CounterfactualJudge) -> Iterator[CapabilityStanding]:
 
 
 def _scores(judge: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collection[str]) -> list[ScoreChange]:
-    """The smallest change of each score that is not ``fixed`` and leads to each other outcome."""
+    """The smallest change of each score, except ``fixed`` ones, that leads to each other outcome."""
     found: dict[tuple[str, VerdictOutcome], ScoreChange] = {}
     query = judge.turn.query
     for name in judge.names:
@@ -128,7 +128,7 @@ def _scores(judge: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collecti
 
 
 def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None]:
-    """Every score of ``name`` from which on a comparison may differ, and none at all."""
+    """Every score of ``name`` at which a comparison may change, and ``None``."""
     live, index = judge.live, judge.live.capabilities.index[name]
     config = judge.config
     marks = [config.competence_bar(name), config.knobs.honesty_floor, config.options.first_floor]
@@ -148,11 +148,11 @@ def _absences(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[A
 
 
 def _that_matter(judge: CounterfactualJudge) -> set[str]:
-    """Those whose absence may change a fact.
+    """The ids of members and waiting queries whose absence may change a fact.
 
-    They are the most similar one; the champions of what the query exercises, and of what those that it beats do; and
-    whoever is the last that carries something, or one of the last that a capability has to keep; and, of a query that
-    may fill a floor, whoever makes up the floor, or is the only one of the same customer.
+    These are the most similar one; the champions of the capabilities of the query and of the champions that it beats;
+    the last carrier of a combination; and the last coverers that a capability must keep.  If the query may fill a
+    floor, these are also the coverers that make up the floor, and the only coverer of the same customer.
     """
     live = judge.live
     own = live.profile(judge.turn.query)
@@ -177,7 +177,7 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
 
 
 def _floor_makers(live: LiveSet, own: Profile) -> set[str]:
-    """Without whom a capability that the query covers would lack a coverer, or one of the query's customer."""
+    """The members without whom a capability of the query would fall below its floor, or lose its customer's coverer."""
     found: set[str] = set()
     for index, floor in enumerate(live.capabilities.floors):
         if not own.caps >> index & 1:
@@ -192,7 +192,7 @@ def _floor_makers(live: LiveSet, own: Profile) -> set[str]:
 
 
 def _last_coverers(live: LiveSet, own: Profile, leaving: Sequence[Profile]) -> set[str]:
-    """Whoever keeps a capability at its floor, or from being the query's alone, once those ``leaving`` are gone."""
+    """The members that keep a capability at its floor, or from being the query's alone, without those ``leaving``."""
     found: set[str] = set()
     for index, floor in enumerate(live.capabilities.floors):
         staying = [member.id for member in live.members if member.caps >> index & 1 and member not in leaving]

@@ -17,7 +17,7 @@ from bot.text.compare import rounded
 def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
     """``ruling``, or the same on the review route, for a query whose text a person should see.
 
-    It argued with the classifier (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
+    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
     """
     return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
 
@@ -35,13 +35,13 @@ def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustGate:
-    """Sends direct admissions to review, with the codes of gate 7 that say why.
+    """Sends direct admissions to review, with the codes of gate 7 as reasons.
 
-    ``declared`` maps each query to the capabilities that its agent's specification, or a count in the query, decided:
-    called tools are inferred, also where the eval set expects them.  ``customers`` maps each query to its customer;
-    ``held`` each customer to the slots held already; ``updates`` are queries that need no new slot.  ``share`` is a
-    share of ``ceiling``, in [0, 1].  ``unseen`` are queries that were merged, and that nobody saw admitted before;
-    ``contested`` those whose rejection went with its comment.
+    ``declared`` maps each query to the capabilities that its agent's specification or a count in the query decided;
+    called tools count as inferred, even if the eval set expects them.  ``customers`` maps each query to its customer,
+    ``held`` each customer to its number of slots; ``updates`` are queries that need no new slot.  ``share`` is a share
+    of ``ceiling``, in [0, 1].  ``unseen`` are merged queries whose admission no person has seen before; ``contested``
+    are those whose rejection was withdrawn with its comment.
     """
 
     author_trusted: bool
@@ -55,7 +55,7 @@ class TrustGate:
     ceiling: int
 
     def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
-        """``ruling``, or the same on the review route with the codes that say why."""
+        """``ruling``, on the review route with further codes if a person should see it."""
         if not ruling.admitted:
             return ruling
         reasons = _doubts(query)

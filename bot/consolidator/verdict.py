@@ -1,4 +1,4 @@
-"""What the consolidator says of one query."""
+"""The verdict on one query: decision, route, reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.rater.model import RelationalFacts
 
 
 class Decision(StrEnum):
-    """What becomes of the query."""
+    """The decision on a query."""
 
     INCLUDE = "INCLUDE"
     EXCLUDE = "EXCLUDE"
@@ -18,12 +18,12 @@ class Decision(StrEnum):
 
     @property
     def admits(self) -> bool:
-        """Whether the query enters R once its route is done."""
+        """Whether the query enters R at the end of its route."""
         return self is not Decision.EXCLUDE
 
 
 class Route(StrEnum):
-    """Whether the decision takes effect by itself, or waits for a person."""
+    """Whether the decision takes effect directly, or needs a person's review."""
 
     DIRECT = "direct"
     REVIEW = "review"
@@ -53,7 +53,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision, its route, and the reason codes in the order in which the gates gave them."""
+    """A decision, its route, and the reason codes in the order of the gates."""
 
     decision: Decision
     route: Route
@@ -61,15 +61,15 @@ class Ruling:
 
     @property
     def admitted(self) -> bool:
-        """Whether the query enters R (or its waiting line) without a person."""
+        """Whether the query enters R or the waitlist without review."""
         return self.decision.admits and self.route is Route.DIRECT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseCall:
-    """A capability, and the ``ruling`` that an excluded query would have if it exercised it competently.
+    """A capability, and the ``ruling`` on an excluded query if it exercised this capability competently.
 
-    ``probability`` in [0, 1] is that of its exercising it: below the competence bar, or below one half.
+    ``probability`` in [0, 1] is the probability that it does: below the competence bar, or below one half.
     """
 
     capability: str
@@ -79,7 +79,7 @@ class CloseCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A ruling on one query, with the names and facts it rests on.
+    """A ruling on one query, with the facts behind it.
 
     ``displaces`` is E for a REPLACE and empty otherwise; ``alternate_of`` are the waiting queries of the same cycle
     that already offer the only merit of this one.  ``close_calls`` are those of a redundant query, the most probable
@@ -110,10 +110,10 @@ class Verdict:
 
     @property
     def asks(self) -> bool:
-        """Whether a person has to decide."""
+        """Whether a person must decide."""
         return self.route is Route.REVIEW
 
     @property
     def admitted(self) -> bool:
-        """Whether the query enters R (or its waiting line) without a person."""
+        """Whether the query enters R or the waitlist without review."""
         return self.ruling.admitted

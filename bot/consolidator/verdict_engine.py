@@ -14,7 +14,7 @@ from bot.rater.model import RelationalFacts
 from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
-"""The ruling on a query that brings nothing, or nothing that waiting queries do not offer."""
+"""The ruling on a query without merit, or whose merit waiting queries already offer."""
 
 
 def decide(facts: RelationalFacts, knobs: Knobs, options: Options) -> Ruling:
@@ -69,7 +69,7 @@ def _review_weak_scores(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, op
 
 
 def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[float, float]:
-    """The score that a direct admission rests on, and the least that it may be.
+    """The score on which a direct admission depends, and its minimum.
 
     The first test of a capability needs the surest tags, since an error of a classifier looks new.
     """
@@ -80,7 +80,7 @@ def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[flo
 
 
 def _review_unfamiliar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
-    """Gate 6: a verdict on a text that the classifier cannot judge is always looked at."""
+    """Gate 6: a verdict on a text that the classifier cannot judge always needs review."""
     if facts.familiar:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNFAMILIAR))

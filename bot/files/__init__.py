@@ -1,1 +1,1 @@
-"""The only way bytes become data: snapshots, limits, YAML and JSON, validation, atomic writes."""
+"""Reads and writes files: snapshots, limits, YAML and JSON, validation, atomic writes."""

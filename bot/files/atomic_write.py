@@ -1,4 +1,4 @@
-"""Files of caches: written whole or not at all, and as good as missing where they cannot be written or read."""
+"""Cache files: written atomically, and treated as missing if they cannot be written or read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def write_whole(path: Path, content: bytes) -> bool:
-    """Write ``content`` to ``path`` at once, so that nobody reads a part of it; ``False`` if that cannot be done."""
+    """Write ``content`` to ``path`` atomically; ``False`` if that fails."""
     temporary: Path | None = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -32,14 +32,14 @@ def write_whole(path: Path, content: bytes) -> bool:
 
 
 def remove_whole(path: Path) -> None:
-    """Remove the file at ``path``, if it is there and can be removed."""
+    """Remove the file at ``path``, if it exists and can be removed."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 def read_model(path: Path, model: type[Model], largest: int) -> Model | None:
-    """What ``path`` holds, as JSON of at most ``largest`` bytes; ``None`` if that is no ``model``."""
-    # A fault of validation is a ValueError too.
+    """The ``model`` in the JSON file at ``path``; ``None`` if it is invalid, or larger than ``largest`` bytes."""
+    # Pydantic's ValidationError is a ValueError.
     with suppress(OSError, ValueError):
         if path.is_file() and path.stat().st_size <= largest:
             return model.model_validate_json(path.read_bytes())

@@ -1,4 +1,4 @@
-"""YAML, JSON and JSON Lines from outside, as plain data that remembers its lines."""
+"""Parses untrusted YAML, JSON and JSON Lines into plain data that remembers its lines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Parsed = TypeVar("Parsed")
 def parsed_once(
     parse: Callable[[AnyStr, str, ReadingLimits], Parsed],
 ) -> Callable[[AnyStr, str, ReadingLimits], Parsed]:
-    """``parse``, a pure function of a file's content, its name and the limits, which keeps what came of it.
+    """``parse``, a pure function of a file's content, its name and the limits, with a cache of its results.
 
-    Kept are one file of any size and, of those asked for last, as many bytes as a file may have values, so that a
-    folder of many large files does not fill the memory.  What is handed out is shared: nobody may change it.
+    The cache keeps one file of any size, and of the most recent files as many bytes as a file may have values, so that
+    a folder of many large files does not fill the memory.  Results are shared: callers must not change them.
     """
     kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Parsed | tuple[Problem, ...]] = OrderedDict()
     lock = Lock()
@@ -40,7 +40,7 @@ def parsed_once(
     def make_room(size: int, limits: ReadingLimits) -> None:
         nonlocal held
         with lock:
-            # Most files are small: what is largest is asked for only where all together may be too much.
+            # Most files are small: the largest is looked up only if the sum is over the limit.
             while held + size > limits.nodes and held + size - max([size, *map(_size, kept)]) > limits.nodes:
                 held -= _size(kept.popitem(last=False)[0])
 
@@ -77,7 +77,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file, or a part of one: ``data`` is plain Python, ``line`` finds the line of a value again.
+    """A parsed file, or a part of one: ``data`` is plain Python, ``line`` gives the line of a value.
 
     ``first_line`` is where ``text`` begins in its file.
     """
@@ -88,7 +88,7 @@ class Document:
     is_json: bool = False
     first_line: int = 1
 
-    # Only error paths and row numbers need lines, so the second parse is paid for only there.
+    # Only errors and row numbers need lines, so the second parse is lazy.
     @cached_property
     def _places(self) -> JsonPlace | None:
         try:
@@ -99,7 +99,7 @@ class Document:
     def line(self, path: Path = ()) -> int | None:
         """The line (from 1) of the value at ``path``, or of its nearest ancestor that exists."""
         if self.is_json and not path:
-            # Asked of every record: no second parse for that.
+            # Every record needs this line, so it must not cost a second parse.
             return self.first_line + self.text[: len(self.text) - len(self.text.lstrip())].count("\n")
         place = self._places
         if place is None:
@@ -112,7 +112,7 @@ class Document:
         return place.line + self.first_line - 1
 
     def problem(self, path: Path, message: str, fix: str) -> Problem:
-        """A problem of this file at the value under ``path``."""
+        """A problem of this file at the value at ``path``."""
         return Problem(self.file, self.line(path), message, fix)
 
 
@@ -152,7 +152,7 @@ def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
 
 
 def _beyond_reading(file: str) -> InputError:
-    """The error for values that no parser follows; only limits that are set far too high let them come so far."""
+    """The error for values nested too deeply for the parser, which only happens if the limits are far too high."""
     message = "the values are nested more deeply than can be read"
     return InputError([Problem(file, None, message, "flatten the file")])
 
@@ -164,7 +164,7 @@ def parse_json(content: bytes, file: str, limits: ReadingLimits) -> Document:
 
 
 def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int = 1) -> Document:
-    """Parse JSON that begins at ``first_line`` of ``file``, as a line of JSON Lines does (see :func:`parse_json`)."""
+    """:func:`parse_json` for a ``text`` that begins at ``first_line`` of ``file``, such as a line of JSON Lines."""
     try:
         check_json_shape(text, file, limits)
         data = cast(Data, load_json(text))
@@ -181,12 +181,12 @@ def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int
 
 
 def _moved(problems: Iterable[Problem], first_line: int) -> list[Problem]:
-    """``problems`` of a text as those of the file in which it begins at ``first_line``."""
+    """``problems`` with lines of the file in which the text begins at ``first_line``."""
     return [replace(problem, line=problem.line and problem.line + first_line - 1) for problem in problems]
 
 
 def _refuse_half_characters(document: Document) -> None:
-    """Half of a surrogate pair is legal in JSON's grammar, but no text: it can be neither written nor hashed."""
+    """Refuse lone surrogates: JSON's grammar allows them, but they cannot be encoded."""
     problems: list[Problem] = []
     todo: list[tuple[Path, Data]] = [((), document.data)]
     while todo and len(problems) < MOST_FAULTS:
@@ -210,22 +210,22 @@ def parse(content: bytes, file: str, limits: ReadingLimits) -> Document:
 
 
 def as_mapping(value: object) -> Mapping[str, Data]:
-    """``value`` if it is a mapping, else an empty one: for walking data whose shape others decide."""
+    """``value`` if it is a mapping, else an empty one: for walking data of unknown shape."""
     return cast(Mapping[str, Data], value) if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Data]:
-    """``value`` if it is a list, else an empty one: for walking data whose shape others decide."""
+    """``value`` if it is a list, else an empty one: for walking data of unknown shape."""
     return value if isinstance(value, list) else []
 
 
 _BROKEN_LINES: Final = 50
-"""After so many lines that cannot be read the rest is not looked at: the file is hardly what it says it is."""
+"""Reading stops after so many invalid lines: the file is hardly JSON Lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The values of a file in its order, and the faults of the lines that cannot be read."""
+    """The values of a file in order, and the problems of its invalid lines."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
@@ -233,13 +233,14 @@ class Lines:
 
 @parsed_once
 def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
-    """The values of ``text``; blank lines are passed over, and ``limits.nodes`` holds for all lines together;
-    a line counts as a value beside those that it holds, since it is parsed by itself.
+    """The values of ``text``; blank lines are skipped.
+
+    ``limits.nodes`` applies to all lines together.  Each line counts as one more value, since it is parsed by itself.
     """
     documents: list[Document] = []
     problems: list[Problem] = []
     nodes = broken = 0
-    # Only a line feed ends a line: other separators may stand inside a string.
+    # Only a line feed ends a line: other separators may be inside a string.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""One command at a time in a folder: two that write at once would each plan against what the other changes."""
+"""A folder lock, so that one command at a time plans and writes in a working tree."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bot.errors import OutsideError
 
 @contextmanager
 def only_command_in(folder: Path, otherwise: str) -> Iterator[None]:
-    """Hold the lock of ``folder``, which ends with the process at the latest.
+    """Lock ``folder`` within the context; the lock ends with the process at the latest.
 
-    Raises :class:`OutsideError` with the words ``otherwise`` while another command holds it.  No file is left behind:
-    the folder itself is locked.
+    Raises :class:`OutsideError` with the message ``otherwise`` if another command has the lock.  No lock file is
+    written: the folder itself is locked.
     """
     if sys.platform == "win32":
-        # There folders cannot be locked; people who share a working tree there take care themselves.
+        # Windows cannot lock folders; people who share a working tree there must take care themselves.
         yield
         return
     import fcntl

@@ -1,4 +1,4 @@
-"""Stop signals: by Ctrl-C, by a system that ends a job, or by a terminal that closes."""
+"""Stop signals: Ctrl-C, the end of a job, a closed terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _ALL: Final = (signal.SIGINT, *_OTHERS)
 
 
 def is_stop(error: BaseException) -> bool:
-    """Whether ``error`` says to stop, or was made of such a one: until 3.12 Python does so while it makes a class."""
+    """Whether ``error`` is a :class:`KeyboardInterrupt` or was caused by one.
+
+    Before 3.12, Python wraps an interrupt that arrives while it creates a class.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, KeyboardInterrupt):
         cause = cause.__cause__
@@ -25,16 +28,16 @@ def is_stop(error: BaseException) -> bool:
 
 @contextmanager
 def orderly_stops() -> Iterator[Callable[[], int]]:
-    """Within, SIGTERM and SIGHUP end the work as Ctrl-C does, by :class:`KeyboardInterrupt`.
+    """Within the context, SIGTERM and SIGHUP raise :class:`KeyboardInterrupt`, as Ctrl-C does.
 
-    What is given says which of them came last, as the exit code that shells expect.
+    Yields a function that gives the exit code for the last signal, as shells expect it.
     """
     last = signal.SIGINT
 
     def stop(number: int, frame: FrameType | None) -> None:
         nonlocal last
         last = signal.Signals(number)
-        # A caller with its own SIGINT handler, as asyncio has, ends in its way.
+        # A caller with its own SIGINT handler, such as asyncio, stops in its own way.
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):
             raise KeyboardInterrupt
@@ -46,7 +49,7 @@ def orderly_stops() -> Iterator[Callable[[], int]]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Within, a signal to stop waits until the end; where that is a failure, the interrupt takes on its words."""
+    """Within the context, a stop signal waits until the end; after an error, the interrupt gets its message."""
     waiting: list[int] = []
     failure: tuple[str, ...] = ()
     try:
@@ -66,13 +69,13 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: tuple[signal.Signals, ...], handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    """Within, ``handler`` receives those of ``numbers`` that are not ignored; only the main thread can say so."""
+    """Within the context, ``handler`` handles those of ``numbers`` that are not ignored; only in the main thread."""
     before: dict[signal.Signals, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
             for number in numbers:
                 found = signal.getsignal(number)
-                # Ignored, as `nohup` has it, or not Python's.
+                # SIG_IGN: ignored, as under `nohup`.  None: a handler that is not Python's.
                 if found not in (signal.SIG_IGN, None):
                     before[number] = found
                     signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Reading JSON: no duplicate keys, no depth that breaks a parser, and the line of every value."""
+"""Reads JSON: refuses duplicate keys and too deep nesting, and knows the line of every value."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any, Final
 from bot.errors import Problem
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 
-# Of a number that cannot be read, a message shows this many characters.
+# A message quotes at most so many characters of an invalid number.
 _QUOTED: Final = 40
 
 
 class JsonFaultsError(Exception):
-    """What is wrong with a text as JSON, what Python's reader lets pass included.
+    """The faults of a JSON text, including those that Python's reader accepts.
 
-    ``words`` are the numbers that are none or too large, ``repeated`` says whether a key is given twice, and ``broken``
-    is the reader's own complaint where it could not go on.
+    ``words`` are the invalid or too large numbers, ``repeated`` says whether a key occurs twice, and ``broken`` is the
+    reader's own error, if it stopped.
     """
 
     def __init__(self, words: frozenset[str], repeated: bool, broken: json.JSONDecodeError | None) -> None:
@@ -29,7 +29,7 @@ class JsonFaultsError(Exception):
         self.words, self.repeated, self.broken = words, repeated, broken
 
     def problems(self, file: str, text: str) -> list[Problem]:
-        """The faults of ``text`` up to where the reader gave up, for people; of each kind the first so many."""
+        """The faults of ``text`` up to the place where the reader stopped, at most :data:`MOST_FAULTS` of each kind."""
         found: list[Problem] = []
         if self.broken is not None:
             fix = "correct the JSON at this place"
@@ -45,7 +45,7 @@ class JsonFaultsError(Exception):
 
 
 class _Decoder:
-    """Python's reader with an eye on what it lets pass; made once, since a file may have many lines of JSON."""
+    """Python's reader with checks for what it accepts.  Created once, since a file may have many lines of JSON."""
 
     def __init__(self) -> None:
         self.words: set[str] = set()
@@ -77,7 +77,7 @@ class _Decoder:
         try:
             return int(number)
         except ValueError:
-            # Python reads no numbers of thousands of digits.
+            # Python refuses numbers of thousands of digits.
             self.words.add(number)
             return 0
 
@@ -91,7 +91,7 @@ class _Decoder:
 def load(text: str) -> Any:
     """``text`` as plain data; raises :class:`JsonFaultsError`.
 
-    Only after :func:`check_shape`: the parser is recursive.
+    Call :func:`check_shape` first: the parser is recursive.
     """
     decoder = getattr(_decoders, "decoder", None)
     if decoder is None:
@@ -107,7 +107,7 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
     signs = sum(map(text.count, "[{,:"))
     if text.count("[") + text.count("{") <= limits.nesting_depth and signs < limits.nodes:
         return
-    # Of a list or an object that is not empty, one value has no comma or colon before it.
+    # The first value of a list or an object has no comma or colon before it.
     values, openers, depth, is_open = 1, 0, 0, False
     for sign in signs_of(text):
         if sign in "]}":
@@ -128,7 +128,7 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
 
 
 def _line_of_depth(text: str, deepest: int) -> int:
-    """The line at which ``text`` is nested deeper than ``deepest``."""
+    """The first line at which ``text`` is nested deeper than ``deepest``."""
     depth = 0
     for line, token in tokens(text):
         depth += 1 if token in "[{" else -1 if token in "]}" else 0
@@ -138,7 +138,7 @@ def _line_of_depth(text: str, deepest: int) -> int:
 
 
 def size(data: Any) -> int:
-    """How many values ``data`` holds, itself and keys included."""
+    """The number of values in ``data``, including itself and keys."""
     count, todo = 0, [data]
     while todo:
         value = todo.pop()
@@ -151,7 +151,7 @@ def size(data: Any) -> int:
     return count
 
 
-# Possessive, and content with a text that is never closed: no file makes it go back, or over the same text twice.
+# Possessive, and accepts a string that is never closed: no file makes it backtrack or scan a text twice.
 _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
 _TOKEN: Final = re.compile(_STRING + r'|[\[\]{}:,]|[^\s\[\]{}:,"]++', re.DOTALL)
 
@@ -164,24 +164,24 @@ class JsonPlace:
     """
 
     line: int
-    # A file may have so many values that an empty dictionary for each of them fills the memory.
+    # None in place of an empty container: a file may have so many values that these would fill the memory.
     members: dict[str, JsonPlace] | None = None
     items: list[JsonPlace] | None = None
 
     def child(self, step: str | int) -> JsonPlace | None:
-        """The place of the member or item ``step``, if there is one."""
+        """The place of the member or item ``step``, if it exists."""
         if isinstance(step, int) and self.items is not None:
             return self.items[step] if 0 <= step < len(self.items) else None
         return None if self.members is None else self.members.get(str(step))
 
     def add_item(self, place: JsonPlace) -> None:
-        """One more item of the list that stands here."""
+        """Add an item to this list."""
         if self.items is None:
             self.items = []
         self.items.append(place)
 
     def add_member(self, name: str, place: JsonPlace) -> None:
-        """One more member of the mapping that stands here; of keys that are given twice the first counts."""
+        """Add a member to this mapping; the first of two equal keys counts."""
         if self.members is None:
             self.members = {}
         self.members.setdefault(name, place)
@@ -190,7 +190,7 @@ class JsonPlace:
 def find_places(text: str) -> JsonPlace:
     """The places of the values of ``text``, which is valid JSON.
 
-    A scanner of our own, since a YAML parser takes escapes such as ``\\ud83d\\ude00`` and long keys for errors.
+    A scanner of its own, since a YAML parser refuses escapes such as ``\\ud83d\\ude00`` and long keys.
     """
     root = JsonPlace(1)
     # The open objects and lists, and whether each is an object.
@@ -216,12 +216,12 @@ def find_places(text: str) -> JsonPlace:
 
 
 def lines_of_repeated_keys(text: str) -> list[tuple[int, str]]:
-    """The lines at which an object of ``text`` is given a key that it has already, each with the key.
+    """The lines at which an object of ``text`` repeats a key, each with the key.
 
-    The text may end at any token, and need not be JSON at all: it is what is left when the parser has given up.
+    The text may end at any token, and need not be valid JSON: it is cut where the parser stopped.
     """
     found: list[tuple[int, str]] = []
-    # Of each open object the keys it has; of an open list, nothing.
+    # The keys of each open object; None for an open list.
     path: list[set[str] | None] = []
     before = ""
     for line, token in tokens(text):
@@ -247,12 +247,12 @@ def lines_of_words(text: str, words: Collection[str]) -> list[tuple[int, str]]:
 
 
 def signs_of(text: str) -> Iterator[str]:
-    """The brackets, commas and colons of ``text`` in order, and of everything else the first character."""
+    """The first character of each token of ``text``, in order."""
     return (match.group()[0] for match in _TOKEN.finditer(text))
 
 
 def tokens(text: str) -> Iterator[tuple[int, str]]:
-    """The tokens of ``text``, each with its line, without white space."""
+    """The tokens of ``text``, each with its line."""
     line, counted = 1, 0
     for match in _TOKEN.finditer(text):
         start = match.start()

@@ -1,6 +1,6 @@
-"""Tables of labelled queries: tab-separated rows under a header, the shape of label files and of exemplar files.
+"""Tables of labelled queries: tab-separated rows under a header, the form of label files and exemplar files.
 
-Nothing is quoted or escaped.  Lines before the header that begin with ``#`` are comments; ``# capabilities:`` and
+There is no quoting or escaping.  Lines before the header that begin with ``#`` are comments; ``# capabilities:`` and
 ``# names: SHORT=CAPABILITY`` are directives.
 """
 
@@ -15,13 +15,13 @@ from bot.files.limits import ReadingLimits
 from bot.text.did_you_mean import did_you_mean
 
 UNKNOWN: Final = "?"
-"""Stands before a label of which nobody can tell whether it is true."""
+"""The prefix of a label whose truth is unknown."""
 _DIRECTIVES: Final = ("capabilities", "names")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A name as a file writes it, and its line."""
+    """A name as written in a file, and its line."""
 
     text: str
     line: int | None
@@ -29,10 +29,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTable:
-    """A table as it was read: ``rows`` are lines that are not empty, each with its number (from 1).
+    """A parsed table: ``rows`` are the non-empty lines, each with its number (from 1).
 
-    ``header`` is in lower case.  ``capabilities`` are those of the directive (``None`` without one), ``meanings`` maps
-    names of the file's own to what they stand for.
+    ``header`` is in lower case.  ``capabilities`` are those of the directive (``None`` without one); ``meanings`` maps
+    the file's own short names to capabilities.
     """
 
     header: tuple[str, ...]
@@ -57,7 +57,7 @@ def read_table(
     """The table in ``text``, whose header is one of ``headers``.
 
     Raises :class:`InputError` without such a header; ``fix`` says how to write it.  A table of more cells than
-    ``limits.nodes`` is refused before it is taken apart; each line is one at least.
+    ``limits.nodes`` is refused before it is split; each line counts as at least one cell.
     """
     if text.count("\n") + text.count("\t") > limits.nodes:
         raise limits.too_many(file, None)
@@ -117,7 +117,7 @@ class _Head:
 
 
 def read_labels(cell: str) -> Labels:
-    """The names in a ``cell``, parted by commas, with ``?`` before those that are unknown; none in an empty one."""
+    """The comma-separated names in ``cell``; a ``?`` marks those that are unknown."""
     true: list[str] = []
     unknown: list[str] = []
     faults: list[tuple[str, str]] = []
@@ -134,5 +134,5 @@ def read_labels(cell: str) -> Labels:
 
 
 def listed(text: str, empty: bool = False) -> list[str]:
-    """The items of a list with commas; those that are ``empty`` only where wanted."""
+    """The items of a comma-separated list; ``empty`` keeps empty ones."""
     return [item.strip() for item in text.split(",") if empty or item.strip()]

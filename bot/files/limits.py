@@ -1,4 +1,4 @@
-"""How much a single file may ask of a reader."""
+"""Limits on the size, depth and number of values of a file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 from bot.errors import InputError, Problem
 
 MOST_FAULTS: Final = 1_000
-"""After so many faults the rest of a file is not looked at: each takes time to find, and nobody reads them all."""
+"""The check of a file stops after so many faults: each takes time to find, and no one reads them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """How much a single file may ask of a reader.
+    """Limits on a single file.
 
-    ``file_bytes``: size of a file; ``nesting_depth``: mappings and sequences inside one another; ``nodes``: values in
-    a file once aliases are expanded.
+    ``file_bytes``: size of a file; ``nesting_depth``: depth of nested mappings and sequences; ``nodes``: number of
+    values after aliases are expanded.
     """
 
     file_bytes: int
@@ -24,7 +24,7 @@ class ReadingLimits:
     nodes: int
 
     def too_deep(self, file: str, line: int | None) -> InputError:
-        """The error for a file whose values are nested deeper than allowed."""
+        """The error for a file that is nested deeper than allowed."""
         return InputError(
             [
                 Problem(
@@ -50,7 +50,7 @@ class ReadingLimits:
         )
 
     def too_long(self, file: str, line: int | None) -> InputError:
-        """The error for a file whose texts are longer than a file may be, since aliases repeat them."""
+        """The error for a file whose texts, repeated by aliases, are longer than a file may be."""
         return InputError(
             [
                 Problem(
@@ -63,7 +63,7 @@ class ReadingLimits:
         )
 
     def too_large(self, file: str, size: int) -> InputError:
-        """The error for a file of ``size`` bytes, which is more than allowed."""
+        """The error for a file of ``size`` bytes, more than allowed."""
         return InputError(
             [
                 Problem(

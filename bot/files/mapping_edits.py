@@ -1,4 +1,4 @@
-"""Edits of mappings in place, by whoever parsed them: in those of ruamel.yaml comments stay with their keys."""
+"""Edits mappings in place, plain ones or those of ruamel.yaml, in which comments stay with their keys."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def rename_keys(mapping: dict[str, Any], names: Mapping[str, str]) -> None:
-    """Give keys of ``mapping`` their new ``names``, all at once and each in its place.
+    """Rename keys of ``mapping``, all at once; each key keeps its position.
 
-    A key whose new name is that of another, which keeps it, gives way.
+    A renamed key is dropped if its new name belongs to a key that is not renamed.
     """
     kept = {key for key in mapping if key not in names}
     if len(kept) < len(mapping):
@@ -18,7 +18,7 @@ def rename_keys(mapping: dict[str, Any], names: Mapping[str, str]) -> None:
 
 
 def insert_key(mapping: dict[Any, Any], before: object, key: object, value: Any) -> None:
-    """Put ``key`` with ``value`` into ``mapping``, in front of the key ``before``."""
+    """Insert ``key`` with ``value`` into ``mapping`` before the key ``before``."""
     items: list[tuple[object, object, Any]] = []
     for known, inner in mapping.items():
         if known == before:
@@ -28,7 +28,7 @@ def insert_key(mapping: dict[Any, Any], before: object, key: object, value: Any)
 
 
 def _rebuild(mapping: dict[Any, Any], items: Iterable[tuple[object, object, Any]]) -> None:
-    """Fill ``mapping`` with ``items``: the key as it was and as it is, and the value."""
+    """Replace the content of ``mapping`` by ``items``: old key, new key, value."""
     comments = getattr(mapping, "ca", None)
     items = list(items)
     known = dict(comments.items) if comments is not None else {}

@@ -1,6 +1,6 @@
-"""A snapshot is the only way any part reads repository files: list and read, within limits.
+"""Snapshots: all repository files are listed and read through them, within limits.
 
-Paths are POSIX, relative, without ``..``; symbolic links are refused, so nothing outside the folder is ever read.
+Paths are POSIX, relative, without ``..``.  Symbolic links are refused, so nothing outside the folder is ever read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from bot.files.limits import ReadingLimits
 
 
 class Snapshot(Protocol):
-    """A repository, or a folder of one, as it stood at one moment."""
+    """The files of a repository, or of a folder of one, at one moment."""
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
-        """All files below ``folder``, sorted; an absent folder has none."""
+        """All files below ``folder``, sorted; none if it does not exist."""
         ...
 
     def links(self, folder: str = "") -> tuple[str, ...]:
-        """What stands below ``folder`` and is no file or folder (symbolic links, submodules), sorted: never read."""
+        """Symbolic links and submodules below ``folder``, sorted; they are never read."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -33,27 +33,27 @@ class Snapshot(Protocol):
         ...
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
-        """The content of the file at ``path``; raises :class:`InputError` when absent, a link, or too large."""
+        """The content of the file at ``path``; raises :class:`InputError` if it is absent, a link, or too large."""
         ...
 
     def name(self, path: str) -> str:
-        """How ``path`` is called in messages to people."""
+        """``path`` as messages show it."""
         ...
 
 
 class EmptySnapshot:
-    """A folder without a file: what is laid over it is all there is."""
+    """A folder without files, as a base for an :class:`Overlay`."""
 
     def paths(self, folder: str = "") -> tuple[str, ...]:
-        """None."""
+        """An empty tuple."""
         return ()
 
     def links(self, folder: str = "") -> tuple[str, ...]:
-        """None."""
+        """An empty tuple."""
         return ()
 
     def exists(self, path: str) -> bool:
-        """Never."""
+        """Always ``False``."""
         return False
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
@@ -66,7 +66,7 @@ class EmptySnapshot:
 
 
 class Overlay:
-    """A snapshot with planned files on top, as texts or bytes; one that is ``None`` is gone."""
+    """A snapshot with planned files on top, as texts or bytes; ``None`` deletes a file."""
 
     def __init__(self, below: Snapshot, files: Mapping[str, str | bytes | None]) -> None:
         self._below, self._files = below, files
@@ -78,7 +78,7 @@ class Overlay:
         return tuple(sorted({path for path in self._below.paths(folder) if path not in self._files} | added))
 
     def links(self, folder: str = "") -> tuple[str, ...]:
-        """What stands below ``folder`` and is no file or folder."""
+        """Symbolic links and submodules below ``folder``."""
         return self._below.links(folder)
 
     def exists(self, path: str) -> bool:
@@ -86,7 +86,7 @@ class Overlay:
         return self._files[path] is not None if path in self._files else self._below.exists(path)
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
-        """The content of the file at ``path``; raises :class:`InputError` when absent."""
+        """The content of the file at ``path``; raises :class:`InputError` if it is absent."""
         content = self._files.get(path)
         if content is not None:
             return content if isinstance(content, bytes) else content.encode("utf-8")
@@ -95,14 +95,14 @@ class Overlay:
         return self._below.read(path, limits)
 
     def name(self, path: str) -> str:
-        """How ``path`` is called in messages to people."""
+        """``path`` as messages show it."""
         return self._below.name(path)
 
 
 class ByteBudgetSnapshot:
-    """A snapshot from which no more than ``most`` bytes are read, each file counted once; what goes beyond is refused.
+    """A snapshot that refuses to read more than ``most`` bytes in total; each file counts once.
 
-    Whatever a folder holds, what it takes to read it is bounded by this (``limits.package_bytes``).
+    It bounds the cost of reading an untrusted folder (``limits.package_bytes``).
     """
 
     def __init__(self, below: Snapshot, most: int) -> None:
@@ -114,7 +114,7 @@ class ByteBudgetSnapshot:
         return self._below.paths(folder)
 
     def links(self, folder: str = "") -> tuple[str, ...]:
-        """What stands below ``folder`` and is no file or folder."""
+        """Symbolic links and submodules below ``folder``."""
         return self._below.links(folder)
 
     def exists(self, path: str) -> bool:
@@ -122,7 +122,7 @@ class ByteBudgetSnapshot:
         return self._below.exists(path)
 
     def read(self, path: str, limits: ReadingLimits) -> bytes:
-        """The content of the file at ``path``; raises :class:`InputError` when absent, too large or one too many."""
+        """The content of the file at ``path``; raises :class:`InputError` if absent, too large or over the budget."""
         if path in self._sizes or self._left > 0:
             content = self._below.read(path, limits)
             if path in self._sizes or len(content) <= self._left:
@@ -133,12 +133,12 @@ class ByteBudgetSnapshot:
         raise InputError([Problem(self.name(path), None, message, fix)])
 
     def name(self, path: str) -> str:
-        """How ``path`` is called in messages to people."""
+        """``path`` as messages show it."""
         return self._below.name(path)
 
     @property
     def taken(self) -> frozenset[str]:
-        """The paths of the files that were read."""
+        """The paths of the files read so far."""
         return frozenset(self._sizes)
 
     @property
@@ -150,13 +150,13 @@ _REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 
 
 def path_beside(path: str, reference: str) -> str | None:
-    """The path that ``reference`` in the file at ``path`` names; ``None`` if it leads out of the folder."""
+    """The path of ``reference``, relative to the file at ``path``; ``None`` if it leaves the folder."""
     wanted = reference.strip().replace("\\", "/")
     return None if _REMOTE.match(wanted) else normal_path(posixpath.join(posixpath.dirname(path), wanted))
 
 
 def normal_path(path: str) -> str | None:
-    """``path`` as a clean relative POSIX path, or ``None`` when it is absolute or leaves its folder."""
+    """``path`` as a clean relative POSIX path; ``None`` if it is absolute or leaves its folder."""
     if path.startswith("/") or "\\" in path or "\0" in path:
         return None
     parts: list[str] = []
@@ -167,16 +167,16 @@ def normal_path(path: str) -> str | None:
             parts.pop()
         else:
             parts.append(part)
-    # A home folder or a drive at the front would lead elsewhere for whoever expands it.
+    # A program that expands a home folder or a drive at the front would leave the folder.
     if not parts or parts[0].startswith("~") or ":" in parts[0]:
         return None
     return "/".join(parts)
 
 
 class WorkingTree:
-    """The files of a folder on disk as they are now.
+    """The current files of a folder on disk.
 
-    ``label`` is put before paths in messages, so that people can find the file they named on the command line.
+    ``label`` is the prefix of paths in messages, so that they match the folder given on the command line.
     """
 
     def __init__(self, root: Path, label: str = "") -> None:
@@ -229,7 +229,7 @@ class WorkingTree:
                     [Problem(shown, None, "the path is a symbolic link", "commit the file itself in its place")]
                 )
             status = target.stat()
-            # To open anything else, a pipe for example, could take for ever.
+            # Opening anything else, for example a pipe, could block for ever.
             if not stat.S_ISREG(status.st_mode):
                 raise InputError([Problem(shown, None, "not a regular file", "replace it with one")])
             if status.st_size > limits.file_bytes:
@@ -241,12 +241,12 @@ class WorkingTree:
             ) from None
 
     def name(self, path: str) -> str:
-        # Bytes that are no UTF-8 stand in a path as half characters, which no output can write.
+        # Bytes that are not UTF-8 are lone surrogates in a path, which no output can write.
         shown = path.encode("utf-8", "replace").decode("utf-8")
         return f"{self.label}/{shown}" if self.label else shown
 
     def _walk(self, folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Like :func:`os.walk`, but a folder that cannot be read is an error: it would count as empty."""
+        """:func:`os.walk`, but an unreadable folder is an error: it would count as empty."""
 
         def refuse(error: OSError) -> None:
             if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -1,4 +1,4 @@
-"""The folder in which this user's programs keep what they can make again, and what was checked before."""
+"""The user's cache: contents that passed all checks, and parsed files."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from bot.files.atomic_write import write_whole
 
 FOLDER_VARIABLE: Final = "INCUMBENT_CACHE"
 KEPT_MARKS: Final = 200
-"""How many contents are remembered as checked: those that were edited since pile up otherwise."""
+"""Maximum number of contents remembered as checked, since outdated ones pile up."""
 KEPT_PACKS: Final = 20
-"""Of how many platform repositories the parsed files are kept."""
+"""Maximum number of platform repositories whose parsed files are kept."""
 LARGEST_PACK: Final = 1 << 26
-"""The size in bytes above which parsed files are neither kept nor read."""
+"""Maximum size in bytes of the parsed files of a repository; larger ones are neither kept nor read."""
 
 
 def user_cache_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """Where this user's programs keep what they can make again; ``INCUMBENT_CACHE`` names another place.
+    """The user's cache folder, or that of ``INCUMBENT_CACHE``.
 
-    ``None`` where the system knows no such place.
+    ``None`` if the system has no such folder.
     """
     chosen = environment.get(FOLDER_VARIABLE)
     if chosen:
@@ -44,33 +44,33 @@ def user_cache_folder(environment: Mapping[str, str], platform: str = sys.platfo
 
 
 class Remembered(Protocol):
-    """What earlier runs left behind: contents that passed all checks, and files of a repository as they were parsed."""
+    """The cache of earlier runs: contents that passed all checks, and the parsed files of a repository."""
 
     def holds(self, key: str) -> bool:
-        """Whether the content ``key`` passed before."""
+        """Whether the content with digest ``key`` passed before."""
         ...
 
     def note(self, key: str) -> None:
-        """Remember that the content ``key`` passed."""
+        """Remember that the content with digest ``key`` passed."""
         ...
 
     def pack(self) -> bytes | None:
-        """What was kept of the parsed files of this repository."""
+        """The parsed files of this repository, if they were kept."""
         ...
 
     def keep(self, pack: bytes) -> None:
-        """Keep ``pack`` in place of what was kept before."""
+        """Keep ``pack``; it replaces the one kept before."""
         ...
 
 
 class RememberedFiles:
-    """What is remembered of the ``repository``, in ``folder``.
+    """:class:`Remembered` for ``repository``, as files in ``folder``.
 
-    Marks are empty files; one that is named after a digest of a content and of the checks says that it passed. A pack
-    is one file for each repository.
+    Marks are empty files.  A mark is named after a digest of a content and of the checks, and says that it passed.  A
+    pack is one file for each repository.
 
-    Anyone who may write to the folder may have content pass unchecked.  It is for the machine of a user: a job that
-    reads the files of a pull request is not handed any.
+    Anyone with write access to the folder can make content pass unchecked.  So only commands on a user's machine use
+    it, never a job that reads the files of a pull request.
     """
 
     def __init__(self, folder: Path | None, repository: Path) -> None:
@@ -79,26 +79,26 @@ class RememberedFiles:
         self._pack = None if self._packs is None else _file(self._packs, str(repository.resolve()))
 
     def holds(self, key: str) -> bool:
-        """Whether the content ``key`` passed before."""
+        """Whether the content with digest ``key`` passed before."""
         try:
             return self._marks is not None and _file(self._marks, key).is_file()
         except OSError:
             return False
 
     def note(self, key: str) -> None:
-        """Remember that the content ``key`` passed, if the folder can be written."""
+        """Remember that the content with digest ``key`` passed, if the folder can be written."""
         if self._marks is not None and write_whole(_file(self._marks, key), b""):
             _tidy(self._marks, KEPT_MARKS)
 
     def pack(self) -> bytes | None:
-        """What was kept of the parsed files of this repository, unless somebody else could have written it."""
+        """The kept parsed files of this repository, unless another user could have written them."""
         with suppress(OSError):
             if self._pack is not None and _is_ours(self._pack):
                 return self._pack.read_bytes()
         return None
 
     def keep(self, pack: bytes) -> None:
-        """Keep ``pack`` in place of what was kept before, if the folder can be written."""
+        """Keep ``pack``, if the folder can be written; it replaces the one kept before."""
         if self._packs is None or self._pack is None or len(pack) > LARGEST_PACK:
             return
         if write_whole(self._pack, pack):
@@ -106,9 +106,9 @@ class RememberedFiles:
 
 
 def digest_of_code(files: Iterable[Path], *versions: str) -> str:
-    """What tells the code in ``files``, under this Python and ``versions`` of libraries, from all other.
+    """A digest of the code in ``files``, of this Python and of ``versions`` of libraries.
 
-    What older code remembered may not be right by this one.
+    Results that other code cached may not be valid for this code.
     """
     found = hashlib.sha256(" ".join([sys.version, *versions]).encode())
     for file in files:
@@ -118,7 +118,7 @@ def digest_of_code(files: Iterable[Path], *versions: str) -> str:
 
 @cache
 def digest_of_product() -> str:
-    """What tells this version of the product from all other: another may judge otherwise."""
+    """A digest of the product's code: another version may judge differently."""
     return digest_of_code(sorted(Path(__file__).parents[1].rglob("*.py")))
 
 
@@ -130,7 +130,7 @@ def _is_ours(path: Path) -> bool:
     status = path.stat(follow_symlinks=False)
     if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_PACK:
         return False
-    # Windows keeps rights elsewhere, and the folder is the user's own there.
+    # Windows has no such mode bits, and its folder belongs to the user.
     return sys.platform == "win32" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 

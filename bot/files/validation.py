@@ -1,4 +1,4 @@
-"""Plain data into models: every fault at once, each with its line, its fix and “perhaps you meant”."""
+"""Validates plain data against models; reports every fault with its line, its fix and “perhaps you meant”."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Tuple = Annotated[tuple[Item, ...], Strict(False)]
 
 
 class ConstraintError(ValueError):
-    """What a model's own check asks of a value: it must be ``wanted``, and ``fix`` is how to get there."""
+    """The error of a model's own check: the value must be ``wanted``, and ``fix`` says how to get there."""
 
     def __init__(self, wanted: str, fix: str) -> None:
         super().__init__(wanted)
@@ -42,13 +42,13 @@ Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class FileModel(BaseModel):
-    """A file kind (or a part of one) that people write: unknown keys are errors, values keep their types."""
+    """A kind of file, or a part of one, that people write: unknown keys are errors, types are strict."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 FILE_CONFIG: Final = FileModel.model_config
-"""The same for a frozen dataclass that files contain."""
+"""The same configuration for a frozen dataclass that files contain."""
 
 
 def _left_out(_: object, __: object) -> NoReturn:
@@ -58,8 +58,8 @@ def _left_out(_: object, __: object) -> NoReturn:
 class _FromMapping:
     """Lets a strict model read frozen dataclasses from mappings, tuples from lists and enumerations from their values.
 
-    Scalars and models stay as strict as they are, and what is private is left out.  An instance is validated as a
-    mapping is, so that nothing is written that cannot be read.
+    Scalars and models stay strict, and private fields are left out.  Instances are validated as mappings are, so that
+    everything written can be read.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -91,13 +91,13 @@ class _FromMapping:
 
 
 Checked = Annotated[Item, _FromMapping()]
-"""A value of the core (a frozen dataclass, or a container of some) in a model: read, checked and written as it is."""
+"""A frozen dataclass of the core, or a container of some, as a field of a model."""
 
 
 def validate(model: type[Model], document: Document, data: object = ..., at: Path = ()) -> Model:
-    """``document.data`` (or ``data``, which stands at path ``at``) as a ``model``; raises :class:`InputError`.
+    """``document.data`` (or ``data``, the value at path ``at``) as a ``model``; raises :class:`InputError`.
 
-    Of more than a thousand faults the first are told.
+    At most :data:`MOST_FAULTS` faults are reported.
     """
     raw = document.data if data is ... else data
     try:
@@ -109,7 +109,7 @@ def validate(model: type[Model], document: Document, data: object = ..., at: Pat
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """One of pydantic's faults; ``union`` is where the value of alternative types stands, if it is one of those."""
+    """One of pydantic's errors; ``union`` is the path of the value, if it may be of alternative types."""
 
     location: Path
     union: Path | None
@@ -124,7 +124,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
     faults = [_fault(raw, error) for error in errors[:MOST_FAULTS]]
     inside = {fault.location[:size] for fault in faults for size in range(len(fault.location))}
     for fault in faults:
-        # Items that are refused are missing from the list, which is no second fault.
+        # Refused items are missing from the list, which is not a second fault.
         if fault.kind == "too_short" and fault.location in inside:
             continue
         name = ".".join(str(step) for step in at + fault.location) or "the file"
@@ -141,7 +141,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
         else:
             problems.append(document.problem(at + fault.location, f"{name}: must {fault.wanted}", fault.fix))
     for faults in alternatives.values():
-        # The alternative that fits furthest in is the one that was meant.
+        # The author probably meant the alternative whose faults are deepest.
         depth = max(len(fault.location) for fault in faults)
         for location in dict.fromkeys(fault.location for fault in faults if len(fault.location) == depth):
             meant = [fault for fault in faults if fault.location == location]
@@ -153,7 +153,7 @@ def _problems(model: type[BaseModel], document: Document, raw: object, at: Path,
 
 
 def _fault(raw: object, error: Any) -> _Fault:
-    """``error`` with the location as the file has it: pydantic puts the names of alternative types between."""
+    """``error`` with its location in the file: pydantic inserts the names of alternative types."""
     location: list[str | int] = []
     union: Path | None = None
     steps = error["loc"]
@@ -168,14 +168,14 @@ def _fault(raw: object, error: Any) -> _Fault:
         elif union is None and step != "[key]":
             union = tuple(location)
     if error["type"] == "recursion_depth_exceeded":
-        # How deep is too deep is no business of the file's; where the value begins is.
+        # The location is where the value begins, not where the depth is reached.
         location, union = list(location if union is None else union), None
     wanted, fix = _wanted(error)
     return _Fault(tuple(location), union, error["type"], wanted, fix)
 
 
 def _wanted(error: Any) -> tuple[str, str]:
-    """What the value must be, and how to mend it."""
+    """What the value must be, and how to fix it."""
     context = error.get("ctx", {})
     match error["type"]:
         case "string_type":
@@ -211,7 +211,7 @@ def _wanted(error: Any) -> tuple[str, str]:
 
 
 def _siblings(model: type[BaseModel], location: Path) -> set[str]:
-    """The keys that the model knows at ``location``."""
+    """The keys of the model at ``location``."""
     known: Any = model
     for step in location:
         keys = _keys(known)
@@ -223,7 +223,7 @@ def _siblings(model: type[BaseModel], location: Path) -> set[str]:
 
 
 def _keys(known: Any) -> dict[str, Any] | None:
-    """The keys of a model or a dataclass, each with what is inside; ``None`` for anything else."""
+    """The keys of a model or a dataclass, each with its type; ``None`` for anything else."""
     if isinstance(known, type) and issubclass(known, BaseModel):
         named = known.model_fields.items()
         return {field.alias or name: field.annotation for name, field in named if not field.exclude}

@@ -1,4 +1,4 @@
-"""Reading YAML: libyaml with YAML 1.2's core schema, bounds on depth and aliases, and the line of every value."""
+"""Reads YAML: libyaml with YAML 1.2's core schema, limits on depth and aliases, and the line of every value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PREFIX = "tag:yaml.org,2002:"
 _STRING = _PREFIX + "str"
 _COLLECTIONS: dict[type[yaml.Node], str] = {yaml.SequenceNode: _PREFIX + "seq", yaml.MappingNode: _PREFIX + "map"}
 _NUMBER = "-+.0123456789"
-# Of each type: by which characters a plain scalar of it begins, and how it is written.
+# For each type: the first characters of its plain scalars, and their pattern.
 _CORE_SCHEMA: tuple[tuple[str, str, str], ...] = (
     ("null", "~nN", r"(?:~|null|Null|NULL)"),
     ("bool", "tTfF", r"(?:true|True|TRUE|false|False|FALSE)"),
@@ -40,12 +40,12 @@ def _by_first_character() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 _PLAIN_SCALARS = _by_first_character()
-# Of a value that cannot be read, a message shows this many characters.
+# A message quotes at most so many characters of an invalid value.
 _QUOTED = 40
 _OTHER_VALUE = "write such a value, or put it between quotes"
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {"true": True, "false": False}
-# An alias, or an end of line that only YAML takes for one: whoever writes these has the file looked at in full.
+# An alias, or a line break that only YAML knows: with these, the shortcut of :func:`check_shape` does not apply.
 _UNUSUAL = re.compile("[*\r\x85\u2028\u2029]")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -54,7 +54,7 @@ class CoreLoader(yaml.CSafeLoader):
     """libyaml's parser with the YAML 1.2 core schema."""
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
-        """The tag of a node that names none."""
+        """The tag of a node without an explicit tag."""
         if kind is not yaml.ScalarNode:
             return _COLLECTIONS[kind]
         if implicit[0]:
@@ -65,7 +65,7 @@ class CoreLoader(yaml.CSafeLoader):
                     return tag
         return _STRING
 
-    # PyYAML resolves by path too; nobody here does, and it would be asked for every node.
+    # PyYAML also resolves by path, for every node.  That is not used here.
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         """Do nothing."""
 
@@ -78,7 +78,7 @@ _Faults: TypeAlias = "list[Fault]"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A value that cannot be read: what is wrong with it, how to mend it, and its line (from 1)."""
+    """An invalid value: what is wrong with it, how to fix it, and its line (from 1)."""
 
     message: str
     fix: str
@@ -86,14 +86,14 @@ class Fault:
 
 
 class ValueFaultsError(Exception):
-    """Values that cannot be read, in a text that is valid YAML otherwise."""
+    """Invalid values in a text that is valid YAML otherwise."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__(faults)
         self.faults = tuple(faults)
 
     def problems(self, file: str) -> list[Problem]:
-        """They, for people; of more than a thousand the first."""
+        """The faults as problems, at most :data:`MOST_FAULTS`."""
         return [
             Problem(file, fault.line, f"not valid YAML: {fault.message}", fault.fix)
             for fault in self.faults[:MOST_FAULTS]
@@ -103,7 +103,7 @@ class ValueFaultsError(Exception):
 def load(text: str) -> Any:
     """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`ValueFaultsError`.
 
-    Only after :func:`check_shape`: this walks the nodes recursively.
+    Call :func:`check_shape` first: this walks the nodes recursively.
     """
     loader = CoreLoader(text)
     try:
@@ -118,7 +118,7 @@ def load(text: str) -> Any:
 
 
 def _value(node: yaml.Node, faults: _Faults) -> Any:
-    """The value of ``node``; what is wrong with it goes to ``faults``, so that the other values are looked at too."""
+    """The value of ``node``; adds what is wrong to ``faults``, so that the other values are checked too."""
     build = _BUILDERS.get((type(node), node.tag))
     if build is None:
         faults.append(_tag_fault(node))
@@ -145,7 +145,7 @@ def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
             continue
         if key_node.tag != _STRING and (yaml.ScalarNode, key_node.tag) not in _BUILDERS:
             faults.append(_tag_fault(key_node))
-        # Keys are names: `on:`, `200:` and `null:` are the strings people see.
+        # Keys are names: `on:`, `200:` and `null:` are strings.
         key = key_node.value
         if is_merge(key, key_node.style):
             if merges:
@@ -159,12 +159,12 @@ def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
 
 
 def is_merge(key: str, style: str | None) -> bool:
-    """Whether a key written in ``style`` takes over the keys of other mappings (YAML's merge key): ``<<``, unquoted."""
+    """Whether a key written in ``style`` is YAML's merge key: an unquoted ``<<``."""
     return key == "<<" and not style
 
 
 def _merged(value: Any, node: yaml.Node, faults: _Faults) -> dict[str, Any]:
-    """The keys that a merge key takes over from a mapping or several, of which the first counts."""
+    """The keys that a merge key takes from one or several mappings; for equal keys the first mapping counts."""
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(each, dict) for each in found):
         message = "`<<` takes over the keys of a mapping, and this is none"
@@ -188,7 +188,7 @@ def _integer(node: yaml.ScalarNode, faults: _Faults) -> int:
 
 def _number(node: yaml.ScalarNode, faults: _Faults) -> float:
     number = float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
-    # JSON has no other numbers, so that what is read can be handed on.
+    # JSON can only write finite numbers.
     if not math.isfinite(number):
         faults.append(_fault(node, f"{node.value[:_QUOTED]!r} is not a finite number", _OTHER_VALUE))
     return number
@@ -200,7 +200,7 @@ def _nothing(node: yaml.ScalarNode, faults: _Faults) -> None:
 
 
 def _none(node: yaml.Node, faults: _Faults) -> None:
-    """Nothing: of a scalar whose tag is not allowed there is no more to say."""
+    """Nothing: the forbidden tag of this scalar is a fault already."""
 
 
 def _fault(node: yaml.Node, message: str, fix: str) -> Fault:
@@ -229,13 +229,13 @@ _INSIDES: dict[type[yaml.Node], Callable[[Any, _Faults], Any]] = {
 def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
     """Refuse deep nesting and exploding aliases before anything recursive runs.
 
-    The event stream is flat, so walking it is safe at any depth; a file too small to break a limit is not walked.
+    The event stream is flat, so walking it is safe at any depth.  A file too small to break a limit is not walked.
     """
     # A bracket may open two levels: `[a: 1]` is a list with a mapping in it.
     openers = 1 + sum(map(text.count, ("[", "[", "{", "- ", "? ", "\n ", "\n-")))
     if openers <= limits.nesting_depth and len(text) <= limits.nodes and not _UNUSUAL.search(text):
         return
-    # Of each anchor the values and the characters that it stands for.
+    # For each anchor, the number of values and of characters in its value.
     sizes: dict[str, tuple[int, int]] = {}
     open_anchors: list[tuple[str | None, int, int]] = []
     nodes = characters = 0
@@ -255,7 +255,7 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
             if event.anchor is not None:
                 sizes[event.anchor] = (1, len(event.value))
         elif isinstance(event, yaml.AliasEvent):
-            # An alias of a collection that is still open would make a cycle.
+            # An alias of a collection that is still open would be a cycle.
             if event.anchor not in sizes:
                 raise InputError(
                     [
@@ -281,9 +281,9 @@ def line_of(event: yaml.Event) -> int:
 
 
 def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
-    """The fault that libyaml found in ``text``, in our words."""
+    """The fault that libyaml found in ``text``, as a problem."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    # What is left open is found missing after the last line.
+    # A collection that is never closed is reported after the last line.
     line = None if mark is None else min(mark.line, text.rstrip().count("\n")) + 1
     message = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     fix = "correct the YAML at this place; quote text that holds ': ', '#', '[' or '{'"
@@ -299,9 +299,9 @@ def problem_of(error: yaml.YAMLError, file: str, text: str) -> Problem:
 
 
 def find_places(text: str) -> JsonPlace | None:
-    """The places of the values of ``text``, which is valid YAML; ``None`` if nothing stands there.
+    """The places of the values of ``text``, which is valid YAML; ``None`` if it is empty.
 
-    Of keys that are given twice the first counts.  Made of the parser's events: its nodes take ten times the memory.
+    The first of two equal keys counts.  This uses the parser's events, since its nodes need ten times the memory.
     """
     root = JsonPlace(0)
     path: list[_Open] = [_Open(root, is_mapping=False)]
@@ -328,7 +328,7 @@ def find_places(text: str) -> JsonPlace | None:
 
 
 class _Open:
-    """A collection whose end was not seen yet."""
+    """A collection that is still open."""
 
     def __init__(self, place: JsonPlace, *, is_mapping: bool) -> None:
         self._place, self._is_mapping = place, is_mapping
@@ -336,7 +336,7 @@ class _Open:
         self._merged: list[JsonPlace] = []
 
     def add(self, place: JsonPlace, text: str | None = None, style: str | None = None) -> None:
-        """One more value, or the key of one; of a scalar there are its ``text`` and the ``style`` it is written in."""
+        """Add a value or a key; a scalar has its ``text`` and its ``style``."""
         if not self._is_mapping:
             self._place.add_item(place)
         elif self._key is None:
@@ -350,7 +350,7 @@ class _Open:
                 self._place.add_member(name, place)
 
     def end(self) -> None:
-        """Take over the members of what is merged; the mapping's own come first."""
+        """Add the members of merged mappings; the mapping's own members have precedence."""
         for place in self._merged:
             for each in (place, *(place.items or ())):
                 for name, member in (each.members or {}).items():

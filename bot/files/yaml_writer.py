@@ -1,4 +1,4 @@
-"""Writing YAML with ruamel.yaml, so that comments, order and quoting of files that people edited survive."""
+"""Writes YAML with ruamel.yaml, which keeps people's comments, order and quotes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bot.files.documents import parse_yaml
 from bot.files.limits import ReadingLimits
 
 HOUSE: Final = (2, 4, 2)
-"""How far mappings are indented, the items of lists, and the dashes of these: as we write them."""
+"""The indentation of mappings, of list items and of their dashes, as the bot writes them."""
 
 _INDENTATIONS: Final = (HOUSE, (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4))
 
 
 def round_trip(indentation: tuple[int, int, int] = HOUSE) -> YAML:
-    """A reader and writer that keeps what it does not change, and breaks no line."""
+    """A reader and writer that keeps everything it does not change, and never wraps lines."""
     yaml = YAML()
     yaml.width = 4096
     yaml.preserve_quotes = True
@@ -43,7 +43,7 @@ def dumped(value: Any, yaml: YAML | None = None) -> str:
 
 
 def amend(text: str, values: Mapping[str, Any]) -> str:
-    """The YAML ``text`` with ``values`` set, mapping by mapping; whatever they do not name stays as it is."""
+    """The YAML ``text`` with ``values`` set, mapping by mapping; all else is unchanged."""
     document = round_trip().load(text)
     _set(document, values)
     return dumped(document)
@@ -72,7 +72,7 @@ def _set(mapping: Any, values: Mapping[str, Any]) -> None:
 
 
 def _last(mapping: Any, name: str) -> tuple[Any, str]:
-    """The mapping and the key that the text of ``mapping[name]`` ends with."""
+    """The mapping and the key at which the text of ``mapping[name]`` ends."""
     below: Any = mapping[name]
     if isinstance(below, CommentedMap) and below and not below.fa.flow_style():
         return _last(below, list(below)[-1])
@@ -80,12 +80,12 @@ def _last(mapping: Any, name: str) -> tuple[Any, str]:
 
 
 def _token(mapping: Any, name: str) -> Any:
-    """What stands between ``mapping[name]`` and the next key: comments and empty lines, or nothing."""
+    """The comments and empty lines between ``mapping[name]`` and the next key, if any."""
     return (mapping.ca.items.get(name) or [None, None, None])[2]
 
 
 def _take_gap(mapping: Any, name: str) -> str:
-    """Take away the empty lines and comments that follow ``mapping[name]``, which ruamel keeps with its last line."""
+    """Remove the comments and empty lines after ``mapping[name]``, which ruamel.yaml stores with its last line."""
     token = _token(*_last(mapping, name))
     if token is None:
         return ""
@@ -95,13 +95,13 @@ def _take_gap(mapping: Any, name: str) -> str:
 
 
 def edited(content: bytes, file: str, limits: ReadingLimits, change: Callable[[Any], None]) -> str:
-    """The YAML of ``content`` after ``change``, which edits plain data in place; all else as it stands, if it can be.
+    """The YAML of ``content`` after ``change``, which edits the data in place; all else is kept.
 
-    Raises :class:`InputError` where the text cannot be edited so that it says what the plain data would say, as where
-    an alias has one place speak for another.
+    Raises :class:`InputError` if the edited text would not mean the same as the edited data, for example because an
+    alias shares a value between two places.
     """
     before = parse_yaml(content, file, limits)
-    # What aliases share is written out, so that each place is changed for itself.
+    # The copy has no shared values, so that each place of an alias is changed by itself.
     wanted = json.loads(json.dumps(before.data))
     change(wanted)
     try:
@@ -129,7 +129,7 @@ def _edited(text: str, change: Callable[[Any], None]) -> str:
 
 
 def _indentation(text: str) -> tuple[int, int, int]:
-    """The way of indenting that gives back most lines of ``text``: it was written in that one, or nearly."""
+    """The indentation that reproduces most lines of ``text``."""
     best, fewest = HOUSE, None
     for indentation in _INDENTATIONS:
         yaml = round_trip(indentation)

@@ -1,7 +1,7 @@
-"""A git repository as a store of objects: commits are listed, compared and read, and nothing is ever checked out.
+"""A git repository as a store of objects: commits are listed, compared and read, never checked out.
 
-Whatever was fetched is hostile: git runs no hook, filter or helper for it, follows no link and no submodule, and asks
-nobody for a password.  No configuration of the user or the machine changes what is read.
+Fetched content is untrusted: git runs no hook, filter or helper, follows no link or submodule, and never asks for a
+password.  The configuration of the user and the machine is ignored.
 """
 
 from bot.git.process import is_id

@@ -1,4 +1,4 @@
-"""git as a process that is told everything and finds nothing out by itself."""
+"""Runs git with explicit settings only, isolated from the configuration of the user and the machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 from bot.errors import IncompleteError, OutsideError, UsageError
 
 OUTPUT_BYTES = 64 * 2**20
-"""How much git may say at once: a few objects can describe a tree that would fill any memory."""
+"""Maximum output of one git command: a few objects can describe a tree that would fill any memory."""
 REASON_LENGTH = 500
-"""How many characters of git's complaints an error repeats, from the end."""
+"""Maximum number of characters of git's error output that an error quotes, from its end."""
 
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "file:http:https",
@@ -30,7 +30,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-# A redirection would carry the token elsewhere; a remote that falls silent for a minute is given up.
+# A redirect could send the token to another host.  A remote that sends nothing for a minute is given up.
 _CONFIG = (
     ("core.hooksPath", os.devnull),
     ("credential.helper", ""),
@@ -38,33 +38,33 @@ _CONFIG = (
     ("http.lowSpeedLimit", "1"),
     ("http.lowSpeedTime", "60"),
 )
-# These print git's requests, which carry the token.  The second counts whatever its value, so that it has to go:
-# GitPython hands on all variables, and so starts no command here but the one that reads local objects.
+# These print git's requests, which contain the token.  GIT_CURL_VERBOSE works with any value, so it must be unset.
+# GitPython passes on all variables, so it runs only the command that reads local objects.
 _TRACES = re.compile(r"GIT_TRACE\w*|GIT_CURL_VERBOSE|GIT_REDIRECT_STD\w+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REFS = re.compile(r"[\0- \x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|\.lock(/|\Z)|\.\Z")
 
 
 def is_id(text: str) -> bool:
-    """Whether ``text`` is a whole object id, so that git takes it for nothing else."""
+    """Whether ``text`` is a full object id, which git cannot take for anything else."""
     return _ID.fullmatch(text) is not None
 
 
 def is_ref_name(text: str) -> bool:
-    """Whether git lets a reference be called ``text``: the rules of ``git check-ref-format``."""
+    """Whether ``text`` is a valid name of a reference, by the rules of ``git check-ref-format``."""
     parts = text.split("/")
     return len(parts) > 1 and not _NOT_IN_REFS.search(text) and all(part and part[0] != "." for part in parts)
 
 
 def checked(commit: str) -> str:
-    """``commit`` where it is a whole id; raises :class:`UsageError` else."""
+    """``commit`` if it is a full id; raises :class:`UsageError` otherwise."""
     if not is_id(commit):
         raise UsageError(f"{commit!r} is no id of a commit: give all of its 40 (or 64) digits")
     return commit
 
 
 def environment(*more: tuple[str, str]) -> dict[str, str]:
-    """What shuts out all settings but ours; ``more`` are settings that no list of arguments may show."""
+    """Environment variables that replace all of git's settings; ``more`` are settings too secret for the arguments."""
     found = {**_ENVIRONMENT, "GIT_CONFIG_COUNT": str(len(_CONFIG) + len(more))}
     for number, (key, value) in enumerate((*_CONFIG, *more)):
         found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
@@ -86,7 +86,7 @@ def refused(command: str, reason: str) -> OutsideError:
 
 
 def library() -> Any:
-    """GitPython.  Imported here: few commands need git, and it is slow to load."""
+    """GitPython, imported late: few commands need git, and it is slow to load."""
     try:
         import git
     except ImportError:
@@ -95,18 +95,18 @@ def library() -> Any:
 
 
 class GitProcess:
-    """git at work in the repository whose git folder is ``folder``, through GitPython's ``process``."""
+    """Runs git in the repository with the git folder ``folder``, through GitPython's ``process``."""
 
     def __init__(self, process: Any, folder: Path, output_bytes: int = OUTPUT_BYTES) -> None:
         self._process = process
         self._output_bytes = output_bytes
-        # Named outright, the folder is neither searched for, nor refused for belonging to another user.
+        # git neither searches for a folder given explicitly, nor refuses one that belongs to another user.
         self._folder = folder.resolve()
         self._environment = environment() | {"GIT_DIR": str(self._folder)}
         process.update_environment(**self._environment)
 
     def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, str]:
-        """Status, output, and git's complaints on one line; :class:`IncompleteError` for too much output."""
+        """Status, output, and error output on one line; :class:`IncompleteError` for too much output."""
         command = [self._process.GIT_PYTHON_GIT_EXECUTABLE, *arguments]
         try:
             process = subprocess.Popen(
@@ -124,7 +124,7 @@ class GitProcess:
             said, complained = child.stdout, child.stderr
             assert said is not None
             assert complained is not None
-            # Read at the same time, or git would wait for ever once one of the two pipes is full.
+            # Read both pipes at the same time: git blocks if one of them is full.
             reader = threading.Thread(target=lambda: complaints.append(complained.read()))
             reader.start()
             output: bytes = said.read(self._output_bytes + 1)
@@ -141,26 +141,26 @@ class GitProcess:
         return status, output, reason or f"it ends with status {status}"
 
     def ask(self, *arguments: str) -> bytes:
-        """The output; :class:`OutsideError` where git fails."""
+        """The output; raises :class:`OutsideError` if git fails."""
         status, output, reason = self.run(*arguments)
         if status:
             raise refused(arguments[0], reason)
         return output
 
     def ask_id(self, name: str) -> str:
-        """The object id that ``name`` stands for."""
+        """The object id of ``name``."""
         return self.ask("rev-parse", "--verify", name).decode().strip()
 
     def shallow(self) -> list[str]:
-        """The commits whose parents were left out when they were fetched."""
+        """The commits that were fetched without their parents."""
         try:
             return (self._folder / "shallow").read_text("ascii").split()
         except OSError as error:
             raise refused("fetch", str(error.strerror)) from None
 
     def content(self, object_id: str) -> bytes:
-        """The content of a file, which is checked against its id, through a process that lasts."""
-        # That process of GitPython knows the shorter ids only.
+        """The content of a blob, checked against its id; reads through a persistent process."""
+        # GitPython's persistent process only knows the shorter ids.
         short = len(checked(object_id)) == 40
         try:
             data = self._process.get_object_data(object_id)[3] if short else self.ask("cat-file", "blob", object_id)
@@ -170,11 +170,11 @@ class GitProcess:
         digest.update(b"blob %d\0" % len(data))
         digest.update(data)
         if digest.hexdigest() != object_id:
-            # The process may have ended over it.
+            # The process may have ended because of this.
             self.close()
             raise damaged(object_id)
         return bytes(data)
 
     def close(self) -> None:
-        """End the lasting process; reading starts another."""
+        """End the persistent process; reading starts another."""
         self._process.clear_cache()

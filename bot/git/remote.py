@@ -1,7 +1,7 @@
-"""Fetching from a remote repository, with a token that is never shown.
+"""Fetches from a remote repository, with a token that is never shown.
 
-Of the whole history come commits and trees; contents only of the folders that are asked for, each lot in one request:
-what else lies in the repository may be of any size.  A server that knows no such choice sends everything.
+A fetch gets the commits and trees of the whole history, but only the contents of requested folders, in as few requests
+as possible: the rest of the repository may be of any size.  A server without partial clones sends everything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.errors import OutsideError, UsageError
 from bot.git.process import REASON_LENGTH, GitProcess, environment, is_id, is_ref_name
 
 PLACE = "refs/incumbent/"
-"""Where fetched commits are kept."""
+"""The prefix of local references to fetched commits."""
 PAUSES = (1.0, 4.0, 16.0)
 """Seconds before each further attempt."""
 
@@ -27,9 +27,9 @@ _NO_HAVES = ("-c", "fetch.negotiationAlgorithm=noop")
 _REMOTE = "incumbent"
 _WITHOUT_CONTENTS = "--filter=blob:none"
 _MOST_AT_ONCE = 10_000
-"""So many ids go into one command: the machine takes about two million bytes of arguments."""
+"""Maximum number of ids in one command: the system limits arguments to about two million bytes."""
 MOST_PLACES = 200
-"""So many paths, each of any length, go into one command."""
+"""Maximum number of paths, each of any length, in one command."""
 _ADDRESS = re.compile(r"https?://[!-.0-?A-~]+(/[!-~]*)?|(file://)?/[^\0]+")
 _NOT_THERE = re.compile(r"(?:not our ref|unadvertised object|couldn't find remote ref) (\S+)")
 _HOPELESS = re.compile(r"Authentication failed|could not read Username|error: (30.|40[134])\b|not found|not allowed")
@@ -39,15 +39,15 @@ Result = TypeVar("Result")
 
 
 class RemoteError(Exception):
-    """A remote repository that does not answer as it should; another attempt may succeed."""
+    """A remote repository failed to answer correctly; another attempt may succeed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
     """A repository to fetch from.
 
-    ``partial`` leaves out contents not asked for, and marks the local repository as partial permanently.  ``alone`` are
-    the commits that were fetched without those before them.
+    ``partial`` fetches requested contents only, and marks the local repository as partial permanently.  ``alone`` are
+    the commits that were fetched without their ancestors.
     """
 
     url: str
@@ -73,11 +73,11 @@ def fetch(
 
 
 def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]]) -> None:
-    """Fetch what is missing of ``folders``: of each commit the folders and files named, without any all of it."""
+    """Fetch missing contents: for each commit in ``folders`` the given folders and files, or all if none is given."""
     missing: set[str] = set()
     for commit, places in ((commit, lot) for commit, named in folders.items() for lot in _lots(named)):
         options = ("--objects", "--no-object-names", "--missing=print", "--no-walk")
-        # Of the tree: a commit that leaves these places as they were would be passed over.
+        # List the tree, not the commit: rev-list would skip a commit that does not change these places.
         listed = git.ask("rev-list", *options, f"{commit}^{{tree}}", "--", *places).decode("ascii").split()
         missing |= {name[1:] for name in listed if name.startswith("?")}
     ids = sorted(missing)
@@ -87,22 +87,22 @@ def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]])
 
 
 def _lots(places: Sequence[str]) -> list[list[str]]:
-    """``places`` as git takes them, in lots that fit into one command; one that is empty stands for all."""
+    """``places`` as git's pathspecs, in lots that fit into one command; an empty lot means everything."""
     named = [f":(literal){place}" for place in places]
     return [named[start : start + MOST_PLACES] for start in range(0, len(named), MOST_PLACES)] or [[]]
 
 
 def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:
-    # Of a commit that was fetched alone git would tell the server that all of it is here.
+    # Without this option git would tell the server that a commit fetched alone is complete here.
     status, _, reason = git.run(*_NO_HAVES, *_FETCH, _WITHOUT_CONTENTS, _REMOTE, *ids, environment=secret)
     if status:
         raise RemoteError(reason)
 
 
 def _repeat(remote: Remote, wanted: str, attempt: Callable[[Mapping[str, str]], Result]) -> Result:
-    """What ``attempt`` returns, given an environment with the token, after further attempts where there is hope."""
+    """Call ``attempt`` with an environment that contains the token, and retry errors that may be temporary."""
     url, token = remote.url, remote.token
-    # Credentials that the repository's own configuration keeps would go along: an empty value drops them.
+    # An empty value drops credentials in the repository's own configuration, which git would send as well.
     header = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     key = f"http.{url}.extraheader"
     known = (f"remote.{_REMOTE}.url", url)
@@ -155,7 +155,7 @@ def _attempt(
             raise OutsideError(f"{url} has no {', '.join(absent)}: check that it was not deleted, and run again")
         if not wanted:
             return {}
-        # Without the whole history there would be no common ancestors.
+        # Finding common ancestors needs the whole history.
         depth = "--unshallow" if is_shallow(git, remote.alone) else "--update-shallow"
         place = (_WITHOUT_CONTENTS, _REMOTE) if remote.partial else ("--", url)
         status, reason = 0, ""
@@ -167,7 +167,7 @@ def _attempt(
             found = {local: git.ask_id(f"{PLACE}{local}^{{commit}}") for local in wanted}
             remote.alone.update(commit for local, commit in found.items() if local in ends)
             return found
-        # An id is found missing only now, and a reference may have gone since it was listed.
+        # A missing id is noticed only now, and a reference may have been deleted since it was listed.
         gone = _NOT_THERE.search(reason)
         if gone is None or gone[1] not in wanted.values():
             raise RemoteError(reason)
@@ -175,14 +175,14 @@ def _attempt(
 
 
 def is_shallow(git: GitProcess, alone: Collection[str] = ()) -> bool:
-    """Whether the repository lacks the beginning of a history, besides those of the commits that came ``alone``."""
+    """Whether the repository lacks the beginning of a history, other than those of commits fetched ``alone``."""
     if git.ask("rev-parse", "--is-shallow-repository").strip() != b"true":
         return False
     return not alone or not set(git.shallow()) <= set(alone)
 
 
 def _has(git: GitProcess, remote: Remote, known: Mapping[str, str]) -> bool:
-    """Whether branches were fetched before as they are ``known`` to be now, with their whole history."""
+    """Whether the commits in ``known`` were fetched already under their local names, with their whole history."""
     if is_shallow(git, remote.alone):
         return False
     listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", PLACE)

@@ -1,4 +1,4 @@
-"""The files of a commit, read from git's objects."""
+"""Snapshots of commits, read from git's objects."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LINKS = {
     "160000": ("the path is a submodule", "commit the files themselves in its place"),
 }
 _DEPTH = 3
-"""How deep the folders lie that are fetched as one: ``eval_sets/<customer>/<agent>``."""
+"""Depth of the folders whose contents are fetched together: ``eval_sets/<customer>/<agent>``."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeItem:
-    """What stands at a path of a tree; ``size`` in bytes, absent where git cannot read the object, or was not asked."""
+    """An entry of a tree; ``size`` in bytes, ``None`` if git cannot read the object or did not list sizes."""
 
     mode: str
     object_id: str
@@ -32,12 +32,12 @@ class TreeItem:
 
 
 class Listing:
-    """All that stands in one commit, which the snapshots of its folders share."""
+    """The tree entries of one commit, shared by the snapshots of its folders."""
 
     def __init__(self, output: bytes, bring: Callable[[Sequence[str]], bytes] | None = None) -> None:
-        """``output``: what ``git ls-tree -r -z`` says, with ``-l`` unless the contents have still to be fetched.
+        """``output`` is that of ``git ls-tree -r -z``, with ``-l`` unless contents must still be fetched.
 
-        ``bring`` fetches those of folders or files, and says what ``git ls-tree -r -l -z`` says of them then.
+        ``bring`` fetches the contents of folders or files, and returns the output of ``git ls-tree -r -l -z`` for them.
         """
         self.items = _items(output)
         self._paths = sorted(self.items)
@@ -45,34 +45,34 @@ class Listing:
         self._brought: set[str] = set()
 
     def item(self, path: str) -> TreeItem:
-        """What stands at ``path``, which must be listed; with all that lies beside it its content is fetched first."""
+        """The entry at ``path``, which must be listed; first fetches its content together with :func:`unit_of` it."""
         if not self._is_here(path):
             self.prepare([unit_of(path)])
         return self.items[path]
 
     def _is_here(self, path: str) -> bool:
-        """Whether the content at ``path`` needs no fetching."""
+        """Whether the content at ``path`` is already local."""
         parts = path.split("/")
         return self._bring is None or not self._brought.isdisjoint(
             "/".join(parts[:depth]) for depth in range(len(parts) + 1)
         )
 
     def prepare(self, places: Sequence[str]) -> None:
-        """Fetch the contents of ``places``, folders or files, in as few requests as can be."""
+        """Fetch the contents of ``places``, folders or files, in as few requests as possible."""
         missing = [place for place in places if not self._is_here(place)]
         if self._bring is not None and missing:
             self._brought.update(missing)
             self.items |= _items(self._bring(missing))
 
     def below(self, folder: str) -> list[str]:
-        """The paths in ``folder``, sorted; all without a folder."""
+        """The paths in ``folder``, sorted; all paths if it is empty."""
         if not folder:
             return self._paths
-        # "0" is what follows "/".
+        # "0" is the character after "/".
         return self._paths[bisect_left(self._paths, f"{folder}/") : bisect_left(self._paths, f"{folder}0")]
 
     def refusal(self, path: str) -> tuple[str, str] | None:
-        """Why there is no file to read at ``path``, and what to do; ``None`` where there is one."""
+        """Why ``path`` cannot be read as a file, and the fix; ``None`` if it can."""
         place = ""
         for part in path.split("/"):
             if place in self.items:
@@ -86,12 +86,12 @@ class Listing:
         return None if place in self.items else ("not a regular file", "replace it with one")
 
     def is_link(self, path: str) -> bool:
-        """Whether a symbolic link or a submodule stands at ``path``, which must be listed."""
+        """Whether ``path``, which must be listed, is a symbolic link or a submodule."""
         return self.items[path].mode in _LINKS
 
 
 def unit_of(path: str) -> str:
-    """What is fetched together with the file at ``path``: its folder, but no deeper than an agent's folder is."""
+    """The folder fetched together with the file at ``path``: its own, but at most as deep as an agent's folder."""
     return "/".join(path.split("/")[:-1][:_DEPTH]) or path
 
 
@@ -108,7 +108,7 @@ def _items(output: bytes) -> dict[str, TreeItem]:
 class CommitSnapshot:
     """A :class:`bot.files.snapshot.Snapshot` of a commit, or of a folder of it; ``content`` reads an object by its id.
 
-    A file is read by the id that was listed, so it is what it was said to be.
+    Files are read by the listed ids, so their contents always match the listing.
     """
 
     def __init__(self, listing: Listing, content: Callable[[str], bytes], folder: str = "") -> None:
@@ -117,7 +117,7 @@ class CommitSnapshot:
         self._folder = folder
 
     def within(self, folder: str) -> CommitSnapshot:
-        """The snapshot of ``folder`` below this one; empty where there is none."""
+        """The snapshot of ``folder`` below this one; empty if it does not exist."""
         clean = PurePosixPath(folder).as_posix()
         return self if clean == "." else CommitSnapshot(self._listing, self._content, self._at(clean))
 
@@ -128,11 +128,11 @@ class CommitSnapshot:
         return self._select(folder, links=True)
 
     def prepare(self, paths: Collection[str]) -> None:
-        """Fetch the files at ``paths`` that are about to be read, in as few requests as can be, and nothing beside."""
+        """Fetch exactly the files at ``paths``, in as few requests as possible, before they are read."""
         self._listing.prepare(sorted({self._at(path) for path in paths if self.exists(path)}))
 
     def ids(self, folder: str = "") -> dict[str, str]:
-        """Path → git's id of the content, of all files below ``folder``."""
+        """Path → blob id of all files below ``folder``."""
         return {path: self._listing.items[self._at(path)].object_id for path in self.paths(folder)}
 
     def exists(self, path: str) -> bool:
@@ -155,7 +155,7 @@ class CommitSnapshot:
         return self._content(item.object_id)
 
     def name(self, path: str) -> str:
-        """``path`` from the repository's root; half characters, which no output can write, are replaced."""
+        """``path`` from the repository's root; lone surrogates, which no output can write, are replaced."""
         return self._at(path).encode("utf-8", "replace").decode("utf-8")
 
     def _at(self, path: str) -> str:

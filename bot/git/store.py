@@ -1,4 +1,4 @@
-"""The store: what other parts ask of git's objects."""
+"""The object store of a git repository: fetch, list, compare, read."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bot.git.snapshot import CommitSnapshot, Listing, unit_of
 
 
 def blob_id(content: str | bytes) -> str:
-    """The id that git gives a file of this content, a text in UTF-8."""
+    """Git's blob id of ``content``; a text is encoded as UTF-8."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
-# Where more files than that appear and vanish, only those with the same content are paired.
+# If more files than that are added and deleted, git pairs only those with equal contents.
 _RENAMES = ("--find-renames=50%", "-l1000")
 _SAME_CONTENT = ("--find-renames=100%",)
 _LIST = ("ls-tree", "-r", "-z", "--full-tree")
@@ -42,7 +42,7 @@ _KINDS: Mapping[str, Literal["added", "modified", "deleted", "renamed"]] = {
 class ChangedFile:
     """A file that differs between two commits; ``before`` is the former path of a renamed one.
 
-    The ids of its content are absent where it did not exist before, or no longer does.
+    The old blob id is ``None`` for an added file, the new one for a deleted file.
     """
 
     path: str
@@ -53,9 +53,9 @@ class ChangedFile:
 
 
 class ObjectStore:
-    """The objects of one git repository.  Not for several threads at once; to be closed after use.
+    """The objects of one git repository.  Not thread-safe; close it after use.
 
-    Every method raises :class:`OutsideError` where git fails, :class:`UsageError` for what is no commit id, and
+    Every method raises :class:`OutsideError` if git fails, :class:`UsageError` for invalid commit ids, and
     :class:`IncompleteError` for trees that are too large to list.
     """
 
@@ -71,7 +71,7 @@ class ObjectStore:
     def create(cls, folder: Path) -> ObjectStore:
         """A new, empty, bare repository in ``folder``, which must be absent or empty.
 
-        Of what is fetched into it come commits and trees, and the contents of files only where they are asked for.
+        Fetches into it get commits and trees; contents of files are fetched on request.
         """
         library()
         try:
@@ -86,7 +86,7 @@ class ObjectStore:
 
     @classmethod
     def open(cls, folder: Path, output_bytes: int = OUTPUT_BYTES) -> ObjectStore:
-        """The repository, bare or with a working tree, at ``folder``."""
+        """The repository at ``folder``, bare or with a working tree."""
         git = library()
         try:
             with git.Repo(folder.resolve(), expand_vars=False) as repository:
@@ -101,7 +101,7 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """End the process that reads objects; reading starts another."""
+        """End the process that reads objects; reading starts another one."""
         self._git.close()
 
     def fetch(
@@ -115,14 +115,14 @@ class ObjectStore:
         ours: Sequence[str] = (),
         ends: Collection[str] = (),
     ) -> dict[str, str]:
-        """Fetch what ``refs`` map their local names to: full names of references at ``url``, or commit ids.
+        """Fetch ``refs``: local name → full name of a reference at ``url``, or commit id.
 
-        Returns local name → commit id, without those ``optional`` local names that ``url`` does not have.  ``token`` is
+        Returns local name → commit id, without ``optional`` local names that ``url`` does not have.  ``token`` is
         that of a job or an app; neither arguments nor errors show it.  ``sleep`` waits before another attempt.
-        ``folders`` names, by local name, what at the top is about to be read (everything where it names none), so that
-        one request brings it; what else is read of a new store is fetched then, with all of its folder.
-        Below ``ours``, named likewise, files are known again that were renamed and changed at once.  Of the local names
-        ``ends`` only the last commit comes, which has no ancestors then: what came before it is not looked at.
+        ``folders`` maps local names to the top-level folders and files about to be read (all if it names none), so that
+        one request fetches them; a new store fetches other contents when they are read, with their whole folder.
+        ``ours`` are further top-level folders in which files that were both renamed and changed are recognised.  For
+        local names in ``ends`` only the last commit is fetched, without its ancestors.
         """
         remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial, alone=self._alone)
         found = fetch(self._git, remote, refs, optional, ends)
@@ -137,12 +137,12 @@ class ObjectStore:
         return CommitSnapshot(self._list(commit), self._git.content).within(folder)
 
     def changes(self, old: str, new: str) -> tuple[ChangedFile, ...]:
-        """What ``new`` changes since it left ``old``, sorted by path, as GitHub shows a pull request.
+        """The changes from the common ancestor of ``old`` and ``new`` to ``new``, sorted by path, as in a pull request.
 
-        A renamed file keeps at least half of its content.  Of histories that never met, all that is new or different in
-        ``new`` counts, and nothing is deleted or renamed.  Of histories that met more than once, all counts that is
-        other than in ``old`` and in one of the commits where they met, and nothing is renamed: a merge may take back
-        what one side had, of which a comparison with the other side shows nothing.
+        A renamed file keeps at least half of its content.  Without a common ancestor, every file that is new or
+        different in ``new`` is a change, and none is deleted or renamed.  With several common ancestors, a change is a
+        file that differs both from ``old`` and from one of them, and none is renamed: a merge may revert a change of
+        one side, which a comparison with a single ancestor would not show.
         """
         self._list(new)  # A tree too large to list is too large to compare.
         ancestors = self._ancestors(old, new)
@@ -155,7 +155,7 @@ class ObjectStore:
         if self._remote is None:
             return self._differ(_RENAMES, ancestor, new)
         found = self._differ(_SAME_CONTENT, ancestor, new)
-        # To compare contents they must be here: those of our folders, never what else a pull request moves about.
+        # Comparing contents needs them locally: fetch those of the folders that are read, nothing else.
         added, deleted = (
             sorted({unit_of(change.path) for change in found if self._is_ours(change) and change.kind == kind})
             for kind in ("added", "deleted")
@@ -169,7 +169,7 @@ class ObjectStore:
         return _sorted([*kept, *(item for item in near if not taken & {item.path, item.before or item.path})])
 
     def _is_ours(self, change: ChangedFile) -> bool:
-        """Whether all that ``change`` is about lies in the folders that are read."""
+        """Whether both paths of ``change`` are in the folders that are read."""
         return all(path.partition("/")[0] in self._ours for path in (change.path, change.before or change.path))
 
     def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[ChangedFile, ...]:
@@ -183,30 +183,30 @@ class ObjectStore:
         return _sorted(found)
 
     def common_ancestor(self, old: str, new: str) -> str | None:
-        """What :meth:`changes` compares ``new`` with: where it left ``old``; ``None`` where their histories never met.
+        """The commit that :meth:`changes` compares ``new`` with; ``None`` without a common ancestor.
 
-        Where they met more than once, that is ``old`` itself.
+        With several common ancestors this is ``old`` itself.
         """
         ancestors = self._ancestors(old, new)
         return old if len(ancestors) > 1 else next(iter(ancestors), None)
 
     def is_ancestor(self, commit: str, of: str) -> bool:
-        """Whether ``commit`` is ``of``, or among its ancestors."""
+        """Whether ``commit`` is ``of`` or one of its ancestors."""
         return self._related("--is-ancestor", checked(commit), checked(of)) is not None
 
     def first_parents(self, since: str, until: str) -> tuple[str, ...]:
-        """The commits after ``since`` up to ``until``, oldest first, on the line of first parents: one for each merge.
+        """The commits after ``since`` up to ``until`` along first parents, oldest first: one for each merge.
 
-        There are none where ``since`` is not on that line, as after a branch was pushed anew by force.
+        Empty if ``since`` is not on that line, for example after a force push.
         """
         output = self._git.ask("rev-list", "--first-parent", "--parents", f"{checked(since)}..{checked(until)}", "--")
         line = [row.split(" ") for row in reversed(output.decode("ascii").splitlines())]
         return tuple(row[0] for row in line) if line and line[0][1:2] == [since] else ()
 
     def history(self, commit: str, *paths: str, most: int | None = None) -> tuple[str, ...]:
-        """The commits that changed one of ``paths``, files or folders, on the line of first parents up to ``commit``.
+        """The commits along first parents up to ``commit`` that changed one of ``paths``, files or folders.
 
-        The newest comes first; no more than ``most``.
+        The newest comes first; at most ``most``.
         """
         places = [f":(literal){path}" for path in paths]
         limit = () if most is None else (f"--max-count={most}",)
@@ -214,7 +214,7 @@ class ObjectStore:
         return tuple(output.decode("ascii").split())
 
     def commit_time(self, commit: str) -> str:
-        """When ``commit`` was made, as it says itself: ISO 8601 in UTC."""
+        """The committer date of ``commit``: ISO 8601 in UTC."""
         said = self._git.ask("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()
         try:
             at = datetime.fromtimestamp(int(said[0]), UTC)
@@ -227,7 +227,7 @@ class ObjectStore:
         return self._git.ask_id(f"{checked(commit)}^{{tree}}")
 
     def trees(self, commit: str, *places: str) -> dict[str, str]:
-        """Path → git's id of the folders ``places`` of ``commit`` and of all folders below them."""
+        """Path → tree id of the folders ``places`` of ``commit`` and of all folders below them."""
         output = self._git.ask(
             "ls-tree", "-d", "-r", "-z", "--full-tree", f"{checked(commit)}^{{commit}}", "--", *places
         )
@@ -239,12 +239,12 @@ class ObjectStore:
         }
 
     def exists(self, commit: str) -> bool:
-        """Whether ``commit`` is a commit of this store."""
+        """Whether this store contains ``commit``."""
         found = self._git.run("rev-parse", "--verify", "--quiet", f"{checked(commit)}^{{commit}}")[1]
         return found.decode().strip() == commit
 
     def find(self, reference: str) -> str | None:
-        """The commit that ``reference`` (its full name) points to here; ``None`` where there is none."""
+        """The commit of ``reference`` (a full name) in this store; ``None`` if it does not exist."""
         if not (reference.startswith("refs/") and is_ref_name(reference)):
             raise UsageError(f"{reference!r} is an unknown reference: write it in full, for example refs/heads/main")
         status, output, _ = self._git.run("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
@@ -260,22 +260,22 @@ class ObjectStore:
         return self._listings[commit]
 
     def prepare(self, commit: str, places: Sequence[str]) -> None:
-        """Fetch the contents of ``places``, folders or files of ``commit`` that are about to be read, at once."""
+        """Fetch the contents of ``places``, folders or files of ``commit``, together before they are read."""
         if places:
             self._list(commit).prepare(places)
 
     def _bring(self, remote: Remote, commit: str, places: Sequence[str]) -> bytes:
-        """Fetch what stands at ``places`` in ``commit``; what ``git ls-tree`` says of it then."""
+        """Fetch ``places`` of ``commit``; returns the output of ``git ls-tree`` for them."""
         bring(self._git, remote, {commit: places})
         lots = [places[start : start + MOST_PLACES] for start in range(0, len(places), MOST_PLACES)]
         return b"".join(self._git.ask(*_LIST, "-l", commit, "--", *lot) for lot in lots)
 
     def _ancestors(self, old: str, new: str) -> tuple[str, ...]:
-        """The newest commits that ``old`` and ``new`` both come from."""
+        """The best common ancestors of ``old`` and ``new``."""
         return tuple((self._related("--all", checked(old), checked(new)) or "").split())
 
     def _related(self, *arguments: str) -> str | None:
-        """What ``git merge-base`` says, or ``None`` where it finds no relation."""
+        """The output of ``git merge-base``; ``None`` if it finds no relation."""
         status, output, reason = self._git.run("merge-base", *arguments)
         if status not in (0, 1):
             raise refused("merge-base", reason)

@@ -1,4 +1,4 @@
-"""The thin edge to git: the commit at hand, whose time stands in for the clock, and the person at the keyboard."""
+"""The working copy: its commit, whose time replaces the clock, its changes and branches, and git's user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BRANCHES = ("refs/heads/", "refs/remotes/origin/")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The commit at hand: its id, its time (ISO 8601, UTC), and the user that git knows, if any."""
+    """The commit that is checked out: its id, its time (ISO 8601, UTC), and git's configured user, if any."""
 
     commit: str
     at: str
@@ -27,9 +27,9 @@ class Head:
 
 
 def read_head(folder: Path) -> Head:
-    """The commit checked out in the repository that holds ``folder``.
+    """The commit checked out in the repository of ``folder``.
 
-    Raises :class:`UsageError` without a repository or a commit, :class:`OutsideError` where git refuses.
+    Raises :class:`UsageError` without a repository or a commit, :class:`OutsideError` if git fails.
     """
     git = _library()
     try:
@@ -41,7 +41,7 @@ def read_head(folder: Path) -> Head:
         ) from None
     commit = _asked(lambda: str(repository.git.rev_parse("--verify", "--quiet", "HEAD^{commit}")), git, quiet=True)
     if not commit:
-        # git says nothing where HEAD points to no commit, and why where it cannot look.
+        # If git cannot read the repository, this raises its reason; if HEAD has no commit, git is silent.
         _asked(lambda: repository.git.status("--porcelain", "--untracked-files=no"), git)
         raise UsageError(f"the git repository of {folder} has no commit yet, so there is no time to record; commit")
     seconds = _asked(lambda: str(repository.git.show("--no-patch", "--format=%ct", commit)), git)
@@ -51,7 +51,7 @@ def read_head(folder: Path) -> Head:
 
 
 def _library() -> Any:
-    # Imported here: only commands that write need git, and GitPython is slow to load.
+    # A late import: only commands that write need git, and GitPython is slow to load.
     try:
         import git
     except ImportError:
@@ -60,7 +60,7 @@ def _library() -> Any:
 
 
 def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
-    """git's answer; when it refuses, nothing where ``quiet``, and else its reason as :class:`OutsideError`."""
+    """git's answer, empty if ``quiet`` and git exits with 1; raises :class:`OutsideError` for any other failure."""
     try:
         return question()
     except git.GitCommandError as error:
@@ -73,9 +73,9 @@ def _asked(question: Callable[[], str], git: Any, quiet: bool = False) -> str:
 
 
 def read_commit(folder: Path, name: str) -> str:
-    """The id of the commit that ``name`` (an id, a branch, ``HEAD~1``) means in the repository that holds ``folder``.
+    """The id of the commit ``name`` (an id, a branch, ``HEAD~1``) in the repository of ``folder``.
 
-    There must be one (:func:`read_top`).  Raises :class:`UsageError` where the name means no commit.
+    The repository must exist (:func:`read_top`).  Raises :class:`UsageError` for an unknown commit.
     """
     git = _library()
     repository = git.Repo(folder, search_parent_directories=True)
@@ -87,10 +87,10 @@ def read_commit(folder: Path, name: str) -> str:
 
 
 def read_changed(folder: Path, base: str) -> frozenset[str]:
-    """The files below ``folder`` that differ from where the commit at hand left ``base``, relative to it.
+    """The files below ``folder``, relative to it, that changed since the common ancestor of ``HEAD`` and ``base``.
 
-    Uncommitted changes and new files count; those that git ignores do not.  There must be a repository
-    (:func:`read_top`).  Raises :class:`UsageError` where ``base`` means no commit.
+    Uncommitted changes and new files count; ignored files do not.  The repository must exist (:func:`read_top`).
+    Raises :class:`UsageError` if ``base`` is an unknown commit.
     """
     git = _library()
     commit = read_commit(folder, base)
@@ -103,7 +103,7 @@ def read_changed(folder: Path, base: str) -> frozenset[str]:
 
 
 def read_remote(folder: Path) -> str | None:
-    """``OWNER/NAME`` of the repository that ``origin`` of ``folder``'s leads to; ``None`` without one."""
+    """``OWNER/NAME`` of the remote ``origin`` of the repository of ``folder``; ``None`` without one."""
     git = _library()
     try:
         repository = git.Repo(folder, search_parent_directories=True)
@@ -113,9 +113,9 @@ def read_remote(folder: Path) -> str | None:
 
 
 def read_top(folder: Path) -> Path | None:
-    """The top folder of the repository that holds ``folder``; ``None`` without one.
+    """The top folder of the repository of ``folder``; ``None`` without a repository.
 
-    Raises :class:`UsageError` for a bare one.
+    Raises :class:`UsageError` for a bare repository.
     """
     git = _library()
     try:
@@ -128,7 +128,7 @@ def read_top(folder: Path) -> Path | None:
 
 
 def refuse_bare(folder: Path) -> None:
-    """Raise :class:`UsageError` where ``folder`` is a bare repository, or the ``.git`` of one; asks no git."""
+    """Raise :class:`UsageError` if ``folder`` is a bare repository or a ``.git`` folder; does not run git."""
     if (folder / "HEAD").is_file() and (folder / "config").is_file() and (folder / "objects").is_dir():
         raise _bare(folder)
 
@@ -138,7 +138,7 @@ def _bare(folder: Path) -> UsageError:
 
 
 def read_conflicts(folder: Path) -> tuple[str, ...]:
-    """Files below ``folder`` in which a merge or the like left a conflict; none without git or a repository."""
+    """Files below ``folder`` with an unresolved conflict, from a merge for example; none without git or repository."""
     try:
         git = _library()
     except OutsideError:
@@ -147,12 +147,12 @@ def read_conflicts(folder: Path) -> tuple[str, ...]:
         listed = str(git.Git(folder).ls_files("--unmerged", "-z"))
     except (git.GitCommandError, git.GitCommandNotFound):
         return ()
-    # Each file once a side: mode, object and side, a tab, the path.
+    # One row for each side of a file: mode, object and side, a tab, the path.
     return tuple(dict.fromkeys(side.partition("\t")[2] for side in listed.split("\0") if side))
 
 
 def read_branches(folder: Path) -> tuple[str, ...]:
-    """The branches of ``folder``'s repository and those that it knows of ``origin``, also one without a commit."""
+    """The local branches of the repository of ``folder`` and those of ``origin``, even a branch without a commit."""
     git = _library()
     try:
         repository = git.Repo(folder, search_parent_directories=True)
@@ -165,7 +165,7 @@ def read_branches(folder: Path) -> tuple[str, ...]:
 
 
 def is_pushed(folder: Path, commit: str) -> bool:
-    """Whether the repository that holds ``folder`` knows a branch of a remote that has ``commit``."""
+    """Whether a remote branch that the repository of ``folder`` knows contains ``commit``."""
     git = _library()
     repository = git.Repo(folder, search_parent_directories=True)
     words = ("--count=1", f"--contains={commit}", "refs/remotes/")
@@ -173,6 +173,6 @@ def is_pushed(folder: Path, commit: str) -> bool:
 
 
 def owner_and_name(address: str) -> str | None:
-    """``OWNER/NAME`` in a repository's ``address`` (https, ssh, or as scp writes it); ``None`` for a folder."""
+    """``OWNER/NAME`` in a repository's ``address`` (https, ssh, or scp's form); ``None`` for a folder."""
     found = _OWNER_AND_NAME.fullmatch(address)
     return found[1] if found else None

@@ -1,1 +1,1 @@
-"""What a customer brings: agent specifications and eval sets, one reader per format."""
+"""Reads the customers' agent specifications and eval sets, with one reader per format."""

@@ -1,8 +1,8 @@
-"""What a customer expects of an answer, understood: whatever format it came in, its answers and tool calls.
+"""Reads the expected answers and tool calls of a query, in any known format.
 
-Expectations are carried unchanged; this is how reports and exports read them.  A format whose keys are not known here
-loses nothing but that.  What an agent once did (``tools_called``, ``actions``, ``tool_calls`` with their identifiers or
-results) and what it could call (``tool_definitions``) is no expectation.
+Queries carry their expectations unchanged; reports and exports read them through this module.  Expectations with
+unknown keys are carried all the same.  Recorded behaviour (``tools_called``, ``actions``, ``tool_calls`` with
+identifiers or results) and available tools (``tool_definitions``) are not expectations.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["Expectation", "ToolCall", "understand"]
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Per turn the expected answer (``None``: none is given), and the expected tool calls of the whole query.
+    """The expected answer of each turn (``None``: not given), and the expected tool calls of the whole query.
 
-    ``tool_calls`` has each call once, those that are not to be made included.  ``called`` are the names of the calls
-    that are to be made, in order, each as often as it is expected.  ``no_tools``: it is said plainly that no tool is to
-    be called; where nothing is said, that is false.
+    ``tool_calls`` has each call once, including those that must not be made.  ``called`` are the names of the calls
+    that must be made, in order, each as often as it is expected.  ``no_tools`` means that the eval set says explicitly
+    that no tool is called; it is false if nothing is said.
     """
 
     answers: tuple[str | None, ...]
@@ -49,10 +49,10 @@ class Expectation:
 
 
 def understand(expected: Data, turns: int = 1) -> Expectation:
-    """What ``expected`` says about a query of so many ``turns``.
+    """The expectation in ``expected``, for a query of so many ``turns``.
 
-    An answer that is given for the query as a whole is that to its last turn.  What an export of a regression set left
-    beside the format counts where the format says nothing.
+    An answer to the whole query is that to its last turn.  An export of a regression set may store further expectations
+    next to the format's own; these apply where the format says nothing.
     """
     found = _understood(expected, turns)
     beyond = carried(expected).get("expected")
@@ -62,7 +62,7 @@ def understand(expected: Data, turns: int = 1) -> Expectation:
     answers = tuple(
         stated if stated is not None else other for stated, other in zip(found.answers, more.answers, strict=True)
     )
-    # Few formats have a place for calls that are not to be made.
+    # Few formats can say which calls must not be made.
     unwanted = tuple(call for call in more.tool_calls if call.unwanted)
     calls = tuple(each_once([*found.tool_calls, *unwanted])) if found.tool_calls else more.tool_calls
     stated = found if found.called or found.no_tools else more
@@ -70,12 +70,12 @@ def understand(expected: Data, turns: int = 1) -> Expectation:
 
 
 def _understood(expected: Data, turns: int) -> Expectation:
-    """What ``expected`` itself says."""
+    """The expectation in ``expected`` itself, without data from an export."""
     held = as_mapping(expected)
     answers, by_turn = _per_turn(held, turns)
     whole: list[ToolStatement] = []
     if isinstance(expected, dict):
-        # The Evals API of OpenAI keeps what belongs to an item below it.
+        # OpenAI's Evals API nests the fields of an item below `item`.
         places = (_mapped(held), held, as_mapping(held.get("item")))
         answer = next((found for place in places if (found := answer_of(place))), None)
         whole = [statement for place in places for statement in tool_statements(place)]
@@ -99,7 +99,7 @@ def _understood(expected: Data, turns: int) -> Expectation:
 
 
 def _per_turn(held: Mapping[str, Data], turns: int) -> tuple[list[str | None], list[list[ToolStatement]]]:
-    """The answers that ``held`` gives turn by turn, no answer for any if it does not; and what each says of tools."""
+    """The answers and the tool statements for each turn in ``held``; no answers if it does not list turns."""
     listed = as_list(held.get("turns"))
     if len(listed) == turns and not any("role" in as_mapping(item) for item in listed):
         answers = [
@@ -111,7 +111,7 @@ def _per_turn(held: Mapping[str, Data], turns: int) -> tuple[list[str | None], l
 
 
 def _mapped(held: Mapping[str, Data]) -> Mapping[str, Data]:
-    """What stands in the column that a ``data_mapping`` names for the ground truth, and what tells its kind."""
+    """The field that ``data_mapping`` names as the ground truth, with the fields that tell its kind."""
     path = path_of(as_mapping(held.get("data_mapping")).get("ground_truth"), held)
     if not path:
         return {}

@@ -1,8 +1,8 @@
-"""Which declared tools an eval set expects a query to call (semantics, section 2, called tools).
+"""Matches the expected tool calls of a query with the declared tools (semantics, section 2, called tools).
 
-Eval sets name tools as their runner does: with the server before the name, or in another spelling.  What is not
-plainly one declared tool counts as not declared, so that no call is taken for another.  Where not all tools are listed,
-a name that none of the listed ones has is that of one that is not.
+Eval sets name tools as their runner does: with the server before the name, or in another spelling.  A name that does
+not clearly mean one declared tool counts as undeclared, so that no call is taken for another.  If not all tools are
+listed, an unknown name counts as an unlisted tool.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from bot.intake.expectation import understand
 from bot.intake.specification import UNLISTED, Tool
 
 MAX_PREFIXES: Final = 8
-"""A name has no more prefixes than this, of servers and namespaces."""
+"""Maximum number of prefixes of a name: servers and namespaces."""
 _SEPARATOR: Final = re.compile(r"__|[./:-]")
-"""What separates a server's name from that of its tool; a single underscore joins the words of most names."""
+"""Separators between server and tool; a single underscore is not one, since it joins the words of most names."""
 _IGNORED: Final = re.compile(r"[\W_]+")
 
 _Index: TypeAlias = Mapping[str, Sequence[str]]
-"""Spelling → the names that may be spelt so."""
+"""Spelling → the names with this spelling."""
 
 
 def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> tuple[str, ...] | None:
     """The names of the declared ``tools`` that a query of so many ``turns`` is expected to call, in order.
 
-    ``tools`` is ``None`` where it is not declared which there are.  Then, and where one of them stands for those that
-    are not listed, it is :data:`UNLISTED` for each call of a name that no listed tool has.
+    ``tools`` is ``None`` if the specification does not declare tools.  In this case, and if one of them represents
+    unlisted tools, each call of an unknown name becomes :data:`UNLISTED`.
 
-    Each expected call is one item, so a name may be there several times; calls that are not to be made are none.
-    ``()``: it is said plainly that no tool is to be called.  ``None``: nothing is said, or only tools are named that
-    the agent does not declare.
+    Each expected call is one item, so a name may occur several times; calls that must not be made are left out.
+    ``()``: the eval set says explicitly that no tool is called.  ``None``: it says nothing, or names only undeclared
+    tools.
     """
     expectation = understand(expected, turns)
     if expectation.no_tools:
@@ -49,9 +49,9 @@ def expected_tools(expected: Data, turns: int, tools: Sequence[Tool] | None) -> 
 
 
 def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
-    """The tools that ``expected`` says a query of so many ``turns`` calls, as it names them, declared or not.
+    """The names of the expected calls of a query of so many ``turns``, as in ``expected``, declared or not.
 
-    ``()``: it says plainly that no tool is to be called.  ``None``: it does not say.
+    ``()``: it says explicitly that no tool is called.  ``None``: it does not say.
     """
     expectation = understand(expected, turns)
     return expectation.called or (() if expectation.no_tools else None)
@@ -59,8 +59,9 @@ def stated_calls(expected: Data, turns: int) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _ToolNames:
-    """Declared names by their spellings: as they are and without case and separators (``plain``), whole and behind a
-    prefix (``tail``).  ``lists_all``: there are no other tools than these.
+    """Declared names by spelling: ``exact`` and ``plain`` (without case and separators), whole and after a prefix.
+
+    ``lists_all`` means that there are no other tools.
     """
 
     exact: _Index
@@ -71,7 +72,7 @@ class _ToolNames:
 
     @staticmethod
     def of(declared: Collection[str]) -> _ToolNames:
-        """The spellings of the names ``declared``, one of which may stand for tools that are not listed."""
+        """The spellings of the names ``declared``, one of which may represent unlisted tools."""
         known = tuple(name for name in dict.fromkeys(declared) if name != UNLISTED)
         return _ToolNames(
             exact=_index((name, name) for name in known),
@@ -82,12 +83,12 @@ class _ToolNames:
         )
 
     def meant_by(self, called: str) -> str | None:
-        """The one name that ``called`` means; ``None`` if it means none, or several alike.
+        """The single name that ``called`` means; ``None`` if it means none, or several equally well.
 
-        Where not all tools are listed, what means none of the listed ones means :data:`UNLISTED`, if it is a name.
+        If not all tools are listed, a name that means none of them means :data:`UNLISTED`, if it is a name at all.
 
-        Compared are whole names, then what stands behind a prefix of ``called``, the longest first, then behind a
-        prefix of the declared ones; each as they are and then in plain.  The first comparison that finds any decides.
+        The comparison goes from whole names to ``called`` without a prefix (the longest rest first), then to the
+        declared names without a prefix; each exact first, then plain.  The first comparison with a match decides.
         """
         for found in self._compared(called):
             if found:
@@ -103,7 +104,7 @@ class _ToolNames:
 
 
 def _index(spellings: Iterable[tuple[str, str]]) -> _Index:
-    """Spelling → names, each once; an empty spelling is none."""
+    """Spelling → names, each once; empty spellings are left out."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for spelling, name in spellings:
         if spelling:
@@ -112,7 +113,7 @@ def _index(spellings: Iterable[tuple[str, str]]) -> _Index:
 
 
 def _tails(name: str) -> list[str]:
-    """What stands behind each of the last separators of ``name``, the longest first."""
+    """The rests of ``name`` after each of its last separators, the longest first."""
     ends = [match.end() for match in _SEPARATOR.finditer(name)]
     return [name[end:] for end in ends[-MAX_PREFIXES:]]
 

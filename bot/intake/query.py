@@ -1,4 +1,4 @@
-"""Queries and eval sets: as the pipeline sees them, and as files contain them."""
+"""Queries and eval sets, as the pipeline uses them and as files contain them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.text.personal_data.plain_text import digits_of
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
 
 _KINDS: Final[tuple[tuple[AttachmentKind, re.Pattern[str]], ...]] = (
-    # A media type, the kind of a message's part, or a file's ending, perhaps in a link.
+    # A media type, the type of a message's part, or a file's ending, possibly in a URL.
     (
         "image",
         re.compile(
@@ -69,10 +69,10 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The smallest curatable unit: one turn, or an ordered list of turns.
+    """The smallest unit of curation: one turn, or an ordered list of turns.
 
-    ``id`` is unique within its eval set: the file's own, or one made from the content.  ``expected`` is what the
-    customer expects of the answer, carried unchanged.  ``file`` and ``line`` say where it was read.
+    ``id`` is unique within its eval set: the file's own id, or one made from the content.  ``expected`` is the
+    customer's expectation of the answer, unchanged.  ``file`` and ``line`` say where it was read.
     """
 
     id: str
@@ -84,25 +84,25 @@ class Query:
 
     @property
     def heard(self) -> tuple[str, ...]:
-        """The turns as a classifier hears them: with the last one goes what is attached, which the text may not say."""
+        """The turns as the classifier gets them: the last one lists the attachments, which its text may not mention."""
         notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
         return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that an entry keeps of it and that people wrote: turns, what is expected of the answer, and set-up."""
+        """All texts of it that an entry keeps: turns, expectation and set-up."""
         setup = self.setup
         named = (*([setup.tenant] if setup.tenant else []), *setup.connectors, *setup.fixtures, *setup.attachments)
         return (*self.turns, *texts_in(self.expected), *named)
 
     @property
     def attachment_kinds(self) -> tuple[AttachmentKind, ...] | None:
-        """The kinds of what is attached, sorted, each once; ``None`` if the eval set names no attachment."""
+        """The kinds of attachments, sorted, each once; ``None`` if the eval set names no attachment."""
         return tuple(sorted({_kind(name) for name in self.setup.attachments})) or None
 
 
 def texts_in(data: Data) -> Iterator[str]:
-    """The texts in ``data``, in order; names of keys are some too, and numbers."""
+    """The texts in ``data``, in order, including keys and numbers."""
     if isinstance(data, Mapping):
         for name, item in data.items():
             yield name
@@ -117,13 +117,13 @@ def texts_in(data: Data) -> Iterator[str]:
 
 
 def _kind(attachment: str) -> AttachmentKind:
-    """What is attached, by its media type or the ending of its name; a file where neither says more."""
+    """The kind of an attachment, by its media type or the ending of its name; otherwise a file."""
     return next((kind for kind, pattern in _KINDS if pattern.search(attachment)), "file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalSet:
-    """The queries of one eval set file, in the file's order, and the faults of the rows that could not be read."""
+    """The queries of one eval set file, in the file's order, and the problems of rows that could not be read."""
 
     file: str
     format: str
@@ -148,9 +148,9 @@ class SpokenFile(FileModel):
 
     @property
     def spoken(self) -> tuple[str, ...]:
-        """The turns, whichever way they are given."""
+        """The turns, from either form."""
         return self.turns or (cast(str, self.query),)
 
 
 SETUP_FILE: Final[TypeAdapter[Setup]] = TypeAdapter(Checked[Setup])
-"""A set-up by itself, as files hold it."""
+"""A set-up on its own, as in files."""

@@ -1,6 +1,6 @@
-"""One model of an agent's specification, whatever format it came in.
+"""The model of an agent's specification, the same for every format.
 
-Every fact says where it was declared; what a format does not declare is ``None``, never false.
+Every fact says where it was declared.  A fact that a format does not declare is ``None``, never false.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class AuthDeclaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of a tool, as far as a classifier may read it."""
+    """A parameter of a tool, limited to what the classifier reads."""
 
     name: str
     description: str = ""
@@ -38,10 +38,10 @@ class Parameter:
 class Tool:
     """Something the agent can call.
 
-    ``effect`` is what a call does to the world, ``effect_from`` how that was decided.  ``confirmation`` says whether
-    the user is asked first (``None``: not declared), ``card`` whether the answer is rendered as a card (``None``: the
-    format cannot declare it), ``auth`` the mode its runtime declares (``None``: not declared).  ``parameters`` are the
-    named ones, in the order of declaration.
+    ``effect`` says whether a call reads or writes, ``effect_from`` why.  ``confirmation`` says whether the user is
+    asked first (``None``: not declared), ``card`` whether the answer is rendered as a card (``None``: the format cannot
+    declare it).  ``auth`` is the mode of its runtime (``None``: not declared).  ``parameters`` are the named ones, in
+    the order of declaration.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
 
     def facts(self) -> dict[str, object]:
-        """The tool as plain data, as ``when`` rules of a taxonomy see it."""
+        """The tool as plain data, the input of ``when`` rules of a taxonomy."""
         return {
             "name": self.name,
             "protocol": self.protocol,
@@ -79,9 +79,9 @@ class Knowledge:
 class Specification:
     """What an agent declares about itself.
 
-    ``auth``, ``tools`` and ``knowledge`` are ``None`` when nothing was declared or nothing could be read, and empty
-    when the agent declares to have none.  ``notes`` are the reader's remarks: what was not read, where sources
-    disagree, where a published schema is not met; they never stop a review.
+    ``auth``, ``tools`` and ``knowledge`` are ``None`` if nothing was declared or nothing could be read, and empty if
+    the agent declares to have none.  ``notes`` are warnings about parts that were not read, about sources that disagree
+    and about violations of a published schema; they never stop a review.
     """
 
     platform: str
@@ -100,7 +100,7 @@ class Specification:
         return None if self.auth is None else tuple(sorted({item.mode for item in self.auth}))
 
     def facts(self) -> dict[str, object]:
-        """The normalised specification as plain data, as ``when`` rules of a taxonomy see it."""
+        """The normalised specification as plain data, the input of ``when`` rules of a taxonomy."""
         return {
             "platform": self.platform,
             "name": self.name,
@@ -117,7 +117,7 @@ class Specification:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of everything a classification may depend on."""
+        """A digest of everything on which a classification may depend."""
         seen = self.facts() | {
             "description": self.description,
             "tool_descriptions": None if self.tools is None else [tool.description for tool in self.tools],
@@ -129,7 +129,7 @@ class Specification:
 
 
 UNLISTED: Final = "*"
-"""The name of the tool that stands for those that a runtime offers but no file of the package lists."""
+"""The name of the placeholder for tools that a runtime offers but no file of the package lists."""
 
 UNDECLARED = Specification(
     platform="",
@@ -141,4 +141,4 @@ UNDECLARED = Specification(
     knowledge=None,
     starters=(),
 )
-"""A specification that says nothing."""
+"""A specification without declarations."""

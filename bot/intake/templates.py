@@ -1,6 +1,6 @@
-"""Texts in formats that render them as Nunjucks or Jinja templates, such as promptfoo's: as templates that say them.
+"""Escapes texts for formats that render them as Nunjucks or Jinja templates, such as promptfoo's.
 
-A text of a customer is no template: rendered as one it could show secrets of the environment, or run code.
+A customer's text must not be rendered as a template: it could show secrets of the environment, or run code.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import re
 from typing import Final
 
 MARKS: Final = re.compile(r"\{\{|\{%|\{#|#\}")
-"""What such a format reads as the beginning of a template."""
+"""Marks of a template."""
 LOADED: Final = ("file://", "package:")
-"""How the addresses begin that promptfoo loads."""
+"""Prefixes of addresses that promptfoo loads."""
 
 _NOTHING: Final = '{{ "" }}'
 _QUOTED: Final = re.compile(r'\{\{ "([{}]?)" \}\}')
 
 
 def as_template(text: str) -> str:
-    """A template that renders to ``text``, whatever it holds; a text without anything of a template as it is.
+    """A template that renders to ``text``; a text without marks of a template is returned unchanged.
 
-    It does not begin like the address of a file, which promptfoo would load, nor end with a line break, which it would
-    cut off.
+    It does not begin like the address of a file, which promptfoo would load, nor end with a line break, which promptfoo
+    would strip.
     """
     if MARKS.search(text):
         text = re.sub(r"[{}]", lambda brace: f'{{{{ "{brace[0]}" }}}}', text)
@@ -31,5 +31,5 @@ def as_template(text: str) -> str:
 
 
 def from_template(template: str) -> str:
-    """The text that ``template`` says, if :func:`as_template` wrote it; of another one what it wrote so."""
+    """The inverse of :func:`as_template`; the escapes in any other template are undone too."""
     return _QUOTED.sub(lambda quoted: quoted[1], template)

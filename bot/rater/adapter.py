@@ -1,4 +1,4 @@
-"""The intrinsic half: what a classification says about the query alone (paper, section 2.3; semantics, section 3)."""
+"""The intrinsic half of rating: scores from the query's classification alone (paper, 2.3; semantics, section 3)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def rate(
     *,
     personal: Mapping[str, int],
 ) -> ScoredQuery:
-    """cs(q, c) = κ(q, c) for every c in sig(q); the scores are the only thing that is ever stored.
+    """cs(q, c) = κ(q, c) for every c in sig(q); only the scores are ever stored.
 
-    ``personal`` says how many values of each kind of personal data the query holds.
+    ``personal`` maps each kind of personal data to the number of its values in the query.
     """
     return ScoredQuery(
         id=classification.query_id,
@@ -30,7 +30,7 @@ def rate(
         doubts=doubts_of(dict(_doubtful(classification)), classification.signature, taxonomy),
         attempt=classification.attempt,
         personal=personal,
-        # Who corrected a tag of it has looked.
+        # A correction means that a person has looked at the query.
         familiar=classification.unfamiliar is None or bool(classification.corrected),
     )
 
@@ -42,7 +42,7 @@ def _doubtful(classification: Classification) -> Iterator[tuple[str, float]]:
 
 
 def doubts_of(probabilities: Mapping[str, float], signature: Collection[str], taxonomy: Taxonomy) -> tuple[Doubt, ...]:
-    """What a query with this ``signature`` exercises with these ``probabilities`` after all, in their order."""
+    """The doubts about a query with this ``signature``: capabilities that it may exercise, with ``probabilities``."""
     found = []
     for name, probability in probabilities.items():
         group = taxonomy.exactly_one.get(taxonomy.by_id[name].group, ())

@@ -1,4 +1,4 @@
-"""The relational half: facts about a query against the live R, derived afresh and never stored.
+"""The relational half of rating: facts about a query and the live R, always derived anew and never stored.
 
 Paper, section 2.3 (contextualizer); semantics, section 4.
 """
@@ -20,25 +20,25 @@ _DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
 
 
 class Offers:
-    """Masks of capabilities, or of combinations, and the ids of those who offer them, in the order they came."""
+    """Masks of capabilities or combinations, and the ids of the queries that offer them, in order of arrival."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
-        # Mask → who offers it, as the bits of one number; and those who came since somebody asked last.
+        # Mask → positions of the queries that offer it, as the bits of one number; and those not yet merged into it.
         self._known: dict[int, int] = {}
         self._latest: dict[int, list[int]] = {}
-        # Most who ask are told of the same ones.
+        # Most calls give the same ids.
         self._named: dict[int, tuple[str, ...]] = {}
 
     def add(self, id: str, masks: Iterable[int]) -> None:
-        """``id`` offers these ``masks``, after all others."""
+        """Add ``id``, which offers ``masks``, after all others."""
         place = len(self._ids)
         self._ids.append(id)
         for mask in masks:
             self._latest.setdefault(mask, []).append(place)
 
     def of(self, masks: Iterable[int]) -> tuple[str, ...]:
-        """Who offers at least one of these ``masks``."""
+        """The ids that offer at least one of ``masks``."""
         union = 0
         for mask in masks:
             union |= self._places(mask)
@@ -57,33 +57,33 @@ class Offers:
 
 
 Key = tuple[int, int, int, int, float]
-# One for all: a cycle of many queries has mostly such facts.
+# Shared, since most queries of a large cycle have empty facts.
 _NONE: Final[Mapping[str, Any]] = {}
 
 
 def without_merit(key: Key) -> bool:
-    """Whether a query with this ``key`` brings nothing: then it never will, since no part of a key grows."""
+    """Whether a query with this ``key`` has no merit; it never gets any, since no part of a key grows."""
     return key[:4] == (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """maxSim(q) and the resident that attains it (``None`` for an empty R)."""
+    """maxSim(q) and the most similar entry (``None`` for an empty R)."""
 
     value: float
     resident: str | None
 
 
 def by_admission(residents: Iterable[RatedEntry]) -> list[RatedEntry]:
-    """Residents in the order of their admission, ties by id."""
+    """Entries in order of admission, ties by id."""
     return sorted(residents, key=lambda resident: (resident.admitted_at, resident.id))
 
 
 class LiveSet:
-    """R as it stands at one moment of a cycle, indexed for relational facts.
+    """R at one moment of a cycle, indexed for relational facts.
 
-    It grows by :meth:`admit` (a query that entered R, or waits for a slot) and by :meth:`await_review` (a query that
-    waits for a person, and offers what it has to later ones: semantics, section 6).
+    It grows by :meth:`admit` (a query that entered R or the waitlist) and by :meth:`await_review` (a query that needs
+    review, and whose coverage counts as offered for later queries: semantics, section 6).
     """
 
     def __init__(self, residents: Sequence[RatedEntry], queries: Sequence[ScoredQuery], config: Curation) -> None:
@@ -93,13 +93,13 @@ class LiveSet:
 
     @classmethod
     def knowing(cls, names: Iterable[str], residents: Sequence[RatedEntry], config: Curation) -> LiveSet:
-        """That of ``residents``, for queries that are not at hand yet and exercise some of ``names`` alone."""
+        """The live set of ``residents``, for later queries that exercise only capabilities in ``names``."""
         live = cls.__new__(cls)
         live._fill(residents, {*names}.union(*(resident.scores for resident in residents)), config)
         return live
 
     def _fill(self, residents: Sequence[RatedEntry], names: Iterable[str], config: Curation) -> None:
-        """Only ``residents`` are in it, in the order of their admission."""
+        """Fill it with ``residents`` in order of admission."""
         self._begin(Capabilities(names, config))
         for rank, resident in enumerate(by_admission(residents)):
             self._enter(
@@ -109,36 +109,36 @@ class LiveSet:
             )
 
     def _begin(self, capabilities: Capabilities) -> None:
-        """Nobody is in it, and nobody waits."""
+        """Reset it: no members and no waiting queries."""
         self.capabilities = capabilities
         count = len(capabilities.names)
         self.members: list[Profile] = []
         self.champions: list[Profile | None] = [None] * count
-        # Their scores, so that most who enter are seen at once to be no champion.
+        # The champions' scores: a quick test, since most new members are no champion.
         self._held: list[float] = [0.0] * count
         self.coverers: list[int] = [0] * count
         self.covered = 0
-        # Capabilities that some members cover competently, and too few; and those that each customer covers.
+        # Capabilities with at least one but too few competent coverers; and those that each customer covers.
         self._short = 0
         self._covered_for: dict[str | None, int] = {}
-        # What a score has to exceed: champion + margin, or anything where there is no champion.
+        # The score to exceed: the champion's plus margin; below any score without a champion.
         self._to_beat: list[float] = [-1.0] * count
-        # Capabilities of which a score at the competence bar would be a win, or the first.
+        # Capabilities in which a score at the competence bar would beat the champion, or be the first.
         self._won_at_bar = (1 << count) - 1
-        # What members carry, and with it what those who wait offer: the same until somebody waits.
+        # Combinations that members carry; and those plus the ones offered by waiting queries.  Shared until one waits.
         self._carried = self._known = CarriedCombinations(capabilities.novelty)
         self.waiting: list[Profile] = []
-        # Combinations, and capabilities, of those who wait.
+        # Combinations and capabilities that waiting queries offer.
         self._offered = Offers()
         self._meeting_each = Offers()
         self._met = 0
 
     def under(self, config: Curation, absent: str | None = None) -> LiveSet:
-        """The same set with other knobs, without the member or waiting query ``absent``: to be asked, not to grow."""
+        """A copy with other knobs and without the member or waiting query ``absent``; read-only."""
         other = copy(self)
         capabilities = Capabilities(self.capabilities.names, config)
         if absent is None and capabilities.bars == self.capabilities.bars:
-            # Who covers what, and who is champion, stays.
+            # Coverers and champions are the same.
             other.capabilities = capabilities
             other._to_beat = [
                 -1.0 if champion is None else rounded(held + margin)
@@ -169,11 +169,11 @@ class LiveSet:
         return self.capabilities.profile(query.id, query.turns, query.scores, query.customer)
 
     def admit(self, profile: Profile) -> None:
-        """Count ``profile`` as the latest member of R."""
+        """Add ``profile`` as the latest member of R."""
         self._enter(profile._replace(rank=len(self.members)))
 
     def await_review(self, profile: Profile) -> None:
-        """Count ``profile`` for what it offers to later queries: it waits for a person."""
+        """Add ``profile`` as a query that needs review: later queries may refer to its coverage."""
         self.waiting.append(profile)
         self._met |= profile.caps
         self._meeting_each.add(profile.id, bits_of(profile.caps))
@@ -198,10 +198,10 @@ class LiveSet:
         )
 
     def doubts(self, query: ScoredQuery, profile: Profile, least: float) -> list[Doubt]:
-        """What may give ``query``, which is redundant, merit if it exercised it competently, the most probable first.
+        """The capabilities that may give the redundant ``query`` merit if it exercised them competently.
 
-        It is what it exercises below the competence bar, and what there is doubt about; ``least`` is the least
-        probability.  Of equally probable ones those that it exercises come first, by id, then the others in the
+        These are capabilities that it exercises below the competence bar, and its doubts; ``least`` is the minimum
+        probability.  The most probable come first; among equals those that it exercises, by id, then the others in the
         taxonomy's order.
         """
         gaining = self._gaining(profile, profile.signature & ~profile.caps)
@@ -223,10 +223,10 @@ class LiveSet:
         return sorted(found, key=lambda doubt: -rounded(doubt.probability))
 
     def _gaining(self, profile: Profile, lacking: int) -> int:
-        """Which of the capabilities ``lacking`` may give ``profile``, which is redundant, merit by a score at the bar.
+        """The capabilities in ``lacking`` in which a score at the bar may give the redundant ``profile`` merit.
 
-        Far cheaper than the facts, and complete: without the capability there is no merit, or only such as a waiting
-        query offers, of capabilities that R lacks or is short of.
+        This is much cheaper than the facts, and complete: without the capability the query has no merit, or only for
+        capabilities that R lacks or has too few coverers of, and that waiting queries offer.
         """
         wanted = self._short | ~self.covered
         if profile.caps & wanted:
@@ -235,9 +235,9 @@ class LiveSet:
         return gaining | self._known.opened_by(self.capabilities.combinable(lacking & ~gaining), profile.combined)
 
     def _may_gain(self, profile: Profile, index: int, score: float, instead_of: tuple[str, ...] = ()) -> bool:
-        """Whether ``profile``, which is redundant, may have merit with ``score`` there in place of ``instead_of``.
+        """Whether ``score`` in capability ``index``, without ``instead_of``, may give the redundant ``profile`` merit.
 
-        Never false where it has.
+        It may be true without merit, but is never false with merit.
         """
         capabilities, bit = self.capabilities, 1 << index
         if score > self._to_beat[index]:
@@ -251,7 +251,7 @@ class LiveSet:
         return bool(self._known.lacking(capabilities.combined(profile.signature & ~gone | bit, caps)))
 
     def facts(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
-        """All relational facts of ``query`` as of now."""
+        """All relational facts of ``query`` at this moment."""
         named = self.capabilities.named
         names = self.capabilities.names
         new = profile.caps & ~self.covered
@@ -292,7 +292,7 @@ class LiveSet:
         )
 
     def facts_without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
-        """:meth:`facts` of a ``query`` whose key is without merit: it brings nothing, now and later."""
+        """:meth:`facts` for a ``query`` whose key is without merit."""
         return RelationalFacts(
             exercised=not query.scores.keys() <= query.arbitrated,
             competent=self.capabilities.named(profile.caps),
@@ -311,7 +311,7 @@ class LiveSet:
         )
 
     def offering(self, profile: Profile) -> tuple[str, ...]:
-        """Queries that wait and carry a combination of ``profile`` that R lacks, in the cycle's order."""
+        """The waiting queries that carry a combination of ``profile`` that R lacks, in the cycle's order."""
         if not self.waiting:
             return ()
         lacking = self._carried.lacking(profile.combined)
@@ -351,9 +351,9 @@ class LiveSet:
 
 
 def outranks(challenger: Profile, champion: Profile, index: int, score: float) -> bool:
-    """Whether ``challenger``, with ``score`` there, is champion of capability ``index`` before ``champion``.
+    """Whether ``challenger``, with ``score``, replaces ``champion`` as champion of capability ``index``.
 
-    Highest score; ties: larger |caps|, earlier admission (which breaks ties by id already).
+    The highest score wins; ties: larger |caps|, then earlier admission (whose order already breaks ties by id).
     """
     held = champion.score(index)
     if score != held:
@@ -365,7 +365,7 @@ def outranks(challenger: Profile, champion: Profile, index: int, score: float) -
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """What gate 4 asks about R' = (R without E) with q."""
+    """The facts for gate 4, about R' = (R \\ E) ∪ {q}."""
 
     displaced: tuple[str, ...]
     undominated: tuple[str, ...]
@@ -408,7 +408,7 @@ _NO_REPLACEMENT = _Replacement((), (), (), (), ())
 
 
 def _still_champion(live: LiveSet, resident: Profile, profile: Profile, scores: dict[int, float]) -> bool:
-    """Whether ``resident`` is champion, at or above the bar, of some capability in R ∪ {q}."""
+    """Whether ``resident`` is the champion, at or above the bar, of a capability in R ∪ {q}."""
     for index in resident.places:
         if not resident.caps >> index & 1 or live.champions[index] is not resident:
             continue

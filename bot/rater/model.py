@@ -1,4 +1,4 @@
-"""The values the rater works on: scored queries, residents of R, and the facts relating one to the other."""
+"""Values of the rater: scored queries, entries of R, and the relational facts between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 class Doubt:
     """A capability that a query may not exercise, with the ``probability`` in [0, 1] that it does.
 
-    ``instead_of`` are the other members of its ``exactly-one`` group that the query would then not exercise.
+    ``instead_of`` are the members of its ``exactly-one`` group that the query would not exercise in that case.
     """
 
     capability: str
@@ -22,11 +22,11 @@ class Doubt:
 class ScoredQuery:
     """A query with its intrinsic half: cs(q, c) ∈ [0, 1] for every c in sig(q).
 
-    ``customer`` brought it (``None``: not known).  ``arbitrated`` are the capabilities that arbitration alone made
-    TRUE; gate 0 ignores them.  ``doubts`` are about what it does not exercise, in the taxonomy's order; they make close
-    calls, as low scores do.  ``attempt``: the query argued with the classifier; gate 7 looks at it.  ``personal``: kind
-    of personal data → how many values the query holds; gate 7 looks at it too.  ``familiar``: its text is of a kind
-    that the classifier can judge; gate 6 looks at it.
+    ``customer`` is ``None`` if unknown.  ``arbitrated`` are the capabilities that only arbitration made TRUE; gate 0
+    ignores them.  ``doubts`` are about capabilities that it does not exercise, in the taxonomy's order; like low
+    scores, they make close calls.  ``attempt``: the query argues with the classifier or hides text (gate 7).
+    ``personal``: kind of personal data → number of values in the query (gate 7).  ``familiar``: the classifier can
+    judge this kind of text (gate 6).
     """
 
     id: str
@@ -42,10 +42,10 @@ class ScoredQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedEntry:
-    """An entry of R as the rater sees it; ``scores`` holds the comparable ones only (semantics, section 2).
+    """An entry of R for the rater; ``scores`` contains only the comparable ones (semantics, section 2).
 
-    ``customer`` brought it (``None``: not known); ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's
-    reason, ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
+    ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
+    ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
     """
 
     id: str
@@ -59,42 +59,42 @@ class RatedEntry:
 
     @property
     def query(self) -> ScoredQuery:
-        """It as a query that is judged again."""
+        """The entry as a query, to judge it again."""
         return ScoredQuery(id=self.id, turns=self.turns, scores=self.scores, customer=self.customer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationalFacts:
-    """What holds between a query and the live R: all that the Verdict Engine may look at (semantics, section 4).
+    """The relations between a query and the live R: the only input of the Verdict Engine (semantics, section 4).
 
-    Names are sorted.  The last block speaks of R' = (R \\ E) ∪ {q}, where E = ``displaced`` are the champions that
-    the query beats, and is empty when it beats none.
+    Names are sorted.  The last block is about R' = (R \\ E) ∪ {q}, where E = ``displaced`` are the champions that the
+    query beats; it is empty if there are none.
     """
 
     exercised: bool
-    """Whether sig(q) holds more than what arbitration alone made TRUE."""
+    """Whether sig(q) contains more than capabilities that only arbitration made TRUE."""
     competent: tuple[str, ...]
     """caps(q): capabilities whose score reaches the competence bar."""
     new_capabilities: tuple[str, ...]
-    """newCaps(q): competent capabilities that nobody in R covers competently."""
+    """newCaps(q): competent capabilities without a competent coverer in R."""
     new_combinations: tuple[tuple[str, ...], ...]
-    """newCombos(q): combinations that nobody in R, and no waiting query of this cycle, carries."""
+    """newCombos(q): combinations that no entry of R and no waiting query of this cycle carries."""
     fills: Mapping[str, int] = field(default_factory=dict)
-    """fills(q): competent capabilities with too few competent coverers in R, none of q's customer → how many."""
+    """fills(q): competent capability with too few competent coverers in R, none of q's customer → their number."""
     met_by: tuple[str, ...] = ()
-    """Waiting queries that cover, between them, all of newCaps(q) ∪ fills(q), in the cycle's order; else none."""
+    """Waiting queries that together cover all of newCaps(q) ∪ fills(q), in the cycle's order; else empty."""
     wins: Mapping[str, str]
     """wins(q): capability → the champion that q beats by more than the winning margin."""
     max_similarity: float
     most_similar: str | None
     top_score: float
-    """The highest score of q over all its capabilities; 0 without any."""
+    """The highest score of q; 0 without scores."""
     evidence_score: float
-    """The highest score of q over ``new_capabilities``, ``fills`` and ``wins``; 0 without any."""
+    """The highest score of q in ``new_capabilities``, ``fills`` and ``wins``; 0 without any."""
     familiar: bool = True
     """Whether the classifier can judge this kind of text."""
     personal: Mapping[str, int] = field(default_factory=dict)
-    """Kind of personal data in q → how many values, for reports."""
+    """Kind of personal data in q → number of values, for reports."""
     displaced: tuple[str, ...] = ()
     """E: the beaten champions."""
     undominated: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class RelationalFacts:
     short_floors: tuple[str, ...] = ()
     """Capabilities of E with fewer competent coverers in R' than the redundancy floor."""
     sole: tuple[str, ...] = ()
-    """Capabilities of which q would be the sole competent coverer in R'."""
+    """Capabilities for which q would be the sole competent coverer in R'."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """cs(q, ·), for reports."""
     champion_scores: Mapping[str, float] = field(default_factory=dict)
@@ -112,5 +112,5 @@ class RelationalFacts:
 
     @property
     def novel(self) -> bool:
-        """Whether q opens a combination."""
+        """Whether q has a new combination."""
         return bool(self.new_combinations)

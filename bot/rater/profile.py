@@ -1,4 +1,4 @@
-"""Queries and residents as bit masks over capabilities, so that relational facts cost a few machine words."""
+"""Profiles: queries and entries as bit masks over capabilities, so that relational facts are cheap."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ Novelty = Literal["signature"] | int
 
 
 class CarriedCombinations:
-    """The combinations that some of those added carry (semantics, section 4).
+    """The combinations that the added queries carry (semantics, section 4).
 
-    All masks are of what may be combined: the whole signature, or the competent capabilities that are no base choices.
+    All masks contain combinable capabilities only: the whole signature, or the competent capabilities without base.
     """
 
     def __init__(self, novelty: Novelty) -> None:
         self._novelty = novelty
-        # Rest → the ends with which somebody carries it.
+        # A combination is its lowest bit, the end, and its rest.  Rest → the ends of carried combinations.
         self._ends: dict[int, int] = {}
 
     def copy(self) -> CarriedCombinations:
-        """Another one, which grows by itself."""
+        """An independent copy."""
         other = CarriedCombinations(self._novelty)
         other._ends = dict(self._ends)
         return other
 
     def add(self, mask: int) -> None:
-        """Somebody carries what is in ``mask``."""
+        """Add the combinations in ``mask``."""
         ends = self._ends
         if self._novelty == "signature":
             low = mask & -mask
@@ -45,13 +45,13 @@ class CarriedCombinations:
                 ends[rest] = ends.get(rest, 0) | mask
 
     def lacking(self, mask: int) -> list[tuple[int, int]]:
-        """The combinations of ``mask`` that nobody carries, as rests, each with all of its ends (at least one)."""
+        """The combinations of ``mask`` that are not carried, as rests, each with all of its ends (at least one)."""
         ends, novelty = self._ends, self._novelty
         if novelty == "signature" or mask.bit_count() <= novelty:
             low = mask & -mask
             return [(mask ^ low, low)] if low & ~ends.get(mask ^ low, 0) else []
         if novelty == 2:
-            # As below, without lists: it is what is shipped, and asked most.
+            # The same as below without lists: this is the shipped value, and the most frequent case.
             found = []
             left = mask & mask - 1
             while left:
@@ -66,9 +66,9 @@ class CarriedCombinations:
         ]
 
     def opened_by(self, bits: int, mask: int) -> int:
-        """Which of ``bits`` complete, each with ``mask`` alone, a combination that no one carries.
+        """The ``bits`` that form, each together with ``mask``, a combination that is not carried.
 
-        Each combination of ``mask`` itself is carried.
+        All combinations of ``mask`` itself must be carried.
         """
         if self._novelty == 2 and mask:
             ends = self._ends
@@ -77,7 +77,7 @@ class CarriedCombinations:
 
 
 def counted(lacking: Iterable[tuple[int, int]]) -> int:
-    """How many combinations these are."""
+    """The number of these combinations."""
     return sum([ends.bit_count() for _, ends in lacking])
 
 
@@ -96,21 +96,21 @@ def bits_of(mask: int) -> list[int]:
     return found
 
 
-# Masks whose subsets are kept: they mean nothing beyond themselves, so that all sets share them.
+# Size of the caches of subsets.  Subsets depend on the mask alone, so all live sets share them.
 _REMEMBERED = 1 << 14
 
 
 class Profile(NamedTuple):
-    """A query or resident, prepared for comparison.
+    """A query or entry, prepared for comparison.
 
     ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``signature`` and ``caps`` are bit
-    masks of sig(x) and caps(x); ``combined`` is the mask of what takes part in combinations, ``novelty`` how;
-    ``customer`` brought it; ``rank`` is the place in the order of admission (``-1``: not in R).
+    masks of sig(x) and caps(x); ``combined`` is the mask of its combinable capabilities, ``novelty`` the strength of
+    combinations; ``rank`` is the position in the order of admission (``-1``: not in R).
     """
 
     id: str
     text: str
-    # Not pairs: as many objects would cost more to keep than all the rest.
+    # Two tuples, not pairs, which would need more memory than all the rest.
     places: tuple[int, ...]
     values: tuple[float, ...]
     signature: int
@@ -132,12 +132,12 @@ class Profile(NamedTuple):
 
     @property
     def items(self) -> Iterable[tuple[int, float]]:
-        """Capability index and rounded score, of each capability of sig(x)."""
+        """Index and rounded score of each capability of sig(x)."""
         return zip(self.places, self.values, strict=True)
 
     @property
     def top(self) -> float:
-        """The highest score; 0 without any."""
+        """The highest score; 0 without scores."""
         return max(self.values, default=0.0)
 
     def score(self, index: int) -> float:
@@ -158,7 +158,7 @@ class Capabilities:
         self._whole = self.novelty == "signature"
         self.fills = config.options.fill_floor
         self._trial = config.trial
-        # What may be part of a combination: alone, everything; with others, all but base choices.
+        # Combinable capabilities: all for strength 1, else all but base.
         self._combining = sum(
             1 << index for index, name in enumerate(self.names) if self.novelty == 1 or name not in config.base
         )
@@ -173,9 +173,9 @@ class Capabilities:
         rank: int = -1,
         pin: str | None = None,
     ) -> Profile:
-        """``id`` with its ``scores``, every capability of which must be known here.
+        """The profile of ``id`` with its ``scores``, whose capabilities must all be known here.
 
-        Those of capabilities on trial are left out: nothing rests on them.
+        Scores of capabilities on trial are left out, since verdicts do not use them.
         """
         bars = self.bars
         if not self._trial.isdisjoint(scores):
@@ -205,7 +205,7 @@ class Capabilities:
         )
 
     def again(self, profile: Profile) -> Profile:
-        """``profile``, made under other knobs, under these."""
+        """``profile``, made with other knobs, under these knobs."""
         bars = self.bars
         caps = 0
         for index, score in profile.items:
@@ -216,15 +216,15 @@ class Capabilities:
         return profile._replace(caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
 
     def combined(self, signature: int, caps: int) -> int:
-        """The mask of what takes part in combinations."""
+        """The mask of the combinable capabilities."""
         return signature if self._whole else self.combinable(caps)
 
     def combinable(self, mask: int) -> int:
-        """What of ``mask`` may take part in combinations."""
+        """The combinable capabilities of ``mask``."""
         return mask if self._whole else mask & self._combining
 
     def carried(self, profile: Profile) -> frozenset[int]:
-        """Every combination, of any query, that ``profile`` carries."""
+        """Every combination that ``profile`` carries, also smaller ones of other queries."""
         if self.novelty == "signature":
             return profile.combinations
         return _all_subsets(profile.combined, self.novelty)
@@ -240,7 +240,7 @@ def _subsets(caps: int, strength: int) -> frozenset[int]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _all_subsets(caps: int, strength: int) -> frozenset[int]:
-    # A query with fewer than t competent capabilities has a smaller combination, which any superset carries.
+    # A query with fewer than t competent capabilities has a smaller combination; any superset carries it.
     return frozenset().union(*(_masks(caps, size) for size in range(1, strength + 1)))
 
 
@@ -249,5 +249,5 @@ def _masks(caps: int, size: int) -> frozenset[int]:
 
 
 def bits(mask: int) -> list[int]:
-    """The indices of the bits that are set in ``mask``, ascending."""
+    """The indices of the set bits of ``mask``, ascending."""
     return [bit.bit_length() - 1 for bit in bits_of(mask)]

@@ -1,4 +1,4 @@
-"""Queries that come with their scores: the input of `incumbent consolidate`, the paper's cs-to-verdict range."""
+"""Reads scored queries, the input of `incumbent consolidate`: the paper's range from cs to verdict."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class ScoresFile(FileModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptScores:
-    """Scored queries, and what was kept with them.
+    """Scored queries with the data stored beside them.
 
-    ``entries`` maps queries to the ids of the entries that they have or would have, no two to the same; ``contents`` to
-    the digests of what was scored.  ``identity`` is the classifier's (``None``: not said).
+    ``entries`` maps queries to the unique ids of their existing or future entries, ``contents`` to the digests of the
+    scored content.  ``identity`` is the classifier's (``None``: not given).
     """
 
     queries: tuple[ScoredQuery, ...]
@@ -70,7 +70,7 @@ class KeptScores:
 
 
 def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
-    """The scored queries of ``document``, given under ``taxonomy``; every fault at once as :class:`InputError`."""
+    """The scored queries of ``document`` under ``taxonomy``; raises :class:`InputError` with every fault."""
     parsed = validate(ScoresFile, document)
     problems = [*_shared(document, parsed), *_astray(document, parsed)]
     if parsed.taxonomy not in (None, taxonomy.version):
@@ -79,7 +79,7 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
             document.problem(("taxonomy",), message, "rate the queries again under the platform's taxonomy")
         )
     else:
-        # What another version has no name for is no second fault.
+        # Unknown capabilities are not a second fault if the version differs.
         problems += _unknown(document, parsed, taxonomy)
     if problems:
         raise InputError(problems)
@@ -105,7 +105,7 @@ def read_scores(document: Document, taxonomy: Taxonomy) -> KeptScores:
 
 
 def _shared(document: Document, parsed: ScoresFile) -> list[Problem]:
-    """Ids of queries, and of entries, that two queries claim."""
+    """Ids of queries and of entries that two queries have."""
     problems: list[Problem] = []
     seen: set[str] = set()
     owners: dict[str, str] = {}
@@ -124,7 +124,7 @@ def _shared(document: Document, parsed: ScoresFile) -> list[Problem]:
 
 
 def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list[Problem]:
-    """Scores of capabilities, and doubts about some, that ``taxonomy`` does not have."""
+    """Scores of, and doubts about, capabilities that ``taxonomy`` does not have."""
     return [
         document.problem(
             ("queries", place, key, name),
@@ -138,7 +138,7 @@ def _unknown(document: Document, parsed: ScoresFile, taxonomy: Taxonomy) -> list
 
 
 def _astray(document: Document, parsed: ScoresFile) -> list[Problem]:
-    """What is said of a score, or of an entry, that the query does not have."""
+    """Data about a score or an entry that the query does not have."""
     problems: list[Problem] = []
     for place, query in enumerate(parsed.queries):
         for name in sorted(set(query.arbitrated) - set(query.scores)):

@@ -1,8 +1,9 @@
-"""Text similarity for the clone gate: sim of the paper, section 2.3, and of semantics, section 4.
+"""Text similarity for the clone gate: sim of the paper (section 2.3) and of semantics, section 4.
 
-The scorer was chosen by measurement (``docs/similarity.md``): the longest common subsequence of two texts as a share
-of the longer one.  It is symmetric, is 1 exactly for equal texts, and never exceeds ``shorter / longer``: a query that
-another merely contains is no clone of it, once what the other adds outweighs ``1 / clone_cutoff - 1`` of its length.
+The scorer was chosen by measurement (``docs/similarity.md``): the length of the longest common subsequence of two texts
+as a share of the longer one.  It is symmetric, is 1 exactly for equal texts, and never exceeds ``shorter / longer``.
+So a query that is only contained in another one is not a clone of it, if the other adds more than
+``1 / clone_cutoff - 1`` of its length.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist, extractOne
 
 SCORER = LCSseq.normalized_similarity
-"""The scorer as rapidfuzz knows it, to be handed to ``cdist`` together with normalised texts."""
+"""The scorer for rapidfuzz functions such as ``cdist``; texts must be normalised."""
 
 
 def similarity(a: str, b: str) -> float:
-    """How alike two normalised texts are, in [0, 1]; 1 exactly if they are equal."""
+    """The similarity of two normalised texts in [0, 1]; 1 exactly if they are equal."""
     return SCORER(a, b)
 
 
 def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
-    """The place of the normalised choice that is most similar to ``query`` (ties: the first), and how similar it is.
+    """The index and the similarity of the normalised choice that is most similar to ``query`` (ties: the first).
 
-    There must be at least one.
+    There must be at least one choice.
     """
     _, value, place = extractOne(query, choices, scorer=SCORER)
     return place, value

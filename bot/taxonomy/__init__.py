@@ -1,1 +1,1 @@
-"""What capabilities exist: model, rules over a specification, loading."""
+"""The capability taxonomy: model, loading, checks, rules, patterns, exemplars, changes and migration."""

@@ -1,7 +1,7 @@
-"""Which capabilities of a query have to be classified again when the taxonomy has changed, and which need not (pure).
+"""Which capabilities of a query must be classified again after the taxonomy changed (pure).
 
-A score holds while the classifier would see the same of its capability (semantics, section 2).  The members of an
-``exactly-one`` group hang together, and so do a capability and what it requires.
+A score stays valid while the classifier's input about its capability is unchanged (semantics, section 2).  The members
+of an ``exactly-one`` group depend on each other, and a capability depends on what it requires.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from bot.taxonomy.model import Capability, Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affected:
-    """What a change from one taxonomy to ``taxonomy`` asks of queries that were classified before it.
+    """The capabilities on which a change to ``taxonomy`` requires queries to be classified again.
 
-    ``always`` are capabilities on which every query is asked again.  ``where_true`` maps capabilities of before to
-    those on which a query is asked again that exercised them: the parts of what was split, and the fellows of what
-    was removed from an ``exactly-one`` group.
+    ``always`` applies to every query.  ``where_true`` maps capabilities of the old taxonomy to those that apply to
+    queries that exercised them: the parts of a split capability, and the remaining members of an ``exactly-one`` group
+    from which one was removed.
     """
 
     taxonomy: Taxonomy
@@ -27,9 +27,9 @@ class Affected:
     where_true: Mapping[str, frozenset[str]]
 
     def of(self, exercised: Collection[str], more: Collection[str] = ()) -> tuple[str, ...]:
-        """The capabilities to classify a query on again, which ``exercised`` these before; in the taxonomy's order.
+        """The capabilities to classify again for a query that ``exercised`` these, in the taxonomy's order.
 
-        ``more`` are to be asked about whatever has changed.
+        ``more`` are always among them.
         """
         found = set(self.always).union(more, *(self.where_true.get(name, ()) for name in exercised))
         dependents = _with_dependents(self.taxonomy, found)
@@ -37,17 +37,17 @@ class Affected:
 
     @staticmethod
     def nothing(taxonomy: Taxonomy) -> Affected:
-        """Where nothing has changed."""
+        """The effect of no change."""
         return Affected(taxonomy=taxonomy, always=frozenset(), where_true={})
 
 
 def everything(taxonomy: Taxonomy) -> Affected:
-    """For queries of which nobody knows what they were classified by."""
+    """All capabilities: for queries classified under an unknown taxonomy."""
     return Affected(taxonomy=taxonomy, always=frozenset(taxonomy.by_id), where_true={})
 
 
 def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
-    """What the change from ``old`` to ``new`` asks, where ``migration`` says what became of the ids of ``old``."""
+    """The effect of the change from ``old`` to ``new``; ``migration`` maps ids of ``old`` to those of ``new``."""
     known = {migration.renamed(item.id): item for item in old.capabilities}
     same = carried_definitions(migration, old, new)
     wholes = {part: old.by_id[whole] for whole, names in migration.splits.items() for part in names}
@@ -68,7 +68,7 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
     for item in gone:
         fellows = {member.id for member in new.exactly_one.get(item.group, ())}
         if item.source != "intent":
-            # What was declared or counted may have kept the others out without being exercised itself.
+            # A declared or counted capability may have excluded the others without being exercised itself.
             always |= fellows
         elif fellows:
             where_true.setdefault(item.id, set()).update(fellows)
@@ -80,9 +80,9 @@ def affected_by(old: Taxonomy, new: Taxonomy, migration: Migration) -> Affected:
 
 
 def affected_along(line: Sequence[Taxonomy], steps: Sequence[Migration]) -> Affected:
-    """What the changes from the oldest of ``line`` to its newest ask, of which ``steps`` say what became of ids.
+    """The effect of all changes from the oldest taxonomy of ``line`` to its newest; ``steps`` map the ids.
 
-    Raises :class:`ValueError` where ids were used again on the way.
+    Raises :class:`ValueError` if an id was reused on the way.
     """
     found, so_far = Affected.nothing(line[0]), NOTHING
     for before, after, step in zip(line, line[1:], steps, strict=False):
@@ -93,9 +93,9 @@ def affected_along(line: Sequence[Taxonomy], steps: Sequence[Migration]) -> Affe
 
 
 def _then(first: Affected, later: Affected, step: Migration, origins: Mapping[str, str]) -> Affected:
-    """``first``, and ``later`` after it; ``origins`` says what the ids of the beginning are called in between.
+    """``first`` and then ``later``; ``origins`` maps the first ids to those between the two changes.
 
-    Of what is to be asked already nobody knows in between whether it is exercised.
+    For capabilities that ``first`` asks about, it is unknown whether the query exercises them in between.
     """
 
     def became(names: Collection[str]) -> frozenset[str]:
@@ -110,26 +110,26 @@ def _then(first: Affected, later: Affected, step: Migration, origins: Mapping[st
 
 
 def _is_within(part: Capability, whole: Capability | None, migration: Migration) -> bool:
-    """Whether a query exercises ``part`` only where it exercised ``whole``: a rule, or a requirement, may say more."""
+    """Whether only queries that exercised ``whole`` can exercise ``part``; its rule or requirement may differ."""
     if whole is None or part.source != "intent":
         return False
     if whole.when is not None and part.when != whole.when:
-        # What the rule kept out may be let in now.
+        # The new rule may admit queries that the old one excluded.
         return False
     return part.requires == (None if whole.requires is None else migration.renamed(whole.requires))
 
 
 def _regrouped(group: str, now: Capability, old: Taxonomy, new: Taxonomy) -> set[str]:
-    """What has to be asked again since ``now`` was in ``group``, or since its group divides otherwise."""
+    """The capabilities to classify again if ``now`` left ``group``, or if its group's constraint changed."""
     was_one, is_one = group in old.exactly_one, now.group in new.exactly_one
     if (group == now.group or not (was_one or is_one)) and was_one == is_one:
         return set()
-    # Those that it left behind share out what it took among them.
+    # The other members of its old group may now take the queries that it took.
     return {now.id, *(member.id for member in new.exactly_one.get(group, ()))}
 
 
 def _reordered(places: Mapping[str, int], new: Taxonomy) -> set[str]:
-    """The members of groups in which another one comes first now than by their former ``places``: ties go by these."""
+    """The members of ``exactly-one`` groups whose order differs from ``places``: the order decides ties."""
     found: set[str] = set()
     for members in new.exactly_one.values():
         names = [member.id for member in members if member.id in places]
@@ -139,7 +139,7 @@ def _reordered(places: Mapping[str, int], new: Taxonomy) -> set[str]:
 
 
 def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
-    """``names``, and all that hangs on them; what they require as well, where its score does not say what it was."""
+    """``names``, all that depends on them, and what they require if its value cannot be read from its score."""
     found = set(names)
     while True:
         more = {item.id for item in taxonomy.capabilities if item.requires in found}
@@ -154,6 +154,6 @@ def _with_dependents(taxonomy: Taxonomy, names: Collection[str]) -> set[str]:
 
 
 def _is_hidden(required: Capability, taxonomy: Taxonomy) -> bool:
-    """Whether something else may have made ``required`` FALSE after what requires it was judged."""
+    """Whether another member of its group may have made ``required`` FALSE after its dependents were judged."""
     fellows = taxonomy.exactly_one.get(required.group, ())
     return any(member.requires is not None for member in fellows)

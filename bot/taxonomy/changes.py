@@ -1,4 +1,4 @@
-"""What differs between two taxonomies, in words, and the version that the differences ask for (docs/taxonomy.md)."""
+"""The changes between two taxonomies, as sentences, and the version that they require (docs/taxonomy.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class VersionStep(StrEnum):
 
     @property
     def weight(self) -> int:
-        """Its place among the steps: 0 for the least."""
+        """Its position among the steps: 0 for the smallest."""
         return tuple(VersionStep).index(self)
 
 
@@ -64,9 +64,10 @@ class TaxonomyChange:
 
 
 def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[TaxonomyChange, ...]:
-    """All that ``new`` changes, the weightiest first, else in the order of the file; the version is no change.
+    """All changes from ``old`` to ``new``, those with the largest step first, else in the order of the file.
 
-    There is none exactly if both hold the same; the order of ``retired``, and the ids and authors of exemplars, aside.
+    Empty exactly if both have the same content.  The version, the order of ``retired``, and the ids and authors of
+    exemplars do not count.
     """
     migration = migration_between(old, new)
     found = [
@@ -90,12 +91,12 @@ def changes_between(old: Taxonomy, new: Taxonomy) -> tuple[TaxonomyChange, ...]:
 
 
 def heaviest(changes: Iterable[TaxonomyChange]) -> TaxonomyChange | None:
-    """The change that decides the version: the first of those with the weightiest step; ``None`` without changes."""
+    """The change that decides the version: the first with the largest step; ``None`` without changes."""
     return max(changes, key=lambda change: change.step.weight, default=None)
 
 
 def required_version(old: Taxonomy, new: Taxonomy) -> str:
-    """The one version that ``new`` may bear as the next after ``old``: that of ``old`` if nothing changed."""
+    """The version that ``new`` must have as the successor of ``old``; that of ``old`` if nothing changed."""
     deciding = heaviest(changes_between(old, new))
     return old.version if deciding is None else _next(old.version, deciding.step)
 
@@ -108,7 +109,7 @@ def _next(version: str, step: VersionStep) -> str:
 
 
 def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
-    """Capabilities whose id ``new`` has given up."""
+    """Capabilities whose id is not in ``new``."""
     for item in old.capabilities:
         if item.id in new.by_id:
             continue
@@ -130,7 +131,7 @@ def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Ta
 
 
 def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
-    """Capabilities that are new, and what changed of those that are not."""
+    """New capabilities, and changes of existing ones."""
     former = {name: id for id, name in migration.renames.items()}
     parts = {part for found in migration.splits.values() for part in found}
     for item in new.capabilities:
@@ -160,7 +161,7 @@ def _added(item: Capability, old: Taxonomy, new: Taxonomy) -> TaxonomyChange:
 
 
 def _wording(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
-    """What people, and the classifier, read of a capability, and its meaning does not hang on."""
+    """Changes of texts that people and the classifier read, on which the meaning does not depend."""
     for what, was, now in (
         ("name", before.name, after.name),
         ("description", before.description, after.description),
@@ -180,15 +181,15 @@ def _wording(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
 
 
 def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
-    """Rows of the tables that are exemplars of no capability, or of which something is unknown.
+    """Changes of rows of the tables that are exemplars of no capability, or have unknown labels.
 
-    Ids, authors, and the files that rows stand in are no content.
+    Ids, authors and files of rows do not count as content.
     """
 
     def loose(taxonomy: Taxonomy, migration: Migration) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         found = []
         for row in taxonomy.exemplars:
-            # Of what exercised the whole it is unknown which part it exercises.
+            # If a row exercises a split capability, it is unknown which part it exercises.
             doubtful = (*row.unknown, *(id for id in row.exercises if id in migration.splits))
             if doubtful or not (row.exercises or row.resembles):
                 found.append((row.turns, tuple(sorted(name for id in doubtful for name in migration.became(id)))))
@@ -202,7 +203,7 @@ def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) ->
 
 
 def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]) -> list[str]:
-    """How many of what were added and removed, in words; empty if nothing changed."""
+    """The numbers of added and removed items, in words; empty if nothing changed."""
     if tuple(before) == tuple(after):
         return []
     was, now = Counter(before), Counter(after)
@@ -235,7 +236,7 @@ def _rules(before: Capability, after: Capability, migration: Migration) -> Itera
 
 
 def _base(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
-    """Whether it takes part in combinations: verdicts differ, and no score does."""
+    """A change of ``base``, which decides whether it is in combinations: it changes verdicts, but no scores."""
     if before.base != after.base:
         sentence = f"{after.id}: it is {'now' if after.base else 'no longer'} the ordinary case of its group (base)."
         yield TaxonomyChange(kind=ChangeKind.BASE, ids=(after.id,), sentence=sentence, step=VersionStep.MINOR)
@@ -246,14 +247,14 @@ def _quoted(text: str | None) -> str:
 
 
 def _declarations(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
-    """What a capability says that it was: history, on which its meaning does not hang."""
+    """A change of the declared origin: history, on which the meaning does not depend."""
     if before.id == after.id and (before.was, before.split) != (after.was, after.split):
         sentence = f"{after.id}: it declares another origin (was, split)."
         yield TaxonomyChange(kind=ChangeKind.DECLARATION, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
 
 
 def _trial(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
-    """Whether verdicts rest on it: its meaning stays."""
+    """A change of ``trial``, which decides whether verdicts use it; the meaning stays."""
     if before.trial != after.trial:
         what = "is on trial from now on" if after.trial else "is on trial no longer"
         yield TaxonomyChange(
@@ -262,7 +263,7 @@ def _trial(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
 
 
 def _groups(old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
-    """Changes of groups as such; what they mean for a capability is said of the capability that moves."""
+    """Changes of groups themselves; a capability that changes its group is reported as a change of the capability."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     for id, group in before.items():
@@ -293,7 +294,7 @@ def _group(before: Group, after: Group) -> Iterator[TaxonomyChange]:
 
 
 def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[TaxonomyChange]:
-    """Ids whose moving explains that what both have stands in another order."""
+    """A change of the order of the common ids, with the smallest set of ids that moved."""
     was = [id for id in before if id in after]
     now = [id for id in after if id in before]
     blocks = SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks()
@@ -306,7 +307,7 @@ def _order(before: Sequence[str], after: Sequence[str], what: str) -> Iterator[T
 
 
 def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
-    """Ids that were retired or are no longer, where that does not go with a capability of ``old``."""
+    """Ids that were added to or removed from ``retired``, without those of capabilities of ``old``."""
     for ids, what in (
         (set(new.retired) - set(old.retired) - old.by_id.keys(), "listed as retired from now on"),
         (set(old.retired) - set(new.retired), "no longer listed as retired"),

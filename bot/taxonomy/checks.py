@@ -36,11 +36,11 @@ class RawPart:
 
     @property
     def name(self) -> str:
-        """How messages call the part: by its id, or else by its place."""
+        """The name of the part in messages: its id, or else its path."""
         return self.id or ".".join(str(step) for step in self.path)
 
     def problem(self, at: Path, message: str, fix: str) -> Problem:
-        """A problem at ``at``, as seen from the part."""
+        """A problem at ``at``, a path relative to the part."""
         return self.document.problem((*self.path, *at), f"{self.name}: {message}", fix)
 
 
@@ -62,11 +62,11 @@ _DECIDED_BY = {
     "tool": "the tools that the query calls",
     "structure": "what is counted in the query",
 }
-"""What decides the capabilities that are not inferred."""
+"""What decides the capabilities of each source that is not inferred."""
 
 
 def structure_problems(document: Document) -> Iterator[Problem]:
-    """Every fault of ids, groups, requirements and origins in a taxonomy file."""
+    """All faults of ids, groups, requirements and origins in a taxonomy file."""
     groups = list(raw_parts(document, "groups"))
     capabilities = list(raw_parts(document, "capabilities"))
     yield from _ids(document, [*groups, *capabilities])
@@ -81,7 +81,7 @@ def structure_problems(document: Document) -> Iterator[Problem]:
 
 
 def _ids(document: Document, parts: list[RawPart]) -> Iterator[Problem]:
-    """Ids that are given twice, or come back although they are retired."""
+    """Ids that occur twice, or are used although they are retired."""
     retired = {name for name in as_list(as_mapping(document.data).get("retired")) if isinstance(name, str)}
     first: dict[str, RawPart] = {}
     for part in parts:
@@ -97,7 +97,7 @@ def _ids(document: Document, parts: list[RawPart]) -> Iterator[Problem]:
 
 
 def _parents(groups: list[RawPart]) -> Iterator[Problem]:
-    """Parents that do not exist, or may hold capabilities only."""
+    """Parents that do not exist, or may contain capabilities only."""
     by_id = {group.id: group for group in groups if group.id is not None}
     for group in groups:
         parent = group.text("parent")
@@ -112,7 +112,7 @@ def _parents(groups: list[RawPart]) -> Iterator[Problem]:
 
 
 def _cycles(groups: list[RawPart]) -> Iterator[Problem]:
-    """Groups that are, over some steps, their own parents; each cycle once."""
+    """Cycles of parents; each cycle once."""
     parents = {group.id: group.text("parent") for group in groups}
     known: set[str] = set()
     for group in groups:
@@ -129,7 +129,7 @@ def _cycles(groups: list[RawPart]) -> Iterator[Problem]:
 
 
 def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Capabilities of groups that do not exist, and groups that divide nothing: they have fewer than two members."""
+    """Capabilities in groups that do not exist, and groups with too few members to divide anything."""
     by_id = {group.id: group for group in groups if group.id is not None}
     counts = dict.fromkeys(by_id, 0)
     for capability in capabilities:
@@ -142,7 +142,7 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
             message = f"no group has the id {group!r}{did_you_mean(group, by_id)}"
             yield capability.problem(("group",), message, "name a group of this file, or add the group")
     if all(capability.text("group") is None for capability in capabilities):
-        # The fault is in the capabilities, and not in every group.
+        # The capabilities are at fault, not every group.
         return
     for part in groups:
         parent = part.text("parent")
@@ -155,7 +155,7 @@ def _members(groups: list[RawPart], capabilities: list[RawPart]) -> Iterator[Pro
 
 
 def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Requirements that do not exist or are not inferred, and those of capabilities that may have none."""
+    """Requirements that do not exist or are not inferred, or of a capability that may have none."""
     by_id = {capability.id: capability for capability in capabilities if capability.id is not None}
     intents = [name for name, capability in by_id.items() if capability.text("source") == "intent"]
     for capability in capabilities:
@@ -174,9 +174,9 @@ def _requirements(capabilities: list[RawPart]) -> Iterator[Problem]:
 
 
 def _origins(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Former ids (`was`) and retired wholes (`split`) that are none, or that were given away in two ways.
+    """Former ids (`was`) and split capabilities (`split`) that are not retired, or are declared in two ways.
 
-    One part of a whole may stand alone: the others may have been renamed or removed since.
+    A single part of a split is allowed: the others may have been renamed or removed since.
     """
     retired = [name for name in as_list(as_mapping(document.data).get("retired")) if isinstance(name, str)]
     living = {capability.id for capability in capabilities}
@@ -216,11 +216,11 @@ def _unfit_origin(
 ExemplarKind: TypeAlias = Literal["positive", "negative"]
 
 _RULED: Final = ("spec", "tool", "structure")
-"""The sources that decide by a rule; that of an intent capability is a gate, which it may do without."""
+"""The sources that require a rule; the rule of an intent capability is an optional gate."""
 
 
 def content_problems(document: Document, *, has_tables: bool) -> Iterator[Problem]:
-    """Every fault of rules, patterns and exemplars in a taxonomy file, which may have tables of exemplars beside it."""
+    """All faults of rules, patterns and exemplars in a taxonomy file; ``has_tables``: exemplar tables are beside it."""
     capabilities = list(raw_parts(document, "capabilities"))
     for capability in capabilities:
         yield from _rule(capability)
@@ -233,7 +233,7 @@ def content_problems(document: Document, *, has_tables: bool) -> Iterator[Proble
 
 
 def _rule(capability: RawPart) -> Iterator[Problem]:
-    """What is wrong with ``when``, for the source that the capability has."""
+    """Faults of ``when`` for the capability's source."""
     named = capability.text("source")
     source = next((item for item in get_args(Source) if item == named), None)
     if source in _RULED and capability.data.get("when") is None:
@@ -259,10 +259,10 @@ def _patterns(capability: RawPart) -> Iterator[Problem]:
 
 
 def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSettings | None) -> Iterator[Problem]:
-    """What a taxonomy may lack and still be used: an LLM judges by descriptions, the embedded backend by exemplars.
+    """Notes on a usable taxonomy: a language model needs descriptions, the embedded backend needs exemplars.
 
-    ``document`` is the file of ``taxonomy``; ``settings`` say how many exemplars an appraisal asks for (``None``: they
-    cannot be read).
+    ``document`` is the file of ``taxonomy``; ``settings`` gives the number of exemplars that an appraisal needs
+    (``None``: the config cannot be read).
     """
     parts = list(raw_parts(document, "capabilities"))
     for part, capability in zip(parts, taxonomy.capabilities, strict=True):
@@ -280,7 +280,7 @@ def content_notes(document: Document, taxonomy: Taxonomy, settings: AppraisalSet
 
 
 def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> dict[ExemplarKind, tuple[int, int]]:
-    """The kinds of exemplars of which ``capability`` has too few: how many it has, and how many are asked for."""
+    """Kind → (present, required), for the kinds of exemplars that ``capability`` has too few of."""
     exemplars = capability.exemplars.originals
     counts: dict[ExemplarKind, tuple[int, int]] = {
         "positive": (len(exemplars.positive), settings.positive),
@@ -290,17 +290,17 @@ def lacking_exemplars(capability: Capability, settings: AppraisalSettings) -> di
 
 
 def few_exemplars(kind: ExemplarKind, has: int, wanted: int) -> str:
-    """That a capability has too few exemplars of a ``kind``, such as “5 of 12 lookalikes”."""
+    """The shortage of a ``kind`` in words, such as “5 of 12 lookalikes”."""
     return f"{has} of {wanted} {'positive exemplars' if kind == 'positive' else 'lookalikes'}"
 
 
 def _has_own(capability: RawPart) -> bool:
-    """Whether the file itself holds exemplars of it."""
+    """Whether the taxonomy file itself contains exemplars of it."""
     return any(as_list(value) for value in as_mapping(capability.data.get("exemplars")).values())
 
 
 def _exemplars(capability: RawPart) -> Iterator[Problem]:
-    """Exemplars that a capability has twice."""
+    """Duplicate exemplars of a capability."""
     seen: dict[str, tuple[str, Path]] = {}
     for kind in ("positive", "negative"):
         for path, text in _normalised(capability, kind):
@@ -317,7 +317,7 @@ def _exemplars(capability: RawPart) -> Iterator[Problem]:
 
 
 def _shared_exemplars(document: Document, capabilities: list[RawPart]) -> Iterator[Problem]:
-    """Positive exemplars of several members of one exactly-one group: a query exercises only one of them."""
+    """Positive exemplars shared by members of one exactly-one group: a query exercises only one of them."""
     for group in raw_parts(document, "groups"):
         if group.text("constraint") != "exactly-one" or group.id is None:
             continue
@@ -334,7 +334,7 @@ def _shared_exemplars(document: Document, capabilities: list[RawPart]) -> Iterat
 
 
 def _normalised(capability: RawPart, kind: str) -> Iterator[tuple[Path, str]]:
-    """The well-formed exemplars of a kind: where they stand, and their text as far as it tells them apart."""
+    """The path and the normalised text of each well-formed exemplar of a kind."""
     for place, exemplar in enumerate(as_list(as_mapping(capability.data.get("exemplars")).get(kind))):
         turns: list[Data] = [exemplar] if isinstance(exemplar, str) else as_list(exemplar)
         texts = [turn for turn in turns if isinstance(turn, str) and turn.strip()]

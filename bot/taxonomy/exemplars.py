@@ -1,6 +1,6 @@
-"""Exemplar files: ``taxonomy/exemplars/*.tsv`` and its translations into rows, every fault at once (pure).
+"""Reads exemplar files, ``taxonomy/exemplars/*.tsv`` and translations, and reports every fault (pure).
 
-The rows are checked here and nowhere else: there are thousands, and each command reads them.
+Rows are checked only here: there are thousands, and each command reads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WRITE_HEADER: Final = "write `id`, `labels`, `lookalikes` and `turns`, with tab
 _WRITE_TRANSLATION_HEADER: Final = "write `id` and `turns`, with a tab between, before the first row"
 
 MAX_ID: Final = 40
-"""Characters of an exemplar's id at most."""
+"""Maximum length of an exemplar's id."""
 _LINE: Final = re.compile(r"[^\r\n]+")
 _ID: Final = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
@@ -38,7 +38,7 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 
 @dataclass(frozen=True, slots=True)
 class ExemplarFile:
-    """The text of an exemplar file at ``path``, which messages call ``name``."""
+    """The text of an exemplar file at ``path``; messages show ``name``."""
 
     path: str
     name: str
@@ -46,12 +46,12 @@ class ExemplarFile:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending: the hand, or the language of a translation."""
+        """The file's name without its ending: the author, or the language of a translation."""
         return self.path.rpartition("/")[2].removesuffix(ENDING)
 
 
 def misplaced(path: str) -> tuple[str, str] | None:
-    """What is wrong with a file at ``path`` below the folder of exemplars, and the fix; ``None`` if nothing is."""
+    """Why a file at ``path`` below the folder of exemplars is misplaced, and the fix; ``None`` if it is not."""
     folder, _, name = path.rpartition("/")
     if folder not in (EXEMPLARS_FOLDER, TRANSLATIONS_FOLDER):
         return "no exemplars are read from this folder", f"put the file into {EXEMPLARS_FOLDER}/"
@@ -67,7 +67,7 @@ def misplaced(path: str) -> tuple[str, str] | None:
 
 
 def is_exemplar_file(path: str) -> bool:
-    """Whether a file at ``path`` below the folder of exemplars is to be one: notes and hidden files are not."""
+    """Whether a file at ``path`` below the folder of exemplars should be an exemplar file, no note or hidden file."""
     name = path.rpartition("/")[2]
     return not name.startswith(".") and not name.lower().endswith(".md")
 
@@ -80,11 +80,11 @@ def read_exemplars(
     checked: bool = False,
     complete: bool = True,
 ) -> tuple[Exemplar, ...]:
-    """The rows of ``files`` (by path): originals by the names of their files, then translations by language.
+    """The rows of ``files`` (by path): first the originals in the order of paths, then translations by language.
 
-    ``taxonomy`` says what capabilities there are; if it has none, which is a fault of its own, no name is judged.  Of
-    files that were ``checked`` before, the rows are not compared again; where they are not ``complete``, originals may
-    be in files that could not be read.  Raises :class:`InputError` with every fault of every file.
+    ``taxonomy`` gives the known capabilities; if it has none, a fault reported elsewhere, names are not checked.
+    ``checked`` files passed before, so that their rows are not compared again.  If ``files`` are not ``complete``,
+    originals may be in files that could not be read.  Raises :class:`InputError` with every fault of every file.
     """
     reading = _Reading(taxonomy, limits, checked, complete)
     for path in sorted(files):
@@ -99,12 +99,12 @@ def read_exemplars(
 
 
 def is_translation(path: str) -> bool:
-    """Whether the exemplar file at ``path`` holds translations."""
+    """Whether the exemplar file at ``path`` contains translations."""
     return path.startswith(f"{TRANSLATIONS_FOLDER}/")
 
 
 class _Place(NamedTuple):
-    """An exemplar, its file as messages call it, and its line."""
+    """An exemplar, its file's name in messages, and its line."""
 
     row: Exemplar
     name: str
@@ -126,7 +126,7 @@ class _Reading:
         self._unread: set[str] = set()
 
     def originals(self, file: ExemplarFile) -> None:
-        """The rows of a file of originals."""
+        """Read a file of originals."""
         table = self._table(file, ORIGINAL_HEADERS, _WRITE_HEADER)
         if table is None:
             return
@@ -152,7 +152,7 @@ class _Reading:
             self._by_id.setdefault(row.id, place)
 
     def translations(self, file: ExemplarFile) -> None:
-        """The rows of a file of translations."""
+        """Read a file of translations."""
         table = self._table(file, (TRANSLATION_HEADER,), _WRITE_TRANSLATION_HEADER)
         if table is None:
             return
@@ -198,7 +198,7 @@ class _Reading:
         return table
 
     def _cells(self, file: ExemplarFile, table: LabelTable, first: int) -> Iterator[tuple[int, list[str]]]:
-        """The cells of each row that is no comment and has turns, which begin at the cell ``first``."""
+        """The line and the cells of each row that is not a comment and has turns, from the cell ``first`` on."""
         before = len(self.problems)
         for line, text in table.rows:
             if text[0] == "#":
@@ -214,7 +214,7 @@ class _Reading:
             yield line, cells
 
     def _leave_unread(self, row: str) -> None:
-        """Remember what may be the id of ``row``, also where it has spaces in place of tabs."""
+        """Remember the possible ids of ``row``, which may have spaces instead of tabs."""
         self._unread.update((row.partition("\t")[0], *row.split(maxsplit=1)[:1]))
 
     def _too_short(self, file: ExemplarFile, table: LabelTable, line: int, cells: int) -> None:
@@ -267,7 +267,7 @@ def _labels(row: Exemplar) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class _Meaning(NamedTuple):
-    """What two cells of labels say in capability ids, and what is wrong with them: messages, each with its fix."""
+    """Two cells of labels as capability ids, and their faults: messages, each with its fix."""
 
     exercises: tuple[str, ...]
     resembles: tuple[str, ...]
@@ -276,7 +276,7 @@ class _Meaning(NamedTuple):
 
 
 class _FileNames:
-    """The names that one file uses; ``problems`` are those of its directives."""
+    """The names in one file; ``problems`` are those of its directives."""
 
     def __init__(self, taxonomy: Taxonomy, file: ExemplarFile, table: LabelTable) -> None:
         self._taxonomy, self._file = taxonomy, file
@@ -291,7 +291,7 @@ class _FileNames:
                 self.problems.append(Problem(file.name, word.line, f"{name!r} cannot stand for that: {message}", fix))
 
     def meaning(self, labels: str, lookalikes: str, line: int) -> tuple[_Meaning, list[Problem]]:
-        """What the two cells of the row in ``line`` say, and the faults that are to be reported there."""
+        """The meaning of the two cells of the row in ``line``, and the faults to report there."""
         found = self._known.get((labels, lookalikes))
         if found is None:
             found = self._known[labels, lookalikes] = self._read(labels, lookalikes)
@@ -299,7 +299,7 @@ class _FileNames:
             return found, []
         problems = []
         for message, fix in found.faults:
-            # A name that means nothing is one fault, in however many rows it is.
+            # An unknown name is reported once, not for each row.
             if fix not in _OF_NAMES or message not in self._reported:
                 problems.append(Problem(self._file.name, line, message, fix))
             self._reported.add(message)
@@ -325,7 +325,7 @@ class _FileNames:
         return _Meaning(exercises, resembles, unknown, tuple(faults))
 
     def _ids(self, names: Collection[str], faults: list[tuple[str, str]]) -> tuple[str, ...]:
-        """The capabilities that ``names`` stand for; what is wrong with them goes to ``faults``."""
+        """The capabilities of ``names``; adds what is wrong to ``faults``."""
         found: list[str] = []
         for name in names:
             word = self._meanings.get(name)
@@ -335,7 +335,7 @@ class _FileNames:
             elif id in self._taxonomy.by_id or not self._judges:
                 found.append(id)
             elif word is None:
-                # What a name of the file's own stands for is looked at where the file says so.
+                # The targets of the file's own short names are checked at its directive.
                 faults.append(_unknown(id, self._taxonomy, self._meanings))
         return tuple(found)
 
@@ -350,7 +350,7 @@ _NO_DOUBT: Final = "write `?` before labels only; a lookalike is not exercised"
 
 
 def _unknown(id: str, taxonomy: Taxonomy, more: Collection[str] = ()) -> tuple[str, str]:
-    """Why ``id`` names no capability, and the fix."""
+    """Why ``id`` is not a capability, and the fix."""
     parts = [item.id for item in taxonomy.capabilities if item.split == id]
     if parts:
         return f"{id} was split into {', '.join(parts)}", _CARRY_IT

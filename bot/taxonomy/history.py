@@ -1,4 +1,4 @@
-"""The taxonomies that a repository has had, by their versions: told by git."""
+"""Past taxonomies of a repository by version, read from git."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from bot.taxonomy.written_version import read_version
 
 
 class History:
-    """The taxonomies up to the commit ``tip``, one for each version, on its line of first parents.
+    """The taxonomies of the platform in ``folder``, one for each version, along the first parents of ``tip``.
 
-    They are those of the platform in ``folder`` of the repository.  A commit that changes exemplars alone is one of
-    the version that it has.
+    A commit that changes exemplars only belongs to the version in its taxonomy file.
     """
 
     def __init__(self, store: ObjectStore, tip: str, folder: str = "") -> None:
@@ -29,9 +28,9 @@ class History:
         self._load = cache(self._read)
 
     def since(self, version: str) -> tuple[Taxonomy, ...]:
-        """The taxonomies from ``version`` on, oldest first; none where no commit had it, or it cannot be read.
+        """The taxonomies from ``version`` on, oldest first; empty if no commit had it, or if it cannot be read.
 
-        What a version held first counts: whoever was classified under it may have been by that.
+        Each is the first state of its version: queries may have been classified under that state.
         """
         line: dict[str, str] = {}
         for commit in self._store.history(self._tip, *self._paths):
@@ -47,11 +46,11 @@ class History:
 
     @property
     def last(self) -> str | None:
-        """The last commit that changed the taxonomy: while it stays, all that this tells stays."""
+        """The last commit that changed the taxonomy: as long as it is the same, so is this history."""
         return next(iter(self._store.history(self._tip, *self._paths, most=1)), None)
 
     def all(self) -> tuple[Taxonomy, ...]:
-        """Every taxonomy that can be read, as each version was last, oldest first."""
+        """The last state of each version that can be read, oldest first."""
         line: dict[str, str] = {}
         for commit in self._store.history(self._tip, *self._paths):
             named = self._version(commit)

@@ -1,4 +1,4 @@
-"""``taxonomy/`` into a :class:`~bot.taxonomy.model.Taxonomy`, every fault at once."""
+"""Loads ``taxonomy/`` into a :class:`~bot.taxonomy.model.Taxonomy`, and reports every fault."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Part = TypeVar("Part", bound=FileModel)
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyFiles:
-    """The bytes of all files that a taxonomy is made of, by path, and what messages call each.
+    """The bytes of all files of a taxonomy by path, and their names in messages.
 
-    ``problems`` tells files that are no part of it and should be: in a wrong place, say, or too large.
+    ``problems`` are about files that should be a part of it but are not, for example misplaced or too large ones.
     """
 
     contents: Mapping[str, bytes]
@@ -44,7 +44,7 @@ class TaxonomyFiles:
 
     @property
     def digest(self) -> str:
-        """What tells these bytes, and what is checked of them, from all others."""
+        """A digest of these bytes and of the code that checks them."""
         found = hashlib.sha256(_checks().encode())
         for path, content in sorted(self.contents.items()):
             found.update(f"\n{path} {len(content)}\n".encode("utf-8", "surrogatepass"))
@@ -55,10 +55,10 @@ class TaxonomyFiles:
 def load_taxonomy(snapshot: Snapshot, checked: Remembered | None = None, *, is_past: bool = False) -> Taxonomy:
     """The taxonomy of ``snapshot`` with its exemplars; raises :class:`InputError` with every fault of its files.
 
-    The schema is checked group by group and capability by capability, and what goes beyond the schema on the plain
-    data, so that no fault hides another.  What is in ``checked`` is read without the checks beyond the schema, and
-    what passes them goes there.  So is what ``is_past``: nobody can mend a commit, and an earlier version of the bot
-    may have accepted what this one refuses.
+    The schema is checked for each group and capability separately.  The other checks use the plain data, so that no
+    fault hides another.  Content in ``checked`` skips these other checks, and content that passes them is added to it.
+    With ``is_past`` they are skipped too: no one can fix a past commit, and an earlier version of the bot may have
+    accepted what this one refuses.
     """
     files = read_files(snapshot)
     if is_past:
@@ -74,7 +74,7 @@ def load_taxonomy(snapshot: Snapshot, checked: Remembered | None = None, *, is_p
 
 
 def read_files(snapshot: Snapshot) -> TaxonomyFiles:
-    """The files of the taxonomy of ``snapshot``; raises :class:`InputError` where there is no taxonomy to read."""
+    """The files of the taxonomy of ``snapshot``; raises :class:`InputError` if there is no taxonomy."""
     if not snapshot.exists(TAXONOMY_FILE):
         message = "there is no such file, which every platform repository has"
         fix = "write it with `incumbent init`, or name another repository with --repo DIR"
@@ -93,7 +93,7 @@ def read_files(snapshot: Snapshot) -> TaxonomyFiles:
 
 
 def _exemplar_paths(snapshot: Snapshot) -> tuple[list[str], list[Problem]]:
-    """The paths of the exemplar files, and what is wrong with others in their folder, or with the folder itself."""
+    """The paths of the exemplar files, and the problems of their folder and of other files in it."""
     above = EXEMPLARS_FOLDER.partition("/")[0]
     links, files = snapshot.links(above), snapshot.paths(above)
     if EXEMPLARS_FOLDER in links:
@@ -124,7 +124,7 @@ def _exemplar_paths(snapshot: Snapshot) -> tuple[list[str], list[Problem]]:
 def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool = True) -> Taxonomy:
     """The taxonomy in ``files``; raises :class:`InputError` with every fault.
 
-    Of files that ``passed`` before, only the schema is checked.  Without ``tables`` the exemplar files are left aside.
+    For files that ``passed`` before, only the schema is checked.  Without ``tables`` the exemplar files are ignored.
     """
     problems = list(files.problems)
     try:
@@ -165,14 +165,14 @@ def parse_taxonomy(files: TaxonomyFiles, *, passed: bool = False, tables: bool =
 
 
 def taxonomy_notes(snapshot: Snapshot, taxonomy: Taxonomy, settings: AppraisalSettings | None) -> tuple[Problem, ...]:
-    """Remarks on ``taxonomy``, that of ``snapshot``, which stop nothing, such as capabilities with few exemplars."""
+    """Notes on ``taxonomy`` of ``snapshot`` that are no errors, such as capabilities with few exemplars."""
     document = parse_yaml(snapshot.read(TAXONOMY_FILE, REVIEWED_FILES), snapshot.name(TAXONOMY_FILE), REVIEWED_FILES)
     return tuple(content_notes(document, taxonomy, settings))
 
 
 @cache
 def _checks() -> str:
-    """A digest of the code that checks a taxonomy: what passed an older one may not pass this."""
+    """A digest of the code that checks a taxonomy: content that passed other code may not pass this."""
     package = Path(__file__).parent
     parts = (package.parent / part for part in ("files/label_tables.py", "text/compare.py"))
     files = (*sorted(package.glob("*.py")), *parts)
@@ -180,7 +180,7 @@ def _checks() -> str:
 
 
 def exemplar_files(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, ExemplarFile]:
-    """The exemplar files among ``files`` by path; what is wrong with those that are no text goes to ``problems``."""
+    """The exemplar files among ``files`` by path; adds to ``problems`` those that are not valid text."""
     found: dict[str, ExemplarFile] = {}
     for path in files.tables:
         name = files.names[path]
@@ -192,7 +192,7 @@ def exemplar_files(files: TaxonomyFiles, problems: list[Problem]) -> dict[str, E
 
 
 def _loose(document: Document, groups: tuple[Group, ...]) -> Taxonomy:
-    """What a file that is not valid says of groups and ids, so that the tables are looked at all the same."""
+    """Groups and ids of an invalid taxonomy file, so that the tables can be checked nevertheless."""
     capabilities = tuple(
         Capability.model_construct(
             id=part.id,
@@ -211,7 +211,7 @@ def _loose(document: Document, groups: tuple[Group, ...]) -> Taxonomy:
 
 
 def _parts(document: Document, key: str, model: type[Part], problems: list[Problem]) -> tuple[Part, ...]:
-    """The items of the list ``key`` that are valid; what is wrong with the others is added to ``problems``."""
+    """The valid items of the list ``key``; adds the problems of the others to ``problems``."""
     parts: list[Part] = []
     for place, item in enumerate(as_list(as_mapping(document.data).get(key))):
         try:

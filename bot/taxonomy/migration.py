@@ -1,4 +1,4 @@
-"""Declared renames and splits of capabilities, as a value: what they carry along (docs/taxonomy.md)."""
+"""Declared renames and splits of capabilities, and the definitions that they keep (docs/taxonomy.md)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bot.taxonomy.model import Capability, Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """What became of capabilities under other ids, all of it at once.
+    """Renames and splits of capabilities that apply at the same time.
 
-    ``renames`` maps old ids to new ones, ``splits`` old ids to those of their parts.  Raises :class:`ValueError` where
-    one id becomes two things, or two become one id.
+    ``renames`` maps old ids to new ones, ``splits`` maps old ids to those of their parts.  Raises :class:`ValueError`
+    if an id has two outcomes, or if two ids become the same one.
     """
 
     renames: Mapping[str, str] = field(default_factory=dict)
@@ -33,33 +33,33 @@ class Migration:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether every id means what it meant."""
+        """Whether it changes no id."""
         return not self.renames and not self.splits
 
     @property
     def has_inverse(self) -> bool:
-        """Whether the way back is known: nobody can tell of which part a split capability was."""
+        """Whether it can be reversed; a split cannot."""
         return not self.splits
 
     def renamed(self, id: str) -> str:
-        """What ``id`` is called afterwards; one that is split, or not concerned, keeps its id."""
+        """The new id of ``id``; a split or unaffected one keeps its id."""
         return self.renames.get(id, id)
 
     def became(self, id: str) -> tuple[str, ...]:
-        """What ``id`` is afterwards: its parts, its new id, or itself."""
+        """The parts of ``id``, its new id, or itself."""
         return self.splits.get(id) or (self.renamed(id),)
 
     def inverse(self) -> Migration:
-        """The way back; raises :class:`ValueError` where there is none (see :attr:`has_inverse`)."""
+        """The reverse migration; raises :class:`ValueError` if there is none (see :attr:`has_inverse`)."""
         if not self.has_inverse:
             raise ValueError(f"a split has no inverse: {', '.join(sorted(self.splits))}")
         return Migration(renames={new: old for old, new in self.renames.items()})
 
     def then(self, later: Migration) -> Migration:
-        """Both this migration and ``later``, which goes on from where it ends, in one.
+        """The composition of this migration and ``later``, which starts from its result.
 
-        An id that arose only in between stands for nothing at the beginning, and is left out.  Composition is
-        associative as long as no id comes back with another meaning, which ``retired`` sees to.
+        Ids that exist only in between are left out.  Composition is associative as long as no id is reused with another
+        meaning, which ``retired`` prevents.
         """
         arisen = {*self.renames.values(), *(part for parts in self.splits.values() for part in parts)}
         departed = {*self.renames, *self.splits}
@@ -77,30 +77,30 @@ class Migration:
 
 
 NOTHING: Final = Migration()
-"""Nothing is declared: everything keeps its id."""
+"""The migration that changes no id."""
 
 
 def migration_between(old: Taxonomy, new: Taxonomy) -> Migration:
-    """What ``new`` declares of capabilities that are alive in ``old``.
+    """The declarations of ``new`` about capabilities of ``old``.
 
-    A capability that ``old`` has as well existed beside the one that it names, so it cannot be what became of it.
+    Declarations of capabilities that are in ``old`` too do not count: they existed beside the one that they name.
     """
     return _declared_in([item for item in new.capabilities if item.id not in old.by_id], old.by_id, new)
 
 
 def removed_between(old: Taxonomy, new: Taxonomy) -> tuple[str, ...]:
-    """The capabilities of ``old`` that ``new`` has retired, and of which it says nothing that they became."""
+    """The capabilities of ``old`` that ``new`` has retired without a rename or split."""
     known = declared(new)
     return tuple(id for id in old.by_id if id in new.retired and id not in (*new.by_id, *known.renames, *known.splits))
 
 
 def declared(taxonomy: Taxonomy) -> Migration:
-    """All that ``taxonomy`` declares, of whatever version: for records that do not say which one they are of."""
+    """All declarations of ``taxonomy``, about any version: for records of an unknown version."""
     return _declared_in(taxonomy.capabilities, taxonomy.retired, taxonomy)
 
 
 def _declared_in(capabilities: Collection[Capability], before: Collection[str], taxonomy: Taxonomy) -> Migration:
-    """What ``capabilities`` declare of the ids ``before`` that ``taxonomy`` has given up."""
+    """The declarations of ``capabilities`` about those ids in ``before`` that are no longer in ``taxonomy``."""
     given_up = {id for id in before if id not in taxonomy.by_id}
     renames = {item.was: item.id for item in capabilities if item.was in given_up}
     splits: dict[str, tuple[str, ...]] = {}
@@ -112,43 +112,42 @@ def _declared_in(capabilities: Collection[Capability], before: Collection[str], 
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Migrations one after the other, oldest first, for what may name capabilities as any version did.
+    """Successive migrations, oldest first, that map ids of any version.
 
-    Unlike :meth:`Migration.then` it speaks of ids that arose in between as well.
+    Unlike :meth:`Migration.then` it also maps ids that exist only in between.
     """
 
     steps: tuple[Migration, ...] = ()
 
     def renamed(self, id: str) -> str:
-        """What ``id``, of whatever version, is called in the end; one that is split keeps its id."""
+        """The latest id of ``id``, which may be of any version; a split one keeps its id."""
         for step in self.steps:
             id = step.renamed(id)
         return id
 
 
 def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Sequence[Taxonomy]]) -> Lineage:
-    """What carries the capabilities ``named``, which may be of any version, to the ids of ``taxonomy``.
+    """The migrations from the capabilities ``named``, of any version, to the ids of ``taxonomy``.
 
-    Ids are never used again, so that all declarations count.  Where those of ``taxonomy`` leave an id that it does not
-    have, those of the ``former`` taxonomies, which come oldest first and take long to read, go before them: a
-    capability may have been called something else more than once.
+    Ids are never reused, so all declarations apply.  A capability may have been renamed more than once.  So if the
+    declarations of ``taxonomy`` do not resolve every id, those of the ``former`` taxonomies are applied before them.
+    ``former`` returns them oldest first, and is slow.
     """
     last = declared(taxonomy)
     if all(part in taxonomy.by_id for name in named for part in last.became(name)):
         return Lineage((last,))
     steps: list[Migration] = []
     for step in (*map(declared, former()), last):
-        # Most versions declare what those before them did.
+        # Most versions repeat the declarations of earlier ones.
         if not step.is_nothing and step not in steps:
             steps.append(step)
     return Lineage(tuple(steps))
 
 
 def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
-    """Old id → definition in ``new``, of each capability that the classifier sees as it did, but for ids.
+    """Old id → definition in ``new``, for each capability whose classifier input is equal except for ids.
 
-    Scores that were given under its old definition are as good under the new one.  In what order exemplars come does
-    not matter.
+    Scores under its old definition are valid under the new one.  The order of exemplars does not matter.
     """
     found: dict[str, str] = {}
     for id, before in old.by_id.items():
@@ -166,17 +165,16 @@ def carried_definitions(migration: Migration | Lineage, old: Taxonomy, new: Taxo
 
 
 def _without_order(seen: Mapping[str, JsonValue], capability: Capability) -> dict[str, object]:
-    """What is ``seen`` of ``capability``, with its exemplars in no order."""
+    """``seen``, the classifier's input about ``capability``, with unordered exemplars."""
     exemplars = capability.exemplars
     return {**seen, "exemplars": (Counter(exemplars.positive), Counter(exemplars.negative))}
 
 
 def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
-    """From a version to the capabilities of ``taxonomy`` whose scores of then are comparable with those of now.
+    """A function: version → the capabilities of ``taxonomy`` whose scores under that version are still comparable.
 
-    These are the ones that the classifier saw then as it does now, but for ids.  ``former`` taxonomies come oldest
-    first, and are asked for versions other than that of ``taxonomy``; of one that is not among them nothing is known,
-    and so nothing comparable.
+    The classifier's input about these has been equal since, except for ids.  ``former`` gives the taxonomies oldest
+    first, and is called for versions other than that of ``taxonomy``.  For an unknown version nothing is comparable.
     """
 
     @cache
@@ -193,9 +191,9 @@ def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]
 
 
 def carried_questions(migration: Migration, old: Taxonomy, new: Taxonomy) -> dict[str, str]:
-    """Old question → new question, of each renamed capability whose description and exemplars are the same.
+    """Old question → new question, for each renamed capability with the same description and exemplars.
 
-    What a language model answered to the one answers the other (see :attr:`bot.taxonomy.model.Capability.question`).
+    A language model's answer to the old one is valid for the new one (:attr:`bot.taxonomy.model.Capability.question`).
     """
     found: dict[str, str] = {}
     for id, name in migration.renames.items():

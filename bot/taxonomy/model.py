@@ -16,7 +16,7 @@ from bot.files.validation import FileModel, Text, Tuple
 from bot.text.digests import digest
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([._-][A-Za-z0-9]+)*$", max_length=100)]
-"""A stable id such as ``request.auth.oauth``; never reused."""
+"""A stable id such as ``request.auth.oauth``, never reused."""
 
 Turns = Tuple[Text]
 
@@ -26,10 +26,10 @@ Source: TypeAlias = Literal["spec", "tool", "structure", "intent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
-    """A row of ``taxonomy/exemplars/*.tsv``: a query, the capabilities it exercises, and those it only looks like.
+    """A row of ``taxonomy/exemplars/*.tsv``: a query, the capabilities it exercises, and those it only resembles.
 
-    ``hand`` is its author, the stem of its file; a translation has that of its original, and its ``language``
-    (``None``: an original).  Of the ``unknown`` capabilities nobody can tell.
+    ``hand`` is its author, the stem of its file.  A translation has the author of its original and its own
+    ``language`` (``None``: an original).  Whether it exercises the ``unknown`` capabilities is undecided.
     """
 
     id: str
@@ -50,12 +50,12 @@ class Exemplars(FileModel):
     positive: Tuple[Text | Turns] = ()
     negative: Tuple[Text | Turns] = ()
 
-    # How many of each are originals, which come before their translations; ``None``: all are.
+    # The numbers of originals, which precede the translations; ``None``: all are originals.
     _originals: tuple[int, int] | None = PrivateAttr(None)
 
     @property
     def originals(self) -> Exemplars:
-        """Those that are no translations."""
+        """The exemplars that are not translations."""
         if self._originals is None:
             return self
         positive, negative = self._originals
@@ -63,7 +63,7 @@ class Exemplars(FileModel):
 
     @staticmethod
     def of(rows: Iterable[Exemplar], capabilities: Collection[str]) -> dict[str, Exemplars]:
-        """The exemplars of each of ``capabilities``, in the order of ``rows``, which have their originals first."""
+        """The exemplars of each of ``capabilities``, in the order of ``rows``, where originals come first."""
         positive: dict[str, list[str | tuple[str, ...]]] = {id: [] for id in capabilities}
         negative: dict[str, list[str | tuple[str, ...]]] = {id: [] for id in capabilities}
         originals: dict[str, tuple[int, int]] | None = None
@@ -77,7 +77,7 @@ class Exemplars(FileModel):
                 negative[id].append(query)
         found: dict[str, Exemplars] = {}
         for id in capabilities:
-            # They were checked row by row.
+            # The rows were checked already.
             one = Exemplars.model_construct(positive=tuple(positive[id]), negative=tuple(negative[id]))
             if originals is not None and originals[id] != (len(positive[id]), len(negative[id])):
                 one._originals = originals[id]
@@ -122,46 +122,43 @@ class Capability(FileModel):
     trial: bool = False
 
     def with_exemplars(self, exemplars: Exemplars) -> Capability:
-        """The same with other exemplars; made anew, since a copy would keep what was derived from this one."""
+        """A new capability with these exemplars; not a copy, which would keep cached properties."""
         fields = {name: getattr(self, name) for name in Capability.model_fields}
         return Capability.model_construct(**fields | {"exemplars": exemplars})
 
     @property
     def is_judged_from_text(self) -> bool:
-        """Whether a query's text shows it, whatever the agent: what it asks for, how it is built, what it has called.
+        """Whether the query itself shows it, independent of the agent: its request, its structure or its calls.
 
-        A ``tool`` capability without exemplars is a fact about tools alone.
+        A ``tool`` capability without exemplars depends on tools alone.
         """
         return self.source in ("intent", "structure") or (self.source == "tool" and bool(self.exemplars.positive))
 
     @property
     def is_appraised(self) -> bool:
-        """Whether its value may come from the text, so that only an appraisal tells what it is worth.
+        """Whether its value may be inferred from the text, so that its quality needs an appraisal.
 
-        Without exemplars, where a rule says nothing it is FALSE.
+        A capability with a rule and no exemplars is FALSE if the rule is undecided.
         """
         return self.source == "intent" or bool(self.exemplars.positive)
 
     @property
     def seen(self) -> dict[str, JsonValue]:
-        """What the classifier sees of this capability: all but its name, group and standing, and what it was before."""
+        """The classifier's input about this capability: all but name, group, base, trial and origin."""
         return self.model_dump(mode="json", exclude={"name", "group", "base", "trial", "was", "split"})
 
     @cached_property
     def definition(self) -> str:
-        """A digest of what the classifier sees of this capability.
+        """A digest of the classifier's input about this capability.
 
-        Scores under one digest are comparable; a change of wording elsewhere in the taxonomy voids nothing
-        (semantics, section 2).
+        Scores under one digest are comparable; changes elsewhere in the taxonomy do not invalidate them (semantics,
+        section 2).
         """
         return hashlib.sha256(json.dumps(self.seen, sort_keys=True).encode()).hexdigest()[:12]
 
     @cached_property
     def question(self) -> str:
-        """A digest of what a language model is told of this capability: its description, and exemplars.
-
-        Translations are not among them.
-        """
+        """A digest of a language model's input about this capability: description and original exemplars."""
         return digest([self.id, self.description, self.exemplars.originals.model_dump(mode="json")])
 
 
@@ -185,17 +182,17 @@ class Taxonomy(FileModel):
 
     @property
     def base(self) -> frozenset[str]:
-        """The capabilities that are the ordinary case of their group."""
+        """The base capabilities: the ordinary case of their group."""
         return frozenset(capability.id for capability in self.capabilities if capability.base)
 
     @property
     def trial(self) -> frozenset[str]:
-        """The capabilities on trial, which no verdict rests on."""
+        """The capabilities on trial, which verdicts do not use."""
         return frozenset(capability.id for capability in self.capabilities if capability.trial)
 
     @cached_property
     def required_first(self) -> tuple[Capability, ...]:
-        """The capabilities with what each requires before it, so that the order of the file says nothing."""
+        """The capabilities, each after the one that it requires, independent of the order of the file."""
         ordered: dict[str, Capability] = {}
         for item in self.capabilities:
             chain: dict[str, Capability] = {}
@@ -217,12 +214,12 @@ class Taxonomy(FileModel):
 
     @cached_property
     def definitions(self) -> str:
-        """A digest of all that a classification rests on: version, groups, and each capability's definition."""
+        """A digest of everything that a classification depends on: version, groups, and each definition."""
         groups = [group.model_dump(mode="json") for group in self.groups]
         return digest([self.version, groups, [item.definition for item in self.capabilities]])
 
     def called(self, version: str) -> Taxonomy:
-        """The same under another version; made anew, since a copy would keep what was derived from this one."""
+        """A new taxonomy with another version; not a copy, which would keep cached properties."""
         return Taxonomy(
             version=version,
             retired=self.retired,
@@ -232,7 +229,7 @@ class Taxonomy(FileModel):
         )
 
     def with_exemplars(self, rows: tuple[Exemplar, ...]) -> Taxonomy:
-        """The same with the exemplars of ``rows``, originals before translations, for those it has."""
+        """A new taxonomy with the exemplars of ``rows``, originals before translations, in place of these."""
         found = Exemplars.of(rows, self.by_id)
         return Taxonomy(
             version=self.version,
@@ -244,5 +241,5 @@ class Taxonomy(FileModel):
 
     @property
     def major(self) -> int:
-        """The major version: it rises when a capability is removed or changes its meaning."""
+        """The major version, which increases when a capability is removed or changes its meaning."""
         return int(self.version.split(".")[0])

@@ -1,7 +1,7 @@
-"""Cue patterns: regular expressions of RE2, which searches in time proportional to the text whatever the pattern.
+"""Cue patterns: regular expressions of RE2, which searches in time proportional to the text for any pattern.
 
-RE2 knows no lookaround and no references back to a group, since these cannot be searched for in such time.  Its
-``\\b``, ``\\w``, ``\\d`` and ``\\s`` know ASCII alone; ``\\pL`` is any letter, ``\\p{Latin}`` one of the Latin script.
+RE2 has no lookaround and no backreferences, which take longer.  Its ``\\b``, ``\\w``, ``\\d`` and ``\\s`` are ASCII
+only; ``\\pL`` is any letter, ``\\p{Latin}`` one of the Latin script.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import re2
 from bot.errors import IncumbentError
 
 MAX_MEMORY: Final = 8 * 2**20
-"""Bytes that one compiled pattern, and what it keeps while it searches, may take."""
+"""Maximum memory in bytes of one compiled pattern and its searches."""
 
 MAX_INSTRUCTIONS: Final = 10_000
-"""Instructions of one compiled pattern: a search looks at all of them for each byte of a text at worst."""
+"""Maximum instructions of one compiled pattern: in the worst case a search runs all of them for each byte."""
 
 _PROBE: Final = b"Zq 7,"
-# What RE2 does not know: how it is written, what it is, and what to write instead.
+# Constructs that RE2 does not have: their pattern, their name, and what to write instead.
 _UNKNOWN: Final = (
     (
         re.compile(r"\(\?<?[=!]"),
@@ -44,10 +44,10 @@ _NO_REPEAT: Final = re.compile(r"(?<!\\)\{(?:,\d|\d*,?\d{9})")
 
 
 class Pattern(Protocol):
-    """A compiled cue pattern, case ignored."""
+    """A compiled, case-insensitive cue pattern."""
 
     def search(self, text: bytes) -> object | None:
-        """Where it matches in ``text``, encoded as UTF-8; ``None`` if it does not."""
+        """A match in ``text``, encoded as UTF-8; ``None`` without one."""
         ...
 
 
@@ -67,9 +67,9 @@ class PatternError(IncumbentError):
 
 @lru_cache(maxsize=4096)
 def compile_pattern(text: str) -> Pattern:
-    """The cue pattern ``text``, case ignored.
+    """Compile the case-insensitive cue pattern ``text``.
 
-    Raises :class:`PatternError` for what RE2 does not know, is too large, or matches without any character.
+    Raises :class:`PatternError` if RE2 does not support it, if it is too large, or if it matches an empty text.
     """
     plain = _ESCAPED.sub("", text)
     if _NO_REPEAT.search(plain):
@@ -103,7 +103,7 @@ class PatternSet:
     def matching(self, text: bytes) -> list[int]:
         """The places of those that match somewhere in ``text``, encoded as UTF-8, in any order.
 
-        Raises :class:`PatternError` for what :func:`compile_pattern` refuses.
+        Raises :class:`PatternError` for patterns that :func:`compile_pattern` refuses.
         """
         found: list[int] = []
         for start, part in self._parts:

@@ -1,7 +1,7 @@
 """``when`` rules: JMESPath over the facts of a capability's source (semantics, section 2.1).
 
-A rule is true, false, or null where the facts do not say.  What a rule may name is checked when it is compiled, since
-JMESPath takes a mistyped field for one that was not declared, and a value that no tool has for one that it may have.
+A rule is true, false, or null if the facts do not decide it.  Its fields and values are checked when it is compiled:
+JMESPath treats a mistyped field as one that was not declared, and accepts values that no tool can have.
 """
 
 from __future__ import annotations
@@ -25,29 +25,28 @@ FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starter
 """The fields of the normalised specification."""
 
 TOOL_FACTS: Final = ("name", "protocol", "effect", "confirmation", "card", "auth")
-"""The fields of a tool: of each item of ``tools``, or of the one tool that a ``tool`` rule is about."""
+"""The fields of a tool: of each item of ``tools``, or of the tool over which a ``tool`` rule is evaluated."""
 
 STRUCTURE_FACTS: Final = ("user_turns", "attachments")
-"""What is counted in a query: its user turns (≥ 1), and the kinds of attachments that the eval set names (or null)."""
+"""The counted facts of a query: user turns (≥ 1), and the kinds of attachments in the eval set (or null)."""
 
 AUTH_MODES: Final = ("none", "api-key", "oauth", "sso", "other")
 PROTOCOLS: Final = ("rest", "mcp", "local", "function")
 EFFECTS: Final = ("read", "write", "unknown")
 ATTACHMENT_KINDS: Final = ("image", "audio", "file")
-"""The values of fields that have no others."""
+"""All kinds of attachments."""
 
 Kind: TypeAlias = Literal["mapping", "list", "text", "number", "boolean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shape:
-    """What a part of the facts is: a mapping with ``fields``, a list of ``items``, or a single value.
+    """The type of a part of the facts: a mapping with ``fields``, a list of ``items``, or a single value.
 
-    One is another only where it is the same object: to compare what they hold takes exponentially long where a rule
-    nests each in the next.
+    Shapes are compared by identity: comparing contents would take exponential time for nested rules.
 
-    ``name`` is how messages call it.  ``values`` are all that it can be, where that is known; null aside, which every
-    part can be.  ``None`` in place of a shape: it can be anything.
+    ``name`` is its name in messages.  ``values`` are all possible values, if known; null is always possible.  ``None``
+    in place of a shape means any type.
     """
 
     name: str
@@ -87,7 +86,7 @@ _ONE_SPECIFICATION: Final = Shape(
         "name": _value("name"),
         "auth_modes": _values("auth_modes", AUTH_MODES),
         "tools": Shape(name="'tools'", kind="list", items=_ONE_TOOL),
-        # An unknown kind of knowledge keeps its own name.
+        # No fixed values: an unknown kind of knowledge keeps its own name.
         "knowledge": _values("knowledge"),
         "starters": _values("starters"),
     },
@@ -104,9 +103,9 @@ _ONE_STRUCTURE: Final = Shape(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What the rules of a source are evaluated over.
+    """The facts over which the rules of a source are evaluated.
 
-    ``inner`` are the fields of the items of its lists.  ``probes`` are facts of every kind that it can have.
+    ``inner`` are the fields of the items of its lists.  ``probes`` are sample facts of every possible kind.
     """
 
     shape: Shape
@@ -115,16 +114,16 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return self.shape.name
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of its own."""
+        """Its own fields."""
         return tuple(self.shape.fields)
 
 
-# Tools of every kind of value.
+# Sample tools with every kind of value.
 _TOOL: Final[dict[str, object]] = {
     "name": "a",
     "protocol": "rest",
@@ -139,7 +138,7 @@ _TOOLS: Final[tuple[dict[str, object], ...]] = (
     _TOOL | {"protocol": "local", "effect": "unknown", "confirmation": False, "auth": "none"},
     _TOOL | {"protocol": "function", "effect": "write", "card": None, "auth": "api-key"},
 )
-# Nothing declared, everything declared to be absent, and each kind of value.
+# Sample specifications: nothing declared, everything declared absent, and each kind of value.
 _SPECIFICATIONS: Final[tuple[Mapping[str, object], ...]] = tuple(
     {
         "platform": platform,
@@ -171,7 +170,7 @@ SUBJECTS: Final[Mapping[Source, Subject]] = {
     "structure": Subject(shape=_ONE_STRUCTURE, probes=_STRUCTURES),
     "intent": _SPECIFICATION,
 }
-"""What the rules of each source are about; that of an ``intent`` capability is a gate over the specification."""
+"""The facts for each source; the rule of an ``intent`` capability is a gate over the specification."""
 
 CONDITIONS: Final[Mapping[Source, tuple[str, ...]]] = {
     "spec": ("contains(auth_modes, 'oauth')", "length(tools[?effect == 'write']) > `0`", "platform == 'x'"),
@@ -179,7 +178,7 @@ CONDITIONS: Final[Mapping[Source, tuple[str, ...]]] = {
     "structure": ("contains(attachments, 'image')", "user_turns > `1`"),
     "intent": ("contains(auth_modes, 'oauth')", "length(tools[?effect == 'write']) > `0`", "platform == 'x'"),
 }
-"""Rules of each source."""
+"""Example rules for each source."""
 _OVER_TOOLS: Final[Mapping[Kind, str]] = {
     "list": "compare its items, as in contains(auth_modes, 'oauth') or length(tools[?effect == 'write']) > `0`",
     "text": "compare the text itself, as in platform == 'x' or contains(auth_modes, 'oauth')",
@@ -202,11 +201,11 @@ COMPARED: Final[Mapping[Source, Mapping[Kind, str]]] = {
     },
     "intent": _OVER_TOOLS,
 }
-"""How a rule of each source uses a part of each kind."""
+"""Example uses of a part of each kind in a rule of each source."""
 
 
 _SHOWN_CHARACTERS: Final = 200
-"""How much of a rule or of its facts messages repeat."""
+"""Maximum number of characters of a rule or its facts that a message quotes."""
 
 _FUNCTIONS: Final = cast(Mapping[str, Any], Functions.FUNCTION_TABLE)
 
@@ -227,7 +226,7 @@ class RuleError(IncumbentError):
 
 @dataclass(frozen=True)
 class Rule:
-    """A compiled rule, about the facts of ``source`` where that was named."""
+    """A compiled rule over the facts of ``source``, if given."""
 
     text: str
     source: Source | None
@@ -235,14 +234,14 @@ class Rule:
 
 
 def compile_rule(text: str, source: Source | None = None) -> Rule:
-    """The rule that ``text`` states about the facts of ``source``.
+    """Compile the rule ``text`` over the facts of ``source``.
 
-    Raises :class:`RuleError` for what is no JMESPath, or names what that source does not have.  Without a source the
-    rule may name every field: for one that was checked before.
+    Raises :class:`RuleError` if it is not valid JMESPath, or uses fields or values that the source does not have.
+    Without a source every field is allowed, for a rule that was checked before.
     """
     try:
         with warnings.catch_warnings():
-            # The library still takes `abc` in backticks for a text, with a warning.
+            # The library still accepts `abc` in backticks as a text, with a warning.
             warnings.simplefilter("error")
             expression = jmespath.compile(text)
     except Warning:
@@ -271,10 +270,10 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
 
 
 def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
-    """Whether ``rule`` holds over ``facts``, those of its source; ``None`` where they do not say.
+    """Evaluate ``rule`` over ``facts``, those of its source; ``None`` if they do not decide it.
 
-    A function that is handed a null where it wants a value makes the whole rule null.  Raises :class:`RuleError` for
-    any other error of types, and for a result that is neither true, false nor null.
+    A null argument of a function that needs a value makes the whole rule null.  Raises :class:`RuleError` for any other
+    type error, and for a result that is neither true, false nor null.
     """
     try:
         result = rule._expression.search(facts)
@@ -284,7 +283,7 @@ def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
         raise RuleError(f"the rule fails: {_shortened(str(error))}", "hand each function what it takes") from None
     except (JMESPathError, ArithmeticError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, TypeError) and "NoneType" in str(error):
-            # Of some functions the library does not check what they are handed.
+            # The library does not check the arguments of some functions.
             return None
         reason = _shortened(str(error))
         raise RuleError(f"the rule fails: {reason}", "correct the expression (jmespath.org)") from None
@@ -299,7 +298,7 @@ def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
 
 
 def probe(rule: Rule, source: Source) -> None:
-    """Evaluate ``rule`` over facts of every shape; raises :class:`RuleError` if it fails for one of them."""
+    """Evaluate ``rule`` over the sample facts of ``source``; raises :class:`RuleError` if it fails for one of them."""
     for facts in SUBJECTS[source].probes:
         evaluate(rule, facts)
 
@@ -309,7 +308,7 @@ def _too_deep() -> RuleError:
 
 
 def _check_name(name: str, subjects: Iterable[Subject], made: Collection[str], source: Source | None) -> None:
-    """Refuse a field that no part of the ``subjects`` has, and that the rule itself has not ``made``."""
+    """Refuse a field that neither the ``subjects`` have nor the rule itself has ``made``."""
     if name not in made and not any(name in (*each.fields, *each.inner) for each in subjects):
         raise _unknown_field(name, source)
 
@@ -334,7 +333,7 @@ def _unknown_field(name: str, source: Source | None) -> RuleError:
 
 
 def _condition(name: str) -> str:
-    """A condition on the field ``name`` of one tool."""
+    """An example condition on the field ``name`` of a tool."""
     shape = SUBJECTS["tool"].shape.fields[name]
     if shape is None or shape.kind == "boolean":
         return name
@@ -342,7 +341,7 @@ def _condition(name: str) -> str:
 
 
 def _made(nodes: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The names that a rule gives to parts of its own: the keys of the mappings that it writes."""
+    """The field names that a rule creates: the keys of the mappings in it."""
     found: set[str] = set()
     literals: list[object] = []
     for node in nodes:
@@ -361,11 +360,11 @@ def _made(nodes: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 _MOST_GROWTH: Final = 10_000
-"""How many times the facts a rule may put together: `[@, @]`, handed on thirty times, would fill every memory."""
+"""Maximum multiple of the facts that a rule may build: `[@, @]` piped thirty times would fill any memory."""
 
 
 def _growth(node: Mapping[str, Any]) -> int:
-    """At most how many times what it is about ``node`` puts together; a literal counts for nothing beside others."""
+    """An upper bound on the size of the result of ``node``, as a multiple of its input; literals count as 0."""
     kind = node["type"]
     inner = [_growth(child) for child in node["children"] if isinstance(child, dict)]
     if kind == "literal":
@@ -377,7 +376,7 @@ def _growth(node: Mapping[str, Any]) -> int:
         return max(1, sum(inner))
     if kind in ("comparator", "or_expression", "and_expression"):
         return max(1, *inner)
-    # Each part is about what the one before it gives.
+    # Each part takes the result of the one before it.
     return math.prod(max(1, each) for each in inner)
 
 
@@ -408,17 +407,17 @@ _RESULTS: Final[Mapping[str, Kind]] = {
     "join": "text",
     "type": "text",
 }
-"""What functions give; of those that are missing it depends."""
+"""The result types of functions; those of missing functions depend on their arguments."""
 
 
 class _Check:
-    """What each part of a rule is, and whether the parts that it names are there."""
+    """Infers the shape of each part of a rule, and checks that its fields exist."""
 
     def __init__(self, source: Source, made: Collection[str]) -> None:
         self._source, self._subject, self._made = source, SUBJECTS[source], made
 
     def shape(self, node: Mapping[str, Any], at: Shape | None) -> Shape | None:
-        """What ``node`` gives where it is about ``at``; raises :class:`RuleError` for what can never be."""
+        """The shape of the result of ``node`` for an input of shape ``at``; raises :class:`RuleError` if impossible."""
         children = node["children"]
         match node["type"]:
             case "field":
@@ -467,7 +466,7 @@ class _Check:
             case "expref":
                 raise RuleError("`&` is where no function takes it", "write the expression without the `&`")
             case _:
-                # Both sides of `&&` and `||`, either of which is the result.
+                # `&&` and `||`: either side may be the result.
                 return _common([self.shape(child, at) for child in children])
 
     def _field(self, name: str, at: Shape | None) -> Shape | None:
@@ -527,7 +526,7 @@ class _Check:
 
 
 def _check_literal(shape: Shape | None, node: Mapping[str, Any], source: Source) -> None:
-    """Refuse a literal that ``shape`` never is."""
+    """Refuse a comparison with a literal that ``shape`` can never equal."""
     if shape is None or node["type"] != "literal" or node["value"] is None:
         return
     value = node["value"]
@@ -567,7 +566,7 @@ def _kind_of(value: object) -> Kind | None:
 
 
 def _items(at: Shape | None, source: Source) -> Shape | None:
-    """What the items of ``at`` are."""
+    """The shape of the items of ``at``."""
     if at is None or at.kind == "list":
         return None if at is None else at.items
     raise RuleError(f"{at.name} is a {at.kind}, which has no items", _compared(at.kind, source))
@@ -578,12 +577,12 @@ def _list_of(items: Shape | None) -> Shape:
 
 
 def _common(shapes: list[Shape | None]) -> Shape | None:
-    """The one shape that all of ``shapes`` are; ``None`` where they differ."""
+    """The shape that all of ``shapes`` have; ``None`` if they differ."""
     return shapes[0] if shapes and all(shape is shapes[0] for shape in shapes) else None
 
 
 def _check_reference(name: str, place: int, is_reference: bool) -> None:
-    """Refuse an expression with `&` that a function does not take there, and one without where it wants that."""
+    """Refuse an argument with `&` that must not have it, and one without `&` that needs it."""
     signature = _FUNCTIONS[name]["signature"]
     wanted = signature[min(place, len(signature) - 1)]["types"] == ["expref"]
     if is_reference and not wanted:
@@ -593,7 +592,7 @@ def _check_reference(name: str, place: int, is_reference: bool) -> None:
 
 
 def _check_function(name: str, arguments: int) -> None:
-    """JMESPath itself looks up a function only when it is called, which `||` and `&&` may put off for ever."""
+    """Refuse unknown functions: JMESPath looks one up only at its call, which `||` and `&&` may skip."""
     entry = _FUNCTIONS.get(name)
     if entry is None:
         known = ", ".join(sorted(_FUNCTIONS))

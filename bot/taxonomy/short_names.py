@@ -1,4 +1,4 @@
-"""How people name a capability: its id, the end of its id, or its name, as long as only one is meant (pure)."""
+"""Short names of capabilities: the id, the end of the id, or the name, if it is unambiguous (pure)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LONGEST_SHOWN: Final = 64
 
 
 class UnknownCapabilityError(Exception):
-    """Nobody can tell which capability is meant; its text says so, and what may have been."""
+    """A text means no capability, or several; the message suggests some."""
 
 
 class ShortNames:
-    """The capabilities of a taxonomy by all that people may call them."""
+    """Finds the capabilities of a taxonomy by their short names."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
@@ -29,14 +29,14 @@ class ShortNames:
         for capability in self._taxonomy.capabilities:
             for name in {*_ends(capability.id), _plain(capability.name)}:
                 found.setdefault(name, {})[capability.id] = None
-        # A whole id means its capability, whatever else ends so.
+        # A full id always means its capability, even if other ids end with it.
         ids = {_plain(id): (id,) for id in self._taxonomy.by_id}
         return {name: tuple(meant) for name, meant in found.items()} | ids
 
     def find(self, text: str, *, helpful: bool = True) -> str:
         """The id of the capability that ``text`` means; raises :class:`UnknownCapabilityError`.
 
-        A ``helpful`` error says what may have been meant, which takes time to find.
+        A ``helpful`` error suggests capabilities, which takes time.
         """
         meant = self._meant.get(_plain(text), ())
         if len(meant) == 1:
@@ -54,16 +54,16 @@ class ShortNames:
 
 
 def is_end(text: str, id: str) -> bool:
-    """Whether ``text`` is the ``id`` of a capability, or the end of it."""
+    """Whether ``text`` is the capability ``id``, or the end of it."""
     return _plain(text) in _ends(id)
 
 
 def _ends(id: str) -> frozenset[str]:
-    """What ``id`` ends in, whole parts at a time, and it itself."""
+    """``id`` and its ends, at the dots."""
     parts = id.split(".")
     return frozenset(_plain(".".join(parts[place:])) for place in range(len(parts)))
 
 
 def _plain(text: str) -> str:
-    """``text`` without what people write in different ways: case, white space, hyphens."""
+    """``text`` with case, white space and hyphens normalised."""
     return re.sub(r"[\s_-]+", "-", text.casefold()).strip("-")

@@ -1,6 +1,6 @@
-"""Edits of exemplar files as texts: rows that are added, and labels that rows are given (pure).
+"""Edits the texts of exemplar files: adds rows, and adds labels to rows (pure).
 
-All else stays byte for byte.  The texts edited are those of files that can be read (:mod:`bot.taxonomy.exemplars`).
+All else stays byte for byte.  The files must be valid (:mod:`bot.taxonomy.exemplars`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANS
 from bot.text.compare import normalise
 
 _LINE: Final = 110
-"""Characters of a line of names, if there are names that fit."""
-# What a cell cannot hold: it would end the cell, the row or the file.
+"""Preferred maximum length of a line of names."""
+# Characters that would end the cell, the row or the file.
 _NOT_IN_CELLS: Final = re.compile("[\t\n\r\0]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRow:
-    """A query, the capabilities it exercises and those it only looks like."""
+    """A query, the capabilities it exercises, and those it only resembles."""
 
     turns: tuple[str, ...]
     exercises: tuple[str, ...] = ()
@@ -33,10 +33,10 @@ class NewRow:
 def with_rows(
     files: Mapping[str, str], rows: Iterable[NewRow], path: str, prefix: str, head: str = "\t".join(HEADER) + "\n"
 ) -> dict[str, str]:
-    """The texts of ``files`` that change so that they hold ``rows``; all files are there by path.
+    """The changed texts among ``files`` (all exemplar files by path) after ``rows`` are added.
 
-    A query that a row, or its translation, has already is not added: that row is given its labels.  The others go to
-    the file at ``path`` under ids of ``prefix`` and a number; where there is no such file, it begins with ``head``.
+    If a row or its translation already has the query, that row gets the labels.  Other queries are appended to the file
+    at ``path``, with ids of ``prefix`` and a number; a new file begins with ``head``.
     """
     tables = {name: _TableLines(text, is_translation(name)) for name, text in files.items()}
     by_id = {id: (table, place) for table in tables.values() if not table.translates for id, place in table.ids.items()}
@@ -64,13 +64,13 @@ def with_rows(
 
 
 def table_head(comments: Sequence[str], capabilities: Iterable[str]) -> str:
-    """What an exemplar file begins with, with short names for those of ``capabilities`` that can have one."""
+    """The beginning of an exemplar file, with short names for those of ``capabilities`` that can have one."""
     lines = (*(f"# {line}" for line in comments), *_directives(short_names(capabilities)), "\t".join(HEADER))
     return "\n".join(lines) + "\n"
 
 
 def short_names(capabilities: Iterable[str]) -> dict[str, str]:
-    """Short names for ``capabilities``: the last part of an id with several, where no other name is the same."""
+    """Short names for ``capabilities``: the last part of an id of several parts, if it is unique."""
     ids = tuple(dict.fromkeys(capabilities))
     parts = [id.rpartition(".")[2] for id in ids]
     return {
@@ -81,7 +81,7 @@ def short_names(capabilities: Iterable[str]) -> dict[str, str]:
 
 
 def merged(rows: Iterable[NewRow]) -> list[NewRow]:
-    """``rows`` with one for each text, in the order in which texts come first; what is exercised is no lookalike."""
+    """``rows`` merged by text, in the order of first appearance; an exercised capability is no lookalike."""
     found: dict[str, NewRow] = {}
     for row in rows:
         turns = tuple(map(as_cell, row.turns))
@@ -98,12 +98,12 @@ def merged(rows: Iterable[NewRow]) -> list[NewRow]:
 
 
 def as_cell(turn: str) -> str:
-    """``turn`` as a cell holds it: on one line, with spaces for tabs."""
+    """``turn`` as a cell: on one line, with spaces in place of tabs."""
     return _NOT_IN_CELLS.sub(" ", turn)
 
 
 def _directives(names: Mapping[str, str]) -> list[str]:
-    """Lines that say what ``names`` stand for."""
+    """The directives that define ``names``."""
     lines: list[str] = []
     for name, id in names.items():
         said = f"{name}={id}"
@@ -115,7 +115,7 @@ def _directives(names: Mapping[str, str]) -> list[str]:
 
 
 def _free_ids(prefix: str, count: int, taken: Mapping[str, object]) -> list[str]:
-    """As many ids after the last one of ``prefix`` that is taken."""
+    """``count`` ids after the last one of ``prefix`` in ``taken``."""
     numbers = [int(id[len(prefix) :]) for id in taken if id.startswith(prefix) and id[len(prefix) :].isdecimal()]
     first = max(numbers, default=0) + 1
     return [f"{prefix}{number:04}" for number in range(first, first + count)]
@@ -123,7 +123,7 @@ def _free_ids(prefix: str, count: int, taken: Mapping[str, object]) -> list[str]
 
 @dataclass(slots=True)
 class _TableLines:
-    """The lines of one file: ``ids`` says in which line (from 0) the row of an id is."""
+    """The lines of one file; ``ids`` maps the id of a row to its line (from 0)."""
 
     text: str
     translates: bool
@@ -138,14 +138,14 @@ class _TableLines:
         self.ids = {row.partition("\t")[0]: line - 1 for line, row in self._table.rows if not row.startswith("#")}
 
     def texts(self) -> Iterable[tuple[str, str]]:
-        """The id of each row, and its text as far as it tells queries apart."""
+        """The id and the normalised text of each row."""
         first = len(self._table.header) - 1
         lines = self.text.split("\n")
         for id, place in self.ids.items():
             yield id, normalise(lines[place].rstrip("\r\t").split("\t")[first:])
 
     def label(self, place: int, exercises: Sequence[str], resembles: Sequence[str]) -> None:
-        """Give the row in line ``place`` further labels and lookalikes."""
+        """Add labels and lookalikes to the row in line ``place``."""
         if resembles and self._table.header == SHORT_HEADER:
             self._add_column()
         lines = self.text.split("\n")
@@ -157,7 +157,7 @@ class _TableLines:
         self.text = "\n".join(lines)
 
     def append(self, id: str, row: NewRow) -> None:
-        """A row at the end."""
+        """Append a row."""
         labels = self._with_labels("", row.exercises)
         looks = self._with_labels("", row.resembles)
         if looks and self._table.header == SHORT_HEADER:
@@ -177,7 +177,7 @@ class _TableLines:
         return name if word is None else word.text
 
     def _add_column(self) -> None:
-        """Give a file without lookalikes an empty column of them."""
+        """Add an empty column of lookalikes to a file without one."""
         lines = self.text.split("\n")
         header = next(place for place, line in enumerate(lines) if line.strip() and line.lstrip("\ufeff")[0] != "#")
         for place, cell in ((header, HEADER[2]), *((place, "") for place in self.ids.values())):

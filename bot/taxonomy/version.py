@@ -1,4 +1,4 @@
-"""Whether a taxonomy may follow another: its version, what it retires, and what it declares (docs/taxonomy.md)."""
+"""Checks whether a taxonomy may follow another: version, retired ids and declarations (docs/taxonomy.md)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from bot.taxonomy.model import Taxonomy
 
 
 def succession_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
-    """Every fault of ``new`` as what follows ``old``; ``document`` is the file that ``new`` was read from."""
+    """All faults of ``new`` as the successor of ``old``; ``document`` is the file of ``new``."""
     version = version_problem(old, new, document)
     return (*(() if version is None else (version,)), *declaration_problems(old, new, document))
 
 
 def declaration_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
-    """Those of the faults that do not hang on exemplars: what is retired, and what capabilities say that they were."""
+    """The faults that do not depend on exemplars: those of retired ids and declared origins."""
     return (*_retired(old, new, document), *_origins(old, new, document))
 
 
 def version_problem(old: Taxonomy, new: Taxonomy, document: Document) -> Problem | None:
-    """What is wrong with the version of ``new``, and which is right; ``None`` where nothing is.
+    """The fault of the version of ``new``, with the right one; ``None`` without a fault.
 
-    Right is exactly the next one of the step that the weightiest change asks for, so that versions tell how much a
-    change means.
+    The right one is exactly the next version for the largest step among the changes, so that versions show the weight
+    of a change.
     """
     right = required_version(old, new)
     if new.version == right:
@@ -43,7 +43,7 @@ def version_problem(old: Taxonomy, new: Taxonomy, document: Document) -> Problem
 
 
 def _retired(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
-    """Ids that were used and could be used again."""
+    """Removed ids that are not retired, and so could be reused."""
     retired = set(new.retired)
     for id in old.by_id:
         if id not in new.by_id and id not in retired:
@@ -55,7 +55,7 @@ def _retired(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Probl
 
 
 def _origins(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
-    """Origins of capabilities that existed beside what they name, and wholes that are split here into one part."""
+    """Capabilities that existed beside their declared origin, and new splits into a single part."""
     declared = Counter(item.split for item in new.capabilities)
     for place, item in enumerate(new.capabilities):
         if item.id not in old.by_id:

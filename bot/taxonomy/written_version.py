@@ -1,4 +1,4 @@
-"""The version in the text of a taxonomy file, however YAML lets people write it (pure)."""
+"""Reads and replaces the version in the text of a taxonomy file, in any form of YAML (pure)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
 def read_version(content: str | bytes) -> str | None:
-    """The version in ``content``, which may be faulty after it; ``None`` where there is none.
+    """The version in ``content``, which may be invalid after it; ``None`` without a version.
 
-    The text is read up to the version only, so that it costs little for a file that has it at the top.
+    Reading stops at the version, so it is fast for a file that has it at the top.
     """
     event = _version_event(content)
     return None if event is None or not _VERSION.fullmatch(event.value) else str(event.value)
@@ -27,7 +27,7 @@ def read_version(content: str | bytes) -> str | None:
 def with_version(text: str, file: str, version: str) -> str:
     """The valid ``text`` of the taxonomy ``file`` with another version; all else stays byte for byte.
 
-    Raises :class:`InputError` where that cannot be, for example because an alias takes the version from elsewhere.
+    Raises :class:`InputError` if that is impossible, for example because the version is an alias.
     """
     plain = text.removeprefix("\ufeff")
     mark = text[: len(text) - len(plain)]
@@ -35,7 +35,7 @@ def with_version(text: str, file: str, version: str) -> str:
     if event is not None and event.value == version:
         return text
     if event is not None:
-        # An anchor or a tag may be before the value, and quotes around it.
+        # The value may have an anchor or a tag before it, and quotes around it.
         start = plain.rfind(event.value, _index(event.start_mark), _index(event.end_mark))
         written = plain[:start] + version + plain[start + len(event.value) :]
         if start >= 0 and _says(written, file) == {**_says(plain, file), _KEY: version}:
@@ -50,7 +50,7 @@ def _says(text: str, file: str) -> dict[str, object]:
 
 
 def _version_event(content: str | bytes) -> yaml.ScalarEvent | None:
-    """The value of the key ``version`` of the outermost mapping, if it is a single value."""
+    """The value of the top-level key ``version``, if it is a scalar."""
     depth, is_key, found = 0, True, False
     try:
         for event in yaml.parse(content, Loader=yaml.CSafeLoader):
@@ -73,5 +73,5 @@ def _version_event(content: str | bytes) -> yaml.ScalarEvent | None:
 
 
 def _index(mark: Any) -> int:
-    """The place in the text; libyaml gives it for every event."""
+    """The position in the text, which libyaml gives for every event."""
     return int(mark.index)

@@ -1,1 +1,1 @@
-"""Strings in, strings out: comparison, digests, secrets and personal data hidden, “did you mean”."""
+"""Functions from strings to strings: comparison, digests, “did you mean”, masking of secrets and personal data."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Final
 
 _LONGEST: Final = 100
-"""Characters of a name that may be a slip of another: to compare long texts takes long, and nobody means them."""
+"""Longer names get no suggestion: comparing them is slow, and they are no typing errors."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; perhaps you meant 'x'"`` for the nearest of ``known``, or an empty string."""
+    """``"; perhaps you meant 'x'"`` for the nearest of ``known``, or an empty string."""
     if len(name) > _LONGEST:
         return ""
     near = difflib.get_close_matches(name, sorted(known), n=1)

@@ -1,4 +1,4 @@
-"""Names for plain data: the same data, the same name, on every machine."""
+"""Digests of plain data, equal on every machine."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ LENGTH: Final = 24
 
 
 def digest(value: object) -> str:
-    """A digest of plain data: 24 hexadecimal digits of SHA-256 over its canonical JSON."""
+    """The first 24 hexadecimal digits of SHA-256 over the canonical JSON of ``value``."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:LENGTH]

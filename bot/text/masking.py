@@ -1,11 +1,11 @@
-"""Masks secrets and personal data in everything that is shown.
+"""Masks secrets and personal data in all output.
 
-Text and Markdown mask each text that they quote (:func:`masked`).  JSON is masked as a whole where it is written
-(:func:`masked_json`), so that no output is forgotten.  Files that are data to be used stay as they are: entries, eval
-sets, exports, and the document of facts between the two jobs on GitHub.
+Text and Markdown mask each text that they quote (:func:`masked`).  JSON is masked as a whole when it is written
+(:func:`masked_json`), so that no field is forgotten.  Data files are not masked: entries, eval sets, exports, and the
+document of facts between the two jobs on GitHub.
 
-Personal data is what the platform's config says: callers set the detector once with :func:`mask_by`, before anything
-is shown.  Until then everything but names is masked.
+The platform's config decides which personal data is masked: callers set the detector once with :func:`mask_by`,
+before any output.  The default detector masks everything but names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 _ENTRY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,79}-[0-9a-f]{8}")
-"""An id as :func:`bot.curator.entry.entry_id` makes it; a key of that form would have no capital letter."""
+"""An entry id (:func:`bot.curator.entry.entry_id`).  Providers' keys do not match, since they have capital letters."""
 
 _NOT_PLAIN: Final = re.compile(r"[^ -~\n]")
 
@@ -36,20 +36,19 @@ _detector: list[Detector] = []
 def mask_by(detector: Detector) -> None:
     """From now on, mask the personal data that ``detector`` finds.
 
-    One process shows one platform: a command opens one (``--repo``), a job of the Action reads its own repository, and
-    a server is given one at its start (the class ``Desk``), so that what is set anew is the same config
-    or a newer state of it.
+    A global is safe because a process serves one platform: a command opens one (``--repo``), a job of the Action reads
+    its own repository, and a server gets one at its start.  A second call sets a newer state of the same config.
     """
     _detector[:] = [detector]
 
 
 def masked(text: str) -> str:
-    """``text`` as it may be shown; the id of an entry is shown as it is, even one that begins like a key (`sk-…`)."""
+    """``text`` safe to show.  Entry ids are not masked, even if they begin like a key (`sk-…`)."""
     return masked_together([text])[0]
 
 
 def masked_together(texts: Iterable[str]) -> list[str]:
-    """``texts`` as they may be shown, as the turns of a query: a value has the same stand-in in all of them."""
+    """``texts`` (such as the turns of a query) safe to show; a value has the same placeholder in all of them."""
     given = list(texts)
     shown = iter(masked_with(_current(), [text for text in given if not _ENTRY.fullmatch(text)]))
     return [text if _ENTRY.fullmatch(text) else next(shown) for text in given]
@@ -57,7 +56,7 @@ def masked_together(texts: Iterable[str]) -> list[str]:
 
 def _current() -> Detector:
     if not _detector:
-        # Only here, since `incumbent --help` masks nothing.
+        # A late import: `incumbent --help` masks nothing.
         from bot.text.personal_data.detector import Detector
 
         _detector.append(Detector())
@@ -75,7 +74,7 @@ def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
 
 
 def may_be_masked_part(shown: str, text: str) -> bool:
-    """Whether ``shown`` may be a part of ``text`` that was masked."""
+    """Whether ``shown`` may be a masked part of ``text``."""
     from bot.text.personal_data.stand_ins import PLACEHOLDER
 
     place = 0
@@ -88,9 +87,9 @@ def may_be_masked_part(shown: str, text: str) -> bool:
 
 
 def masked_data(data: Json) -> Json:
-    """``data`` with every text in it masked, names too; names that then are the same are numbered.
+    """``data`` with all its texts and keys masked; keys that are equal after masking are numbered.
 
-    A number that would be masked as a text has the stand-in, which is a text.
+    A number that would be masked as a text becomes the placeholder, a text.
     """
     if isinstance(data, str):
         return masked(data)
@@ -112,7 +111,7 @@ def masked_data(data: Json) -> Json:
 
 
 def masked_number(data: int | float | None) -> Json:
-    """``data``, or what stands for it if it would be masked as a text."""
+    """``data``, or its placeholder if its digits would be masked as a text."""
     from bot.text.personal_data.plain_text import digits_of
 
     digits = digits_of(data)
@@ -121,7 +120,7 @@ def masked_number(data: int | float | None) -> Json:
 
 
 def masked_json(data: Json, indent: int | None = 2) -> str:
-    """``data`` masked, as JSON in which each character that shows nothing is written as an escape (``\\u202e``)."""
+    """``data`` masked, as JSON that writes each invisible character as an escape (``\\u202e``)."""
     text = json.dumps(masked_data(data), ensure_ascii=False, indent=indent)
     return _NOT_PLAIN.sub(lambda found: _escaped(found[0]), text)
 

@@ -1,8 +1,8 @@
-"""What looks like a secret is named by its place and never repeated: its author may have overlooked it.
+"""Finds text that looks like a secret, so that reports give its place and never repeat it.
 
-The forms of providers' keys are those of `detect-secrets`, by its named detectors.  Its detectors of entropy and of
-keywords are not used, since they fire on prose, and neither are those whose patterns take quadratic time or whose form
-is also that of an order number: for these, and for what it does not know, the forms are here.
+The patterns of providers' keys come from the named detectors of `detect-secrets`.  Its detectors of entropy and of
+keywords are not used, since they fire on prose.  Detectors that take quadratic time or match order numbers are not used
+either.  This module has patterns of its own for those, and for keys that the library does not know.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bot.text.personal_data.plain_text import PlainText
 
 STAND_IN = "[looks like a secret]"
 
-# Forms that providers document for their keys, and words that people put before a secret.  Each begins at the beginning
-# of a word, so that no text is gone over many times.
+# Forms that providers document for their keys, and words that people put before a secret.  Each match begins at the
+# beginning of a word, so that the search does not go over a text many times.
 _SECRET = re.compile(
     r"""
       (?<![\w-])(?:
@@ -56,10 +56,10 @@ _SECRET = re.compile(
     """,
     re.VERBOSE,
 )
-# `sk` is a language and a part of many names, so this form counts only where it looks random.
+# `sk` is also a language code and a part of many names, so this form counts only where it looks random.
 _SHORT_PREFIX = re.compile(r"(?<![\w-])sk-[A-Za-z0-9_-]{16,}")
 
-# Of these, what is unlikely in invented text.
+# The forms that are unlikely in invented text.
 _KEY = re.compile(
     r"""
       (?<![\w-])(?:
@@ -84,7 +84,7 @@ _KEY = re.compile(
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:\s|\\{1,4}[nr]){0,9}[A-Za-z0-9+/=]{40}")
 _ACCOUNT = re.compile("AC[0-9a-z]{32}")
-"""Names an account at Twilio: to be masked, and no key by itself."""
+"""The id of a Twilio account: masked, but not a key by itself."""
 
 _MADE_UP = re.compile(
     r"""
@@ -95,9 +95,9 @@ _MADE_UP = re.compile(
     """,
     re.VERBOSE,
 )
-"""Placeholders, and what the documentation of GitHub, Google, Telegram and others shows as a key."""
+"""Placeholders, and the example keys in the documentation of GitHub, Google, Telegram and others."""
 
-# What each of those forms has, and hardly any text: looking for it first is many times quicker.
+# Each of those forms contains one of these, and few texts do: this search first is many times faster.
 _UNBROKEN = re.compile(r"[A-Za-z0-9_-]{15}")
 _WORD = re.compile("passw|secret|api|token|sig=")
 _OF_PROVIDER = re.compile(
@@ -108,14 +108,14 @@ _OF_PROVIDER = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-# A key may be longer than its form says, and what is left of it would be a part of the secret.
+# A key may be longer than its form says, and the rest of it is still a part of the secret.
 _REST = re.compile(r"[\w+/=%~-]*(?:\.[\w+/=%~-]+)*", re.ASCII)
 _CAPITALS = re.compile("[0-9A-Z]+")
 _RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12}")
 
 
 def redacted(text: str) -> str:
-    """``text`` with a stand-in for whatever looks like a secret."""
+    """``text`` with :data:`STAND_IN` in place of everything that looks like a secret."""
     shown, at, plain = [], 0, PlainText(text)
     for start, end in sorted(_places(plain.text)):
         start, end = plain.place(start), plain.place(end - 1) + 1
@@ -126,12 +126,12 @@ def redacted(text: str) -> str:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether something in ``text`` looks like a secret."""
+    """Whether ``text`` contains something that looks like a secret."""
     return next(_places(PlainText(text).text), None) is not None
 
 
 def holds_key(text: str) -> bool:
-    """Whether ``text`` holds what can hardly be anything else than a key of a provider."""
+    """Whether ``text`` almost certainly contains a provider's key."""
     text = PlainText(text).text
     if not _may_hold_secret(text):
         return False
@@ -156,7 +156,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_providers(text: str) -> Iterator[re.Match[str]]:
-    """Matches of the library's forms, without words in capitals, which have no digit, and parts of longer numbers."""
+    """Matches of the library's patterns, except words without a digit and parts of longer numbers."""
     if _OF_PROVIDER.search(text):
         for form in _forms():
             for found in form.finditer(text):
@@ -171,7 +171,7 @@ def _is_part_of_number(found: re.Match[str]) -> bool:
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
-    # Loading the library takes long, and few texts need it.
+    # The library is slow to load, and few texts need it.
     from detect_secrets.plugins.aws import AWSKeyDetector
     from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
     from detect_secrets.plugins.discord import DiscordBotTokenDetector
@@ -204,7 +204,7 @@ def _forms() -> tuple[re.Pattern[str], ...]:
 
 
 def _is_random(key: str) -> bool:
-    """Whether ``key`` looks random, and not like words and numbers that hyphens join."""
+    """Whether ``key`` looks random, unlike words and numbers joined by hyphens."""
     if not re.search("[0-9]", key):
         return False
     return (re.search("[a-z]", key) is not None and re.search("[A-Z]", key) is not None) or _RUN.search(key) is not None

@@ -1,4 +1,4 @@
-"""Agent specifications: one reader per format, all filling :class:`bot.intake.specification.Specification`."""
+"""Agent specifications: one reader per format, each returns a :class:`bot.intake.specification.Specification`."""
 
 from bot.intake.agents.reading import read_specification
 

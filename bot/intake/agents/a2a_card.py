@@ -1,7 +1,7 @@
-"""A2A agent cards (protocol versions 0.1 to 1.0): how an agent presents itself to other agents.
+"""A2A agent cards (protocol versions 0.1 to 1.0), in which an agent describes itself to other agents.
 
-A card has skills, not tools: which tools the agent calls, and what it knows, stays undeclared.  Version 1.0 wraps each
-security scheme in a key that names its type, and its requirements in ``schemes``
+A card has skills, not tools: tools and knowledge stay undeclared.  Version 1.0 wraps each security scheme in a key that
+names its type, and its requirements in ``schemes``
 (https://a2a-protocol.org, ``AgentCard``).
 """
 
@@ -21,7 +21,7 @@ _USUAL_KEYS: Final = (
     *("protocolVersion", "supportedInterfaces", "capabilities", "url", "preferredTransport"),
     *("defaultInputModes", "defaultOutputModes"),
 )
-# Version 1.0 names the type of a scheme by the key around it.
+# In version 1.0 the key around a scheme names its type.
 _WRAPPED: Final = {
     "apiKeySecurityScheme": "apiKey",
     "httpAuthSecurityScheme": "http",
@@ -29,7 +29,7 @@ _WRAPPED: Final = {
     "openIdConnectSecurityScheme": "openIdConnect",
     "mtlsSecurityScheme": "mutualTLS",
 }
-# How early cards name what later ones describe.
+# Names in early cards for schemes that later ones describe.
 _EARLY: Final[dict[str, dict[str, Data]]] = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "oauth": {"type": "oauth2"},
@@ -39,14 +39,14 @@ _EARLY: Final[dict[str, dict[str, Data]]] = {
 
 
 def _fits(document: Document) -> bool:
-    """A card names itself and has two or more of the keys that say how to reach it; without skills, four or more."""
+    """A card has a name and at least two of the usual keys; without skills at least four."""
     root = Parsed("", document).root
     known = sum(not _value(root, key).absent for key in _USUAL_KEYS)
     return bool(root["name"].text) and known >= (2 if root["skills"].is_list else 4)
 
 
 def _value(place: Node, key: str) -> Node:
-    """The value of ``key`` as JSON spells it, or as the protocol's own definition does (``security_schemes``)."""
+    """The value of ``key`` in JSON's spelling, or in that of the protocol definition (``security_schemes``)."""
     return place[key] if place.has(key) else place[re.sub(r"[A-Z]", lambda match: f"_{match.group().lower()}", key)]
 
 
@@ -75,13 +75,13 @@ def _described(skill: Node) -> str:
 
 
 def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDeclaration, ...] | None:
-    """What the card and its skills require; schemes that nothing requires are remarked and declare nothing."""
+    """The auth that the card and its skills require; schemes that nothing requires get a note and declare nothing."""
     schemes = {name: _scheme(name, place) for name, place in _value(root, "securitySchemes").entries}
     security = Security(package, schemes, _named, "define it under securitySchemes")
     required = []
     for place in (root, *skills):
         for requirement in (place["security"], _value(place, "securityRequirements")):
-            # An empty list of version 1.0 is as good as none, since its encoding does not tell the two apart.
+            # In version 1.0 an empty list equals a missing one, since its encoding cannot distinguish them.
             if requirement.items or requirement.path[-1] == "security":
                 alternatives = security.alternatives(requirement)
                 if alternatives is not None:
@@ -100,7 +100,7 @@ def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDe
 
 
 def _told_before_schemes(root: Node) -> tuple[AuthDeclaration, ...]:
-    """What the ``authentication`` of early cards names: any one of several schemes, of which the first counts."""
+    """The auth in ``authentication`` of early cards: the first of the alternative schemes."""
     for named in root["authentication"]["schemes"].items[:1]:
         word = re.sub(r"[\W_]", "", named.text.casefold())
         mode, _ = scheme_mode(Node(named.source, named.path, _EARLY.get(word, {"type": word})))

@@ -1,4 +1,4 @@
-"""``agent.yaml``: the product's own plain form of an agent specification, for any platform."""
+"""``agent.yaml``: the product's own format of an agent specification, for any platform."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AgentTool(FileModel):
 
     @property
     def named_parameters(self) -> tuple[Parameter, ...]:
-        """The parameters, whichever way they are given."""
+        """The parameters, from either form."""
         if isinstance(self.parameters, dict):
             return tuple(Parameter(name=name, description=text) for name, text in self.parameters.items())
         return tuple(Parameter(name=name) for name in self.parameters)
@@ -89,7 +89,7 @@ class AgentFile(FileModel):
 
 
 class WholeAgentFile(AgentFile):
-    """An ``agent.yaml`` that extends nothing, and so says who the agent is."""
+    """An ``agent.yaml`` that extends nothing, and so must name the agent."""
 
     name: Text
     platform: Text
@@ -101,10 +101,10 @@ _SAYS: Final = "declared in agent.yaml"
 def lay_over(
     base: Specification, own: Specification, agent: AgentFile, document: Document, limits: Limits
 ) -> Specification:
-    """``base`` with what the ``agent`` in ``document`` says, which ``own`` is by itself.
+    """``base`` overridden by the ``agent`` in ``document``; ``own`` is the specification of ``agent`` alone.
 
-    A tool that ``base`` has takes over the fields that are given for it; any other tool is a new one and must say its
-    ``protocol``, so that a slip in a name adds no tool.  Raises :class:`InputError` with all such slips.
+    Given fields override those of a tool in ``base``.  Any other tool is new and must have a ``protocol``, so that a
+    mistyped name adds no tool.  Raises :class:`InputError` with all such names.
     """
     problems: list[Problem] = []
     tools = _tools(base, own, agent, document, problems)
@@ -116,7 +116,7 @@ def lay_over(
         raise InputError(problems)
     auth = own.auth if agent.auth_modes is not None else _layered_auth(base, tools)
     decided = tuple(unknown_effect(tool.name) for tool in agent.tools or () if "effect" in tool.model_fields_set)
-    # What a remark asks for is done.
+    # Drop notes that ask for an effect which is now given.
     notes = [*(note for note in base.notes if not note.message.endswith(decided)), *own.notes]
     if agent.auth_modes is not None:
         notes += _disagreements(agent, tools, document)
@@ -159,7 +159,7 @@ def _tools(
 
 
 def _overridden(base: Tool, said: AgentTool, own: Tool) -> Tool:
-    """``base`` with the fields that ``agent.yaml`` gives, absent ones as they were."""
+    """``base`` with the fields given in ``agent.yaml``; absent fields are unchanged."""
     given = said.model_fields_set - {"name"}
     changes: dict[str, Any] = {key: getattr(own, key) for key in given}
     if not changes:
@@ -170,7 +170,7 @@ def _overridden(base: Tool, said: AgentTool, own: Tool) -> Tool:
 
 
 def _layered_auth(base: Specification, tools: tuple[Tool, ...] | None) -> tuple[AuthDeclaration, ...] | None:
-    """The modes of ``base``, without those of tools that have another one now, and with these."""
+    """The modes of ``base`` after tools changed theirs: without modes no longer used, with the new ones."""
     before = {tool.auth for tool in base.tools or ()}
     after = {tool.auth: tool for tool in reversed(tools or ()) if tool.auth is not None}
     kept = [item for item in base.auth or () if item.mode in after or item.mode not in before]
@@ -180,7 +180,7 @@ def _layered_auth(base: Specification, tools: tuple[Tool, ...] | None) -> tuple[
 
 
 def _disagreements(agent: AgentFile, tools: tuple[Tool, ...] | None, document: Document) -> list[Problem]:
-    """A remark on the first tool of each mode that ``auth_modes`` does not name."""
+    """A note on the first tool of each mode that is not in ``auth_modes``."""
     odd: dict[str, Tool] = {}
     for tool in tools or ():
         if tool.auth is not None and tool.auth not in (agent.auth_modes or ()):
@@ -201,10 +201,10 @@ Item = TypeVar("Item")
 def read_bases(
     snapshot: Snapshot, path: str, source: Parsed, references: Sequence[tuple[Path, str]], limits: Limits
 ) -> Specification:
-    """What the files that ``references`` of ``source`` name declare together.
+    """The joint specification of the files in ``references`` of ``source``.
 
-    Raises :class:`InputError` with the faults of all of them: a file that is missing, outside the folder, broken, of no
-    known format, named twice, or an ``agent.yaml`` itself.
+    Raises :class:`InputError` with the faults of all of them: a file that is missing, outside the folder, broken, of an
+    unknown format, named twice, or itself an ``agent.yaml``.
     """
     faults: list[Problem] = []
     found: list[tuple[Node, Specification]] = []
@@ -230,7 +230,7 @@ def read_bases(
 
 
 def _read(snapshot: Snapshot, path: str, place: Node, limits: Limits) -> Specification:
-    """The specification in the file at ``path``, by the one reader that takes it for its own."""
+    """The specification in the file at ``path``, by the one reader that recognises it."""
     name = snapshot.name(path)
     try:
         content = snapshot.read(path, limits.reading)
@@ -261,7 +261,7 @@ def _read(snapshot: Snapshot, path: str, place: Node, limits: Limits) -> Specifi
 
 
 def _joined(found: Sequence[tuple[Node, Specification]], source: Parsed, limits: Limits) -> Specification:
-    """The specifications as one: the first name, and so on, that any has; tools, auth, knowledge, starters of all."""
+    """The specifications merged: the first name, platform and description; all tools, auth, knowledge, starters."""
     specifications = [specification for _, specification in found]
     notes = list(chain.from_iterable(item.notes for item in specifications))
     tools: list[Tool] = []
@@ -295,7 +295,7 @@ def _joined(found: Sequence[tuple[Node, Specification]], source: Parsed, limits:
 
 
 def _all(parts: Sequence[tuple[Item, ...] | None]) -> tuple[Item, ...] | None:
-    """All parts together; ``None`` if no part says anything."""
+    """All parts together, without duplicates; ``None`` if every part is ``None``."""
     said = [part for part in parts if part is not None]
     return tuple(dict.fromkeys(chain.from_iterable(said))) if said else None
 
@@ -316,7 +316,7 @@ class AgentYamlReader:
         return isinstance(as_mapping(document.data).get("agent"), int)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """Every ``agent.yaml`` with a version under ``agent``, and every broken one, so that its fault is shown."""
+        """Every ``agent.yaml`` with a version under ``agent``, and every broken one, so that its fault is reported."""
         found = []
         for path in snapshot.paths():
             if posixpath.basename(path).casefold() in _NAMES:
@@ -342,7 +342,7 @@ class AgentYamlReader:
         """The agent in the file at ``path``; raises :class:`InputError` with all its faults."""
         document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
         extends = as_mapping(document.data).get("extends") is not None
-        # Before each of them is looked at: a file has room for a hundred thousand.
+        # Check this first: a file has room for a hundred thousand tools.
         count = len(as_list(as_mapping(document.data).get("tools")))
         if count > limits.tools:
             message = f"tools: {count:,} tools, more than the limit of {limits.tools:,}"
@@ -360,13 +360,13 @@ class AgentYamlReader:
 
 
 def _says_version(root: Mapping[str, Data]) -> bool:
-    """Whether ``agent`` holds a version, be it a wrong one; other platforms have names and whole agents there."""
+    """Whether ``agent`` is a version, even a wrong one; other platforms have names or whole agents there."""
     value = root.get("agent", {})
     return re.match(r"[vV]?\d", value) is not None if isinstance(value, str) else not isinstance(value, dict | list)
 
 
 def _references(document: Document) -> list[tuple[Path, str]]:
-    """What the file extends, with the place that says so; whatever is no string is left to the model."""
+    """The paths and the references of ``extends``; the model reports values that are not strings."""
     extends = as_mapping(document.data).get("extends")
     if isinstance(extends, str):
         return [(("extends",), extends)]
@@ -439,7 +439,7 @@ def _tool(tool: AgentTool, declared_in: str) -> Tool:
 
 
 def _auth(agent: AgentFile, file: str) -> tuple[AuthDeclaration, ...] | None:
-    """``auth_modes``; without them, what the tools declare."""
+    """The auth in ``auth_modes``; without it, the auth of the tools."""
     if agent.auth_modes is not None:
         return tuple(
             AuthDeclaration(mode=mode, declared_in=f"{file}: auth_modes[{index}]")
@@ -454,7 +454,7 @@ def _auth(agent: AgentFile, file: str) -> tuple[AuthDeclaration, ...] | None:
 
 
 def _remarks(agent: AgentFile, document: Document) -> list[Problem]:
-    """Kinds of knowledge that look like a slip; a kind of one's own is fine where the taxonomy knows it."""
+    """Notes on kinds of knowledge that look mistyped; a custom kind is valid if the taxonomy uses it."""
     return [
         document.problem(
             ("knowledge", index),

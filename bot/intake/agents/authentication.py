@@ -1,4 +1,4 @@
-"""How a tool's calls are authenticated: by plugin manifests, OpenAPI files and agent cards."""
+"""Authentication of tool calls, from plugin manifests, OpenAPI files and agent cards."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _DEFINE: Final = "define it under components.securitySchemes (securityDefinition
 
 
 def _whole(requirement: Node) -> Node:
-    """A requirement of OpenAPI is itself the mapping from schemes to scopes."""
+    """The mapping from schemes to scopes: in OpenAPI the requirement itself."""
     return requirement
 
 
 class Security:
-    """The schemes of one file, and which of them its requirements name; an unknown name is remarked once."""
+    """The security schemes of one file and their use in requirements; an unknown name gets one note."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Security:
         self._undefined: set[str] = set()
 
     def alternatives(self, security: Node) -> Alternatives | None:
-        """What a list of requirements asks for; an empty list asks for nothing, ``None`` says nothing."""
+        """The alternatives in a list of requirements; an empty list requires nothing, ``None`` means not declared."""
         if not security.is_list:
             return None
         found: list[tuple[SecurityScheme, ...]] = [] if security.items else [()]
@@ -60,7 +60,7 @@ class Security:
 
 
 def required_modes(required: Iterable[tuple[Alternatives, Node]]) -> dict[AuthMode, AuthDeclaration]:
-    """The modes that requirements come to, each declared by its scheme, or where the place says if there is none."""
+    """The modes of requirements, each declared by its scheme, or at the given place if it has none."""
     found: dict[AuthMode, AuthDeclaration] = {}
     for alternatives, otherwise in required:
         mode = required_mode(alternatives)
@@ -74,7 +74,7 @@ _PUBLISHED_TYPES: Final[dict[str, AuthMode]] = {
     "OAuthPluginVault": "oauth",
     "ApiKeyPluginVault": "api-key",
 }
-# Types that run although no published schema has them.
+# Types that work although no published schema has them.
 _OTHER_TYPES: Final[dict[str, AuthMode]] = {"EntraOnBehalfOf": "sso", "DynamicClientRegistration": "oauth"}
 _TYPES: Final = {name.casefold(): mode for name, mode in (_PUBLISHED_TYPES | _OTHER_TYPES).items()}
 _TOKENS: Final[frozenset[AuthMode]] = frozenset({"oauth", "sso"})
@@ -84,7 +84,7 @@ _SINGLE_SIGN_ON: Final = re.compile(r"single[\s_-]?sign[\s_-]?on", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class SecurityScheme:
-    """A security scheme of an OpenAPI file; a ``bearer`` token may be an API key as well as an OAuth token."""
+    """A security scheme of an OpenAPI file; a ``bearer`` token may be an API key or an OAuth token."""
 
     name: str
     mode: AuthMode
@@ -93,12 +93,12 @@ class SecurityScheme:
 
 
 Alternatives = tuple[tuple[SecurityScheme, ...], ...]
-"""What an operation requires: any one alternative, all schemes of it; an empty alternative requires nothing."""
+"""The requirements of an operation: all schemes of any one alternative; an empty alternative requires nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeAuth:
-    """The auth of one runtime: ``mode`` and where it was declared, ``None`` if it was not."""
+    """The auth of one runtime: its ``mode`` (``None``: not declared) and the place of the declaration."""
 
     mode: AuthMode | None
     place: Node
@@ -121,19 +121,19 @@ def scheme_mode(scheme: Node) -> tuple[AuthMode, bool]:
 
 
 def tells_single_sign_on(text: str) -> bool:
-    """Whether a name or description says single sign-on: the word SSO, or the phrase."""
+    """Whether a name or description contains the word SSO or the phrase “single sign-on”."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", text)
     return any(word.casefold() == "sso" for word in words) or _SINGLE_SIGN_ON.search(text) is not None
 
 
 def required_mode(alternatives: Alternatives) -> AuthMode:
-    """The mode of the first alternative; of several schemes in it, the one that says most about the user."""
+    """The mode of the first alternative; of its schemes, the one that identifies the user best."""
     modes = {scheme.mode for scheme in alternatives[0]} if alternatives else set()
     return next((mode for mode in _STRENGTH if mode in modes), "none")
 
 
 def read_runtime_auth(package: AgentPackage, runtime: Node) -> RuntimeAuth:
-    """What a runtime of a plugin declares; an unknown type is ``other``, with a note."""
+    """The auth of a plugin's runtime; an unknown type is ``other``, with a note."""
     auth = runtime["auth"]
     kind = auth if auth.text else auth["type"] if auth["type"].text else auth["Type"]
     if not kind.text:
@@ -159,10 +159,10 @@ def settle(
     required: Sequence[tuple[str, Alternatives]],
     defined: Sequence[SecurityScheme],
 ) -> AuthMode | None:
-    """The mode that a runtime's declaration comes to beside its OpenAPI file; ``None`` if the plugin is silent.
+    """The mode of a runtime, from its declaration and its OpenAPI file; ``None`` if the plugin declares none.
 
-    ``required`` is what the runtime's operations require, by name, where the file speaks of it; ``defined`` are the
-    file's schemes if no operation requires any.  An OAuth vault in front of a scheme that says single sign-on is SSO.
+    ``required`` are the declared requirements of the runtime's operations, by name; ``defined`` are the file's schemes
+    if no operation requires any.  An OAuth vault with a scheme for single sign-on is SSO.
     """
     if declared.mode is None:
         return None

@@ -1,4 +1,4 @@
-"""Declarative agents (v1.0–1.8): from ``manifest.json`` over the agent's file to its plugins.
+"""Declarative agents (v1.0–1.8): ``manifest.json``, the agent's file and its plugins.
 
 ``manifest.json`` → ``copilotAgents.declarativeAgents`` (older: ``copilotExtensions.declarativeCopilots``) → the agent →
 ``actions`` → plugins → OpenAPI files.  An agent's file without a manifest is read as well.
@@ -55,7 +55,7 @@ class DeclarativeAgentReader:
         return names_agents(document.data) or _is_agent(document.data)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """Manifests that name an agent; without any, agents' own files; without these, broken files of such a name."""
+        """Manifests that name an agent; else agents' own files; else broken files with such a name."""
         broken: set[str] = set()
 
         def data(path: str) -> Data:
@@ -74,7 +74,7 @@ class DeclarativeAgentReader:
         return found or tuple(sorted(path for path in broken if _USUAL_NAME.fullmatch(base_name(path))))
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
-        """None: an agent's file and its manifest are never both recognised."""
+        """Empty: an agent's file and its manifest are never both recognised."""
         return ()
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
@@ -101,7 +101,7 @@ def _is_agent(data: object) -> bool:
 
 
 def _broken_manifests(snapshot: Snapshot, limits: Limits) -> Iterator[Problem]:
-    """What is wrong with manifests that cannot be read, where an agent's own file is read without one."""
+    """Problems of broken manifests, for an agent's own file that is read without one."""
     for path in snapshot.paths():
         if base_name(path) == MANIFEST:
             try:
@@ -117,7 +117,7 @@ def _agent_places(root: Node) -> tuple[Node, ...]:
 
 
 def _agent_of(package: AgentPackage, manifest: Parsed) -> Parsed:
-    """The one agent that a manifest names; raises :class:`InputError` for several, or if it cannot be read."""
+    """The agent of a manifest; raises :class:`InputError` for several, or if it cannot be read."""
     places = _agent_places(manifest.root)
     if len(places) > 1:
         names = ", ".join(place["file"].text or place["id"].text or place.name for place in places)
@@ -159,7 +159,7 @@ def _read_agent(package: AgentPackage, first: Parsed, agent: Parsed) -> Specific
 
 
 def _plugins(package: AgentPackage, root: Node) -> tuple[list[Plugin], bool]:
-    """The plugins of the agent's actions, and whether none is missing."""
+    """The plugins of the agent's actions, and whether all were read."""
     actions = root["actions"]
     if not actions.absent and not actions.is_list:
         package.note(actions, "actions: not a list, and not read", "write a list of objects with `id` and `file`")
@@ -168,7 +168,7 @@ def _plugins(package: AgentPackage, root: Node) -> tuple[list[Plugin], bool]:
 
 
 def _knowledge(package: AgentPackage, root: Node) -> tuple[Knowledge, ...] | None:
-    """The declared capabilities; the agent's file is its whole declaration, so none there means that it has none."""
+    """The declared capabilities; an agent's file is complete, so an absent list means none."""
     capabilities = root["capabilities"]
     if not capabilities.absent and not capabilities.is_list:
         package.note(capabilities, "capabilities: not a list, and not read", "write a list of objects with `name`")
@@ -205,9 +205,9 @@ def starter_at(strings: LocalisedTexts, place: Node) -> str:
 
 
 class LocalisedTexts:
-    """Texts of an agent or plugin that people see: ``$[file('…')]`` brought in, ``[[keys]]`` in the default language.
+    """Visible texts of an agent or plugin: includes ``$[file('…')]``, puts ``[[keys]]`` in the default language.
 
-    Placeholders such as ``${{APP_NAME_SUFFIX}}`` stay as they are: their values are not part of the package.
+    Placeholders such as ``${{APP_NAME_SUFFIX}}`` stay: their values are not part of the package.
     """
 
     def __init__(self, package: AgentPackage, manifest: Node) -> None:
@@ -216,7 +216,7 @@ class LocalisedTexts:
         self._words: dict[str, str] | None = None
 
     def text(self, place: Node) -> str:
-        """The string at ``place`` as people see it."""
+        """The visible text at ``place``."""
         return _TOKEN.sub(lambda match: self._word(match, place), self.package.include(place, what="the text"))
 
     def _word(self, match: re.Match[str], place: Node) -> str:

@@ -1,8 +1,8 @@
-"""What a call of a tool does to the world – read or write – and how that was decided.
+"""The effect of a tool call – read or write – and the reason for it.
 
-A declaration decides first (``security_info``, MCP annotations), then the HTTP method, then words: the verb of the
-name.  Where nothing tells, or where method and words contradict each other, the effect is ``unknown``.  The rules are
-written out in ``docs/specification.md``.
+Declarations decide first (``security_info``, MCP annotations), then the HTTP method, then words: the verb of the name.
+Without any of these, or if method and words contradict each other, the effect is ``unknown``.
+``docs/specification.md`` has the rules.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ WRITING_METHODS: Final = frozenset({"put", "patch", "delete"})
 METHODS: Final = READING_METHODS | WRITING_METHODS | {"post"}
 _READING_WORDS: Final = tuple([verb] for verb in READ_VERBS)
 _MANY_CALLS: Final = re.compile(r"graph-?ql|\b(?:gql|rpc)\b|(?:json|xml)[-_]?rpc", re.IGNORECASE)
-"""Where one route takes reading and changing calls alike."""
+"""Routes that accept both reading and changing calls."""
 _MANY_CALLS_IN_PROSE: Final = re.compile(
     r"\b(?:GraphQL|(?:JSON|XML)[- ]?RPC)(?: v?[\d.]+)? (?:endpoint|API|gateway|server|calls?|operations?|requests?"
     r"|quer(?:y|ies)|mutations?)\b",
@@ -63,8 +63,8 @@ def effect_of_operation(method: str, route: str, operation_id: str, *prose: str)
     """The effect of a REST operation; ``method`` in lower case.
 
     GET, HEAD, OPTIONS, TRACE and QUERY read; PUT, PATCH and DELETE write.  POST reads if its operationId or the last
-    fixed part of its route says so, else it writes.  Where what the operation is called or said to do plainly
-    contradicts that, its effect is unknown.  ``prose`` are its summary and descriptions.
+    fixed part of its route says so, else it writes.  If the name or the description clearly contradicts that, the
+    effect is unknown.  ``prose`` are its summary and descriptions.
     """
     call = f"{method.upper()} {route}"
     name = effect_of_name(operation_id)
@@ -100,7 +100,7 @@ def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> Effe
             return _unless(EffectReason("write", call), "POST writes", [named])
         return _unless(EffectReason("read", f"{call}; {name.reason}"), named, [_routed(place, "write"), change])
     if name.effect == "write":
-        # A call that changes something may well say what it returns, shows or checks.
+        # The description of a change may also say what the call returns, shows or checks.
         weak = is_weak_with_change if says_plainly(name) else is_weak
         only = _said(_without(weak, stated_only), prose)
         firm = "" if change else _said(_without(weak, stated_answer), prose)
@@ -120,17 +120,17 @@ def _effect_of_post(route: str, operation_id: str, prose: Sequence[str]) -> Effe
 
 
 def _without(weak: Callable[[str], bool], find: Callable[[str], str]) -> Callable[[str], str]:
-    """``find``, which finds nothing where what it finds is ``weak``."""
+    """``find`` without results that are ``weak``."""
     return lambda text: "" if weak(said := find(text)) else said
 
 
 def _begins_doubtfully(words: Sequence[str]) -> bool:
-    """Whether a name of these words begins with a verb that often changes something: ``recordView``."""
+    """Whether the name begins with a verb that often changes something: ``recordView``."""
     return bool(words) and words[0] in DOUBTFUL_WRITE_VERBS and not _runs_query(words)
 
 
 def _takes_many_calls(place: str, name: EffectReason, operation_id: str, prose: Sequence[str]) -> str:
-    """What says that a route takes calls of any kind, unless the operationId tells which this is."""
+    """The reason if a route accepts calls of any kind and the operationId does not say which this is."""
     reads = name.effect == "read" and name.verb != "query" and words_of(operation_id)[:1] == [name.verb]
     if reads or name.effect == "write":
         return ""
@@ -144,12 +144,12 @@ def _takes_many_calls(place: str, name: EffectReason, operation_id: str, prose: 
 
 
 def _runs_query(words: Sequence[str]) -> bool:
-    """Whether a name of these words runs a query, which mostly reads."""
+    """Whether the name says that a query is run, which mostly reads."""
     return words[0] in ("run", "execute") and not {"query", "queries", "search"}.isdisjoint(words)
 
 
 def _reads_doubtfully(place: str) -> str:
-    """That a route ends with a word that may read, or name a thing: ``background-check``, ``view``, ``convert``."""
+    """The reason if a route ends with a word for reading or a noun: ``background-check``, ``view``, ``convert``."""
     place = place.split(":")[-1]
     words = words_of(place)
     may_read = bool(words) and (words[0] in ASKING_VERBS or words[-1] in READ_VERBS)
@@ -157,11 +157,11 @@ def _reads_doubtfully(place: str) -> str:
 
 
 def _names_change(name: EffectReason, operation_id: str, prose: Sequence[str], change: str) -> bool:
-    """Whether the operationId of a reading method, which tells ``name``, is that of a change.
+    """Whether the operationId of a reading method, with the effect ``name``, names a change.
 
-    It is not where the prose uses its verb in a noun (“The cancel policy”).  Where the verb may be a thing
-    (``bookTable``, but ``bookCover``), it is unless the prose says that the call answers or the name ends like several
-    things (``purchaseOrders``).
+    It does not if the prose uses its verb in a noun (“The cancel policy”).  If the verb may be a noun (``bookTable``,
+    but ``bookCover``), it does, unless the prose says that the call answers or the name ends with a plural
+    (``purchaseOrders``).
     """
     words = words_of(operation_id)
     if name.effect != "write" or (not change and any(names_thing(text, name.verb) for text in prose)):
@@ -178,7 +178,7 @@ def _names_change(name: EffectReason, operation_id: str, prose: Sequence[str], c
 
 
 def _doubtfully_named(operation_id: str, prose: Sequence[str]) -> str:
-    """That a reading method without a description is named like a change: ``runJob``, but not ``runQuery``."""
+    """The reason if a reading method without description is named like a change: ``runJob``, but not ``runQuery``."""
     words = words_of(operation_id)
     if len(words) != 2 or words[0] not in ("run", "execute", "store", "issue") or any(map(str.strip, prose)):
         return ""
@@ -187,7 +187,7 @@ def _doubtfully_named(operation_id: str, prose: Sequence[str]) -> str:
 
 
 def _routed_change(route: str) -> str:
-    """That a part of a route plainly says a change: the last, another that is a verb, or an action in its query."""
+    """The reason if a route clearly names a change: in its last part, in a part that is a verb, or in its query."""
     if last := _routed(last_fixed_part(route), "write"):
         return last
     for part in _fixed_parts(route):
@@ -200,7 +200,7 @@ def _routed_change(route: str) -> str:
 
 
 def _routed(place: str, effect: Effect) -> str:
-    """That a route ends with ``place``, if that plainly tells ``effect`` by a verb that it begins or ends with."""
+    """The reason if ``place``, the end of a route, begins or ends with a clear verb of ``effect``."""
     decision, words = effect_of_name(place), words_of(place)
     plain = decision.effect == effect and says_plainly(decision)
     plain = plain and decision.verb.split()[0] in (words[0], words[-1])
@@ -208,19 +208,19 @@ def _routed(place: str, effect: Effect) -> str:
 
 
 def last_fixed_part(route: str) -> str:
-    """The last part of a route that is no parameter: ``/orders/{id}:search`` ends with the call's own name."""
+    """The last part of a route that is not a parameter: ``search`` in ``/orders/{id}:search``."""
     parts = _fixed_parts(route)
     return parts[-1] if parts else ""
 
 
 def _fixed_parts(route: str) -> list[str]:
-    """The parts of a route that are no parameters."""
+    """The parts of a route that are not parameters."""
     path = re.sub(r"\{[^{}]*\}", "", route.split("?")[0])
     return [shortened(part.lstrip(":")) for part in path.split("/") if part.strip(":")]
 
 
 def _unless(decision: EffectReason, because: str, against: Iterable[str]) -> EffectReason:
-    """``decision``, which rests on ``because``; unknown if anything is said ``against`` it."""
+    """``decision``, made ``because`` of a reason; unknown if there is anything ``against`` it."""
     said = next((words for words in against if words), "")
     if not said:
         return decision
@@ -229,13 +229,13 @@ def _unless(decision: EffectReason, because: str, against: Iterable[str]) -> Eff
 
 
 def _said(find: Callable[[str], str], prose: Sequence[str]) -> str:
-    """What ``find`` finds in the first of the texts in which it finds anything."""
+    """The first result of ``find`` in the texts, in words."""
     words = next((words for text in prose if (words := find(text))), "")
     return f"its description says '{words}'" if words else ""
 
 
 def note_doubt(package: AgentPackage, place: Node, name: str, decision: EffectReason) -> None:
-    """Remark on the operation at ``place`` why the effect of the tool ``name`` is unknown, if words contradict it."""
+    """Note at ``place`` why the effect of the tool ``name`` is unknown, if words contradict each other."""
     if decision.doubt:
         package.note(
             place,
@@ -245,16 +245,16 @@ def note_doubt(package: AgentPackage, place: Node, name: str, decision: EffectRe
 
 
 def unknown_effect(name: str) -> str:
-    """How a remark ends that says why the effect of the tool ``name`` is unknown."""
+    """The end of a note on why the effect of the tool ``name`` is unknown."""
     return f"; the effect of {name!r} is unknown"
 
 
 def effect_of_annotations(annotations: Data, name: str) -> EffectReason | None:
-    """The effect that the annotations of the MCP tool ``name`` declare, or ``None`` if they are silent.
+    """The effect in the annotations of the MCP tool ``name``; ``None`` if they declare none.
 
-    ``readOnlyHint`` decides.  Where it is true, but ``destructiveHint`` is true as well or the name is plainly that of
-    a change, the effect is unknown.  Without it, ``destructiveHint: true`` says that the tool writes; ``false`` says
-    nothing of reading.
+    ``readOnlyHint`` decides.  If it is true, but ``destructiveHint`` is true as well or the name clearly names a
+    change, the effect is unknown.  Without it, ``destructiveHint: true`` means that the tool writes; ``false`` decides
+    nothing.
     """
     hints = as_mapping(annotations)
     read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
@@ -274,7 +274,7 @@ def effect_of_annotations(annotations: Data, name: str) -> EffectReason | None:
 
 
 def effect_of_tool(package: AgentPackage, annotations: Node, name: str) -> EffectReason:
-    """The effect of the MCP tool ``name``: by its annotations, else by its name; a hint that is no boolean is noted."""
+    """The effect of the MCP tool ``name``: by its annotations, else by its name; notes hints that are not boolean."""
     for key in ("readOnlyHint", "destructiveHint"):
         hint = annotations[key]
         if hint.data is not None and not isinstance(hint.data, bool):
@@ -284,7 +284,7 @@ def effect_of_tool(package: AgentPackage, annotations: Node, name: str) -> Effec
 
 
 def effect_of_data_handling(values: Data) -> EffectReason | None:
-    """The effect that ``security_info.data_handling`` of a function attests, or ``None`` if it says nothing."""
+    """The effect in ``security_info.data_handling`` of a function; ``None`` if it declares none."""
     stated = [value for value in as_list(values) if isinstance(value, str)]
     for value in stated:
         if value in ("ResourceStateUpdate", "DataExport"):

@@ -1,4 +1,4 @@
-"""What there is to be called, whatever kind of file lists it, with its parameters."""
+"""The callable operations in a file of any format, with their parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.intake.node import Node
 from bot.intake.specification import Parameter, Protocol, Tool
 
 Parameters: TypeAlias = Callable[[], tuple[Parameter, ...]]
-"""The parameters of an operation or tool; read only where it is a tool of the agent."""
+"""Reads the parameters of an operation; called only if it is a tool of the agent."""
 
 DESCRIBE_FEWER: Final = (
     "describe fewer parameters, or raise limits.tools or limits.turn_characters in config/curation.yaml"
@@ -26,7 +26,7 @@ _PARTS: Final = ("allOf", "anyOf", "oneOf")
 
 
 def no_parameters() -> tuple[Parameter, ...]:
-    """None: nothing declares any."""
+    """No parameters."""
     return ()
 
 
@@ -38,10 +38,10 @@ def of_schema(package: AgentPackage, tool: Node, schema: Node) -> tuple[Paramete
 def properties(
     schema: Node, limits: Limits, resolve: Callable[[Node], Node] = lambda place: place
 ) -> Iterator[Parameter]:
-    """The properties of the object that a JSON schema describes, or of those that its array holds, in their order.
+    """The properties of the object in a JSON schema, or of the items of its array, in order.
 
     Those of its parts (``allOf``, ``anyOf``, ``oneOf``) follow.  ``resolve`` follows a ``$ref``.  At most
-    ``limits.tools`` schemas are looked at.
+    ``limits.tools`` schemas are read.
     """
     waiting = [schema]
     seen: set[object] = set()
@@ -64,12 +64,12 @@ def _text(schema: Data) -> str:
 
 
 def items_at(place: Node) -> Iterator[Node]:
-    """The values of the list at ``place``, one after the other: it may be long, and read in part only."""
+    """The values of the list at ``place``, lazily: it may be long."""
     return (Node(place.source, (*place.path, index), item) for index, item in enumerate(as_list(place.data)))
 
 
 def kept(package: AgentPackage, tool: Node, found: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Those of ``found`` that the limits allow, with a note about ``tool`` where something is left out."""
+    """The parameters in ``found`` that the limits allow; a note at ``tool`` if some are left out."""
     parameters, is_whole = bounded(found, package.limits)
     if not is_whole:
         limits = package.limits
@@ -83,10 +83,10 @@ def kept(package: AgentPackage, tool: Node, found: Iterable[Parameter]) -> tuple
 
 
 def bounded(found: Iterable[Parameter], limits: Limits) -> tuple[tuple[Parameter, ...], bool]:
-    """The first of ``found`` by each name, within the limits, and whether that is all.
+    """The first of ``found`` with each name, within the limits, and whether none was left out.
 
-    At most ``limits.tools`` are looked at, and read with ``limits.turn_characters`` in all; a description that does not
-    fit is left out.
+    At most ``limits.tools`` are read, with ``limits.turn_characters`` in total; a description that does not fit is left
+    out.
     """
     names: dict[str, Parameter] = {}
     room, is_whole = limits.turn_characters, True
@@ -107,8 +107,8 @@ def bounded(found: Iterable[Parameter], limits: Limits) -> tuple[tuple[Parameter
 class InventoryOperation:
     """An operation of an OpenAPI file or a tool of an MCP server.
 
-    ``security`` is ``None`` where nothing is said about security; ``parameters`` reads what it takes.
-    ``described`` gives the effect of an operation that a plugin describes in further words.
+    ``security`` is ``None`` if nothing is declared; ``parameters`` reads its parameters.  ``described`` gives the
+    effect of an operation with a further description by a plugin.
     """
 
     name: str
@@ -121,13 +121,13 @@ class InventoryOperation:
 
 
 Inventory = Mapping[str, InventoryOperation]
-"""What a runtime offers, by name, in the order of its file."""
+"""The operations of a runtime by name, in the order of its file."""
 
 
 def bare_tools(
     package: AgentPackage, place: Node, entries: Collection[InventoryOperation], protocol: Protocol
 ) -> tuple[Tool, ...]:
-    """The tools that ``entries``, listed at ``place``, are where no plugin says more of them.
+    """The tools for ``entries``, listed at ``place``, without a plugin that describes them.
 
     More than ``limits.tools`` are a fault of the package.
     """
@@ -138,7 +138,7 @@ def bare_tools(
 
 
 def bare_tool(entry: InventoryOperation, protocol: Protocol, confirmation: bool | None = None) -> Tool:
-    """The tool that an entry is where no plugin says more of it; a card is then not declared."""
+    """The tool for an entry without a plugin that describes it; its card is not declared."""
     return Tool(
         name=entry.name,
         description=entry.description,
@@ -154,7 +154,7 @@ def bare_tool(entry: InventoryOperation, protocol: Protocol, confirmation: bool 
 
 
 def check_number(package: AgentPackage, place: Node, tools: int) -> None:
-    """Make it a fault of the package if the file of ``place`` has more tools than allowed."""
+    """Add a fault to the package if the file of ``place`` has too many tools."""
     limit = package.limits.tools
     if tools > limit:
         message = f"{place.source.document.file} has {tools:,} tools, more than the limit of {limit:,}"

@@ -1,4 +1,4 @@
-"""Declared knowledge: the platform's capability names as the kinds that taxonomy rules speak of."""
+"""Maps the platform's names of capabilities to the kinds of knowledge used in taxonomy rules."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "EmailActions": ("email-actions", "v1.8"),
     "MeetingActions": ("meeting-actions", "v1.8"),
 }
-"""Capability name of a declarative agent → normalised kind, and the schema version that brought it."""
+"""Capability name of a declarative agent → normalised kind, and the schema version that introduced it."""
 
 NORMAL_KINDS: Final[frozenset[str]] = frozenset(kind for kind, _ in KINDS.values())
 
 
 def normal_kind(name: str) -> tuple[str, str]:
-    """The kind of the capability ``name``, and a remark if the name is not a known one (else empty).
+    """The kind of the capability ``name``, and a note if the name is unknown (else empty).
 
     An unknown name becomes its own kind, in lower case with hyphens.
     """

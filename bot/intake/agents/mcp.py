@@ -1,4 +1,4 @@
-"""The tools of an MCP server, as far as a file lists them; the server itself is never asked."""
+"""The tools of an MCP server as listed in files; the server itself is never contacted."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WHAT: Final = "the MCP tool description"
 
 
 def read_tools(package: AgentPackage, runtime: Node) -> Inventory | None:
-    """The tools that a ``RemoteMCPServer`` runtime describes, or ``None`` if it describes none.
+    """The tools that a ``RemoteMCPServer`` runtime describes; ``None`` if it describes none.
 
-    Read are ``mcp_tool_description`` and ``x-mcp_tool_description`` (of the spec or of the runtime itself) and
-    ``tools`` of the spec; each holds the tools, or names a file that does.  An empty list describes nothing.
+    It reads ``mcp_tool_description`` and ``x-mcp_tool_description`` (of the spec or of the runtime itself) and
+    ``tools`` of the spec; each contains the tools, or names a file that does.  An empty list describes nothing.
     """
     spec = runtime["spec"]
     places = (
@@ -33,13 +33,13 @@ def read_tools(package: AgentPackage, runtime: Node) -> Inventory | None:
         return None
     inventory: dict[str, InventoryOperation] = {}
     for tools in described:
-        # What is described in two places is described twice on purpose; the first one counts.
+        # A tool may be described in two places; the first one counts.
         inventory = dict(read_entries(package, tools)) | inventory
     return inventory or None
 
 
 def read_entries(package: AgentPackage, tools: Iterable[Node]) -> Inventory:
-    """The tools of one list by name; one without a name, and the second of a name, are remarked and not read."""
+    """The tools of one list by name; tools without a name and duplicates get a note and are not read."""
     found: dict[str, InventoryOperation] = {}
     for tool in tools:
         name = tool["name"].text
@@ -54,7 +54,7 @@ def read_entries(package: AgentPackage, tools: Iterable[Node]) -> Inventory:
 
 
 def entry_of(package: AgentPackage, tool: Node) -> InventoryOperation:
-    """A tool of an MCP server: its annotations decide the effect, without them its name."""
+    """A tool of an MCP server: its annotations decide the effect, else its name."""
     name, annotations = tool["name"].text, tool["annotations"]
     return InventoryOperation(
         name=name,
@@ -67,7 +67,7 @@ def entry_of(package: AgentPackage, tool: Node) -> InventoryOperation:
 
 
 def tools_in(root: Node) -> Node | None:
-    """The list of tools that a ``tools/list`` result is, or has under ``tools`` or ``result.tools``."""
+    """The list of tools in a ``tools/list`` result: itself, ``tools`` or ``result.tools``."""
     return next((part for part in (root, root["tools"], root["result"]["tools"]) if part.is_list), None)
 
 
@@ -78,7 +78,7 @@ def discovers(runtime: Node) -> bool:
 
 
 def _listed(package: AgentPackage, place: Node) -> tuple[Node, ...]:
-    """The tools at ``place``: a list of them, a mapping with ``tools``, or the name of a file with either."""
+    """The tools at ``place``: a list, a mapping with ``tools``, or the name of a file with either."""
     if place.is_list:
         return place.items
     if place["tools"].is_list:
@@ -91,7 +91,7 @@ def _listed(package: AgentPackage, place: Node) -> tuple[Node, ...]:
             "list the tools, or name a file with the server's tools/list result",
         )
         return ()
-    # `$[file('tools.json')]` brings the file in, `tools.json` names it.
+    # `$[file('tools.json')]` includes the file, `tools.json` names it.
     read = package.inline if named.text.startswith("$[") else package.follow
     source = read(named, what=_WHAT)
     if source is None:

@@ -1,8 +1,8 @@
-"""A dump of an MCP server's ``tools/list``: what the server offers is the agent's tools.
+"""A dump of an MCP server's ``tools/list``: the server's tools are the agent's tools.
 
-Read are the bare list, ``{"tools": […]}``, the JSON-RPC response with ``result.tools``, and several such results: the
+It reads the bare list, ``{"tools": […]}``, the JSON-RPC response with ``result.tools``, and several such results: the
 pages of a long one in a list, or those of several servers by name or under ``servers``.  ``serverInfo`` and
-``instructions`` of an ``initialize`` result count where they stand in the same file (Model Context Protocol, revisions
+``instructions`` of an ``initialize`` result count if they are in the same file (Model Context Protocol, revisions
 2024-11-05 to 2025-11-25).
 """
 
@@ -38,7 +38,7 @@ def _fits(document: Document) -> bool:
 
 
 def _results(root: Node) -> tuple[Node, ...]:
-    """The results in a file: the file itself, the items of its list, or what it holds of each of several servers."""
+    """The results in a file: the file itself, the items of its list, or one for each of several servers."""
     if root.is_list:
         parts = (root,) if any(_is_tool(item) for item in root.items) else root.items
     elif tools_in(root) is None:
@@ -89,7 +89,7 @@ def _describe(package: AgentPackage, source: Parsed) -> Specification:
 
 
 def _rest(package: AgentPackage, cursor: Node) -> InventoryOperation:
-    """The one tool that stands for those of the pages that the file does not have."""
+    """The placeholder for tools on pages that are not in the file."""
     message = f"{cursor.name}: more tools follow on a page that is not here; they are read as one tool {UNLISTED!r}"
     package.note(cursor, message, "put all pages into the file, as a list of results")
     decision = EffectReason("unknown", "the tool is on a page that is not here")

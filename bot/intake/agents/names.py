@@ -1,6 +1,6 @@
-"""What the name of a tool says of its effect: the verb in it, wherever names put one.
+"""The effect of a tool by the verb in its name.
 
-The rules are written out in ``docs/specification.md``.
+``docs/specification.md`` has the rules.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from bot.intake.specification import Effect
 
 @dataclass(frozen=True, slots=True)
 class EffectReason:
-    """An effect and the reason for it, in words for people.
+    """An effect with its reason in words.
 
-    ``verb`` is the word of a name that it rests on.  ``doubt`` says what contradicts what, where the effect is unknown
-    for that reason alone.
+    ``verb`` is the word of the name that decided it.  ``doubt`` describes a contradiction, if that is the only reason
+    why the effect is unknown.
     """
 
     effect: Effect
@@ -35,7 +35,7 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Computing something from what a call brings changes nothing, and is reading.
+# Computing something from the input of a call changes nothing, and counts as reading.
 READ_VERBS: Final = words_in("""
     get fetch retrieve find describe read list search query lookup view show browse count check calculate estimate
     compare preview download detect analyze analyse validate translate predict classify summarize summarise extract
@@ -53,29 +53,29 @@ WRITE_VERBS: Final = words_in("""
     destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem revert undo abort
     disconnect logout resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
-# Verbs that change something, too, but that as often are a thing or ask for one (`run_query`, `issue_read`,
-# `store_hours`).  A name that begins with one does not tell its effect, but is no evidence of reading.
+# Verbs for changes that are as often a noun or part of a question (`run_query`, `issue_read`, `store_hours`).  A name
+# that begins with one does not decide the effect, but is no evidence of reading either.
 DOUBTFUL_WRITE_VERBS: Final = words_in("""
     run execute store issue record order log credit debit drop email deposit launch claim flag ban
 """)
-# Verbs that write only where a name joins them to another verb (`fetchAndStore`).
+# Verbs that write only if they are joined to another verb (`fetchAndStore`).
 _JOINED_WRITE_VERBS: Final = words_in("run execute store email fix repair drop swap")
-# Verbs that mostly compute or ask, but may change something (`convert` a price, or a lead to a customer).
+# Verbs that mostly compute or ask, but may change something (`convert` a price, or a lead into a customer).
 ASKING_VERBS: Final = words_in("""
     filter sort match rank rerank score evaluate convert geocode ask compute render simulate forecast infer encode
     decode hash normalize tokenize transcribe embed solve aggregate
 """)
-# Two words that are one verb.
+# Phrasal verbs.
 PHRASAL_WRITE_VERBS: Final = frozenset({
     ("check", "in"), ("check", "out"), ("turn", "on"), ("turn", "off"), ("switch", "on"), ("switch", "off"),
     ("log", "out"), ("log", "off"), ("sign", "out"), ("shut", "down"), ("roll", "back"), ("opt", "in"), ("opt", "out"),
 })  # fmt: skip
-# Of these, the ones that are as often a thing (`search_index_delete`, `list_create`, `place_details`).
+# Verbs that are as often a noun (`search_index_delete`, `list_create`, `place_details`).
 _READ_NOUNS: Final = words_in("read list search query lookup view show browse count check preview download extract")
 _WRITE_NOUNS: Final = words_in("""
     archive block book change charge deploy fork import lock place post refund schedule set star tag transfer
 """)
-# Words that are a verb even where they end a name (`issue_read`, `label_write`).
+# Words that are a verb even at the end of a name (`issue_read`, `label_write`).
 _LAST_READ_VERBS: Final = words_in("""
     get list read search query find fetch lookup retrieve describe show validate diagnose analyze translate summarize
 """)
@@ -83,7 +83,7 @@ _LAST_WRITE_VERBS: Final = words_in("""
     create add update upsert delete remove set write send submit cancel put patch insert append upload rename enable
     disable approve reject publish restart activate deactivate unregister unsubscribe revoke
 """)
-# Of the verbs, those that are hardly ever a thing or a quality: they say plainly what a call does.
+# Verbs that are hardly ever a noun or an adjective, so that they clearly say what a call does.
 PLAIN_WRITE_VERBS: Final = words_in("""
     accept acknowledge activate add append approve assign attach cancel confirm create deactivate delete detach disable
     disassociate dismiss enable enroll erase insert install invite migrate modify notify publish purge reactivate reboot
@@ -92,13 +92,13 @@ PLAIN_WRITE_VERBS: Final = words_in("""
     destroy wipe toggle increment decrement withdraw overwrite truncate discard evict deduct redeem disconnect logout
     resend reassign recreate undelete unlink unpin unfollow invalidate
 """)
-# Of the others, those whose third person is hardly ever a thing: “Saves settings”, but not “Orders of a user”.
+# Other verbs whose third person is hardly ever a noun: “Saves settings”, but not “Orders of a user”.
 PLAIN_IN_THIRD_PERSON: Final = words_in("""
     abort clear close deploy freeze merge pay regenerate renew replace reserve rotate save undo unfreeze unresolve
     unstar
 """)
 _PLAIN_READ_VERBS: Final = (READ_VERBS - _READ_NOUNS) | {"search", "query"}
-# What none of them is done to: `updateHistory` and `publishDates` are things.
+# Nouns that are no object of these verbs: `updateHistory` and `publishDates` are nouns as a whole.
 NO_OBJECTS: Final = words_in("history throughput latency date dates time times reason reasons")
 _PHRASAL_VERBS: Final = PHRASAL_WRITE_VERBS | {("look", "up")}
 _PLAIN_PHRASAL_VERBS: Final = frozenset(" ".join(words) for words in PHRASAL_WRITE_VERBS if words[0] != "check")
@@ -106,34 +106,34 @@ _CALLS: Final[tuple[tuple[frozenset[str], Effect], ...]] = (
     (WRITE_VERBS - _WRITE_NOUNS, "write"),
     (READ_VERBS - _READ_NOUNS | {"list", "search", "query"}, "read"),
 )
-# What ends the route of a POST that marks something as read, or counts a view.
+# The end of a POST route that marks something as read, or counts a view.
 _UNSURE_ALONE: Final = words_in("read view show check")
-# What stands right before one of these, and may be a thing, is no verb.
+# A word right before one of these is not a verb, if it may be a noun.
 THINGS: Final = words_in("""
     data date detail details history info information log logs metadata names options reason report schema settings
     stats status statistics summary type types usage
 """)
-# What may stand before the verb, and says nothing of the effect.
+# Words that may precede the verb, without meaning for the effect.
 _ADVERBS: Final = words_in("batch bulk")
 MAX_PARTS: Final = 12
-"""Of a name of many parts so many are read at its beginning, and as many at its end."""
+"""Of a long name, at most so many parts are read at the beginning and at the end."""
 MAX_CHARACTERS_AT_EACH_END: Final = 1_000
-"""Of a name or a part of a route that is longer than both ends so much is read of each."""
+"""Of a long name or part of a route, at most so many characters are read at the beginning and at the end."""
 
 
 def shortened(name: str) -> str:
-    """A name or a part of a route; of a long one its beginning and its end."""
+    """A name or a part of a route; only the beginning and the end of a long one."""
     ends = MAX_CHARACTERS_AT_EACH_END
     return name if len(name) <= 2 * ends else f"{name[:ends]}_{name[-ends:]}"
 
 
 def effect_of_name(name: str) -> EffectReason:
-    """The effect that the verb of a tool's ``name`` tells.
+    """The effect by the verb in a tool's ``name``.
 
-    The verb stands first (``listRepairs``), after a prefix (``jira_create_issue``), first in the last part
-    (``Products_SearchProducts``) or last (``issue_read``).  Words that are as often a thing yield to a verb at the end
-    (``search_index_delete`` writes, ``book_search`` reads), ``get_or_create_user`` writes, and a name without a
-    well-known verb is ``unknown``.
+    The verb is first (``listRepairs``), after a prefix (``jira_create_issue``), first in the last part
+    (``Products_SearchProducts``) or last (``issue_read``).  A verb at the end overrides words that are as often a noun
+    (``search_index_delete`` writes, ``book_search`` reads).  ``get_or_create_user`` writes.  The effect of a name
+    without a well-known verb is ``unknown``.
     """
     name = shortened(name)
     parts = [part for text in re.split(r"[\W_]+", name) if (part := words_of(text))]
@@ -141,7 +141,7 @@ def effect_of_name(name: str) -> EffectReason:
     for joint, verb in pairwise(words):
         if joint in ("or", "and", "then") and verb in WRITE_VERBS | _JOINED_WRITE_VERBS:
             return EffectReason("write", f"the name says '{joint} {verb}'", verb)
-    # What stands before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
+    # Everything before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
     for text in (own, own.split("__")[-1], name):
         decision = _told_by(_outer_parts([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))]))
@@ -151,7 +151,7 @@ def effect_of_name(name: str) -> EffectReason:
 
 
 def says_plainly(decision: EffectReason) -> bool:
-    """Whether the verb of a name that decides its effect is hardly ever a thing."""
+    """Whether the verb that decided the effect is hardly ever a noun."""
     return decision.verb in PLAIN_WRITE_VERBS | _PLAIN_READ_VERBS | _PLAIN_PHRASAL_VERBS
 
 
@@ -161,7 +161,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_noun_of_reading(decision: EffectReason, name: str) -> bool:
-    """Whether a name reads only by a word at its end, which may be a thing: ``shoppingList``."""
+    """Whether a name reads only because of its last word, which may be a noun: ``shoppingList``."""
     return decision.verb in _READ_NOUNS and own_words(name)[:1] != [decision.verb]
 
 
@@ -171,19 +171,19 @@ def own_words(name: str) -> list[str]:
 
 
 def reads_alone(part: str) -> bool:
-    """Whether a part of a route is a reading verb and no thing: ``search``, ``getOrders``, but not ``mailing-list``."""
+    """Whether a part of a route is a reading verb, not a noun: ``search``, ``getOrders``, but not ``mailing-list``."""
     words = own_words(part)
     if words == ["look", "up"]:
         return True
     if len(words) == 1:
         return words[0] in READ_VERBS - _UNSURE_ALONE
-    # What hyphens join to a noun may be a thing (`search-jobs`), what is written as one word is called so.
+    # Words joined by hyphens may be a noun (`search-jobs`); words written as one are a name.
     known = READ_VERBS - _READ_NOUNS if re.search(r"[-_]", part) else READ_VERBS - _UNSURE_ALONE
     return bool(words) and words[0] in known and effect_of_name(part).effect == "read"
 
 
 def _outer_parts(parts: list[list[str]]) -> list[list[str]]:
-    """The first and the last parts of a name, so that a long one takes no longer than its length."""
+    """The first and the last parts of a name, so that the time is linear in its length."""
     return parts if len(parts) <= 2 * MAX_PARTS else parts[:MAX_PARTS] + parts[-MAX_PARTS:]
 
 
@@ -194,7 +194,7 @@ def _told_by(parts: list[list[str]]) -> EffectReason:
         return UNTOLD
     call = parts[-1]
     if len(parts) > 1 and len(parts[0]) > 1 and len(call) > 1 and not _is_thing(call):
-        # `SendGrid_getStats`: the words of a part are written as one, so what stands before it is a namespace.
+        # `SendGrid_getStats`: a part written as one word is the name, so everything before it is a namespace.
         for verbs, effect in _CALLS:
             if call[0] in verbs:
                 return EffectReason(effect, f"a part of the name begins with '{call[0]}'", call[0])
@@ -204,7 +204,7 @@ def _told_by(parts: list[list[str]]) -> EffectReason:
 
 
 def _told_by_first(words: list[str]) -> EffectReason:
-    """What a name says that begins with a verb, or with a word that may be one."""
+    """The effect of a name that begins with a verb, or with a word that may be one."""
     first, last = words[0], words[-1]
     if tuple(words[:2]) in _PHRASAL_VERBS:
         verb = f"{first} {words[1]}"
@@ -223,7 +223,7 @@ def _told_by_first(words: list[str]) -> EffectReason:
 
 
 def _told_inside(parts: list[list[str]]) -> EffectReason:
-    """What a name says that begins with something else: with a prefix, or with the thing that it is about."""
+    """The effect of a name that begins with something else, such as a prefix or its object."""
     last = parts[-1][-1]
     rests = [[word for part in parts[start:] for word in part] for start in range(1, len(parts))]
     for rest in (rest for rest in rests if len(rest) > 1 and not _is_thing(rest)):
@@ -244,5 +244,5 @@ def _told_inside(parts: list[list[str]]) -> EffectReason:
 
 
 def _is_thing(words: list[str]) -> bool:
-    """Whether two words name a thing and not a call: ``place_details``, ``order_cancel_reason``."""
+    """Whether two words are a noun and not a call: ``place_details``, ``order_cancel_reason``."""
     return len(words) == 2 and words[1] in THINGS and words[0] not in ("get", "set", "change")

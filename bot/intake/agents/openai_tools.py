@@ -1,8 +1,8 @@
 """Function tools in JSON: a list of them, legacy ``functions``, or an assistant with tools, instructions and model.
 
 The forms are those of OpenAI's Chat Completions, Responses and Assistants interfaces, Anthropic's with
-``input_schema``, Gemini's with ``functionDeclarations`` and Bedrock's with ``toolSpec``.  Tools that the service brings
-are knowledge, or stand for MCP servers.
+``input_schema``, Gemini's with ``functionDeclarations`` and Bedrock's with ``toolSpec``.  Built-in tools of the service
+are knowledge, or represent MCP servers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
 SERVERS: Final = ("mcp", "mcp_toolset")
-"""Types of tools that stand for an MCP server."""
+"""Types of tools that represent an MCP server."""
 
-# Dated and preview forms (`web_search_preview`, `web_search_20250305`) begin with the plain one.
+# Dated and preview types (`web_search_preview`, `web_search_20250305`) begin with the plain one.
 _KNOWLEDGE: Final = {
     "file_search": "files",
     "retrieval": "files",
@@ -34,7 +34,7 @@ _KNOWLEDGE: Final = {
     "web_search": "web-search",
     "image_generation": "image-generation",
 }
-# Gemini names a built-in tool by the only key of its object.
+# In Gemini's form, the only key of the object names a built-in tool.
 _GEMINI: Final = {
     "googleSearch": "web-search",
     "googleSearchRetrieval": "web-search",
@@ -47,7 +47,7 @@ _SAID: Final = ("messages", "query", "question", "prompt", "input", "turns")
 
 
 def is_function(data: object) -> bool:
-    """Whether ``data`` is a tool that the application runs: it says so, or has the JSON schema of what it takes."""
+    """Whether ``data`` is a tool that the application runs: by its type, or by the JSON schema of its input."""
     item = as_mapping(data)
     kind = item.get("type")
     if "toolSpec" in item:
@@ -61,13 +61,13 @@ def is_function(data: object) -> bool:
 
 
 def is_built_in(data: object) -> bool:
-    """Whether ``data`` is a tool that the model's service brings, as far as its type is known."""
+    """Whether ``data`` is a built-in tool of the model's service, of a known type."""
     kind = kind_of(data)
     return kind in SERVERS or built_in_knowledge(kind) is not None
 
 
 def kind_of(data: object) -> str:
-    """The type of a tool, or the one key by which Gemini names a built-in tool; empty if it says none."""
+    """The type of a tool, or the only key of Gemini's built-in tools; empty if there is neither."""
     item = as_mapping(data)
     kind = item.get("type", "")
     named = next(iter(item)) if len(item) == 1 else ""
@@ -76,35 +76,35 @@ def kind_of(data: object) -> str:
 
 
 def tools_of(place: Node) -> tuple[Node, ...]:
-    """The tools at ``place``: itself, or what Gemini lists inside it."""
+    """The tools at ``place``: itself, or Gemini's function declarations inside it."""
     return next((place[key].items for key in _DECLARATIONS if place[key].is_list), (place,))
 
 
 def is_declared(place: Node) -> bool:
-    """Whether the tools at ``place`` are listed as Gemini's function declarations, which need no parameters."""
+    """Whether ``place`` lists Gemini's function declarations, which need no parameters."""
     return any(place[key].is_list for key in _DECLARATIONS)
 
 
 def built_in_knowledge(kind: str) -> str | None:
-    """The kind of knowledge that a built-in tool of the type ``kind`` brings; ``None`` if it is none of these."""
+    """The kind of knowledge of a built-in tool of the type ``kind``; ``None`` for other types."""
     if kind in _GEMINI:
         return _GEMINI[kind]
     return next((known for start, known in _KNOWLEDGE.items() if kind == start or kind.startswith(f"{start}_")), None)
 
 
 def is_conversation(data: object) -> bool:
-    """Whether ``data`` holds what was said, as requests to a model and rows of eval sets do."""
+    """Whether ``data`` contains messages, as requests to a model and rows of eval sets do."""
     return any(key in as_mapping(data) for key in _SAID)
 
 
 def body_of(tool: Node) -> Node:
-    """Where the name and description of a function tool stand: inside ``function`` or ``toolSpec``, or at the top."""
+    """The object with the name and description of a function tool: ``function``, ``toolSpec`` or the tool itself."""
     inner = tool[tool["type"].text] if tool["type"].text in _CALLED else tool["toolSpec"]
     return inner if inner.is_mapping else tool
 
 
 def schema_of(tool: Node) -> Node:
-    """The JSON schema of what a function tool takes, under whichever of the names that services give it."""
+    """The JSON schema of a function tool's input, under any of the services' names for it."""
     body = body_of(tool)
     places = (body["parameters"], body["parametersJsonSchema"], body["input_schema"], body["inputSchema"]["json"])
     return next((place for place in places if place.is_mapping), body["parameters"])
@@ -126,7 +126,7 @@ def _fits(document: Document) -> bool:
 
 
 def _is_whole(root: Node) -> bool:
-    """Whether an assistant, or a request without its messages, stands here: it declares all that there is."""
+    """Whether this is an assistant, or a request without messages: it declares all tools."""
     if root["object"].text == "assistant":
         return True
     told = root["instructions"].text or root["system"].text
@@ -134,21 +134,21 @@ def _is_whole(root: Node) -> bool:
 
 
 def _listed(root: Node) -> tuple[Node, ...]:
-    """The tools of a file, wherever it has them; a file that is one tool has that."""
+    """The tools of a file, in any of its lists; a file may also be a single tool."""
     if is_function(root.data):
         return (root,)
     return tuple(tool for item in _lists(root) for tool in tools_of(item))
 
 
 def _lists(root: Node) -> tuple[Node, ...]:
-    """The entries of a file's lists of tools; the file itself if it holds Gemini's declarations."""
+    """The entries of a file's lists of tools; the file itself if it has Gemini's declarations."""
     lists = (root, root["tools"], root["functions"], root["toolConfig"]["tools"])
     return (*((root,) if is_declared(root) else ()), *(item for place in lists for item in place.items))
 
 
 @dataclass(slots=True)
 class _FoundTools:
-    """What the tools of a file come to, so far; ``names`` are those of the functions."""
+    """The tools and knowledge found so far in a file; ``names`` are those of the functions."""
 
     package: AgentPackage
     tools: list[Tool] = field(default_factory=list)
@@ -157,7 +157,7 @@ class _FoundTools:
     unread: bool = False
 
     def take(self, item: Node) -> None:
-        """Read one tool, whatever its form."""
+        """Read one tool of any form."""
         kind, name = kind_of(item.data), body_of(item)["name"].text
         knowledge = built_in_knowledge(kind)
         if item.has("inputSchema") and name:
@@ -184,7 +184,7 @@ class _FoundTools:
             self.package.note(item, f"{item.name}: the tool has no name and is not read", "give the tool a name")
 
     def add(self, entry: InventoryOperation, protocol: Protocol) -> None:
-        """Keep a tool whose name is new."""
+        """Add a tool, unless its name is taken."""
         if entry.name in self.names:
             message = f"{entry.place.name}: the tool {entry.name!r} is listed twice; the first one counts"
             self.package.note(entry.place, message, "give every tool a name of its own")
@@ -195,13 +195,13 @@ class _FoundTools:
 
 
 def _entry(package: AgentPackage, item: Node, name: str, description: str) -> InventoryOperation:
-    # Lists of an MCP server's tools may spell `inputSchema` as Python does, and still have its annotations.
+    # Lists of MCP tools may have Python's spelling of `inputSchema`, and still have annotations.
     effect = effect_of_tool(package, item["annotations"], name)
     return InventoryOperation(name=name, description=description, effect=effect, security=None, place=item)
 
 
 def _server_tools(package: AgentPackage, server: Node) -> list[Tool]:
-    """The tools of an MCP server that are allowed by name; where all are, one that stands for them."""
+    """The tools of an MCP server that are allowed by name; one placeholder if all are allowed."""
     allowed = server["allowed_tools"]
     if allowed.absent:
         allowed = server["tool_configuration"]["allowed_tools"]
@@ -225,7 +225,7 @@ def _server_tools(package: AgentPackage, server: Node) -> list[Tool]:
 
 
 def _asks(server: Node, name: str) -> bool | None:
-    """Whether the user is asked before a call, as ``require_approval`` declares it for all tools or by name."""
+    """Whether the user is asked before a call, by ``require_approval`` for all tools or by name."""
     approval = server["require_approval"]
     if approval.text in ("always", "never"):
         return approval.text == "always"

@@ -1,4 +1,4 @@
-"""OpenAPI 2.0 and 3.x files of a package, as an inventory of operations."""
+"""Reads OpenAPI 2.0 and 3.x files of a package into an inventory of operations."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _WHAT: Final = "the OpenAPI file"
 
 @dataclass(frozen=True, slots=True)
 class OpenApi:
-    """The operations of a file by operationId, in its order; ``unused`` are its schemes if nothing requires any."""
+    """The operations of a file by operationId, in order; ``unused`` are its schemes if nothing requires any."""
 
     operations: Inventory
     unused: tuple[SecurityScheme, ...]
 
 
 def read_openapi(package: AgentPackage, spec: Node, known: dict[str, OpenApi]) -> OpenApi | None:
-    """The OpenAPI description that a runtime's ``spec`` brings, or ``None`` with a note why it is not read.
+    """The OpenAPI description of a runtime's ``spec``, or ``None`` with a note why it is not read.
 
-    ``api_description`` holds it inline and comes before ``url``, which names a file of the package.  ``known`` keeps
-    what was read, by path, so that a file is walked once however many runtimes name it.
+    ``api_description`` contains it inline and has precedence over ``url``, which names a file of the package.
+    ``known`` caches results by path, so that a file is read once even if several runtimes name it.
     """
     inline = spec["api_description"]
     named = spec["url"] if inline.absent else inline
@@ -59,13 +59,13 @@ def read_openapi(package: AgentPackage, spec: Node, known: dict[str, OpenApi]) -
 
 
 def is_openapi(document: Document) -> bool:
-    """Whether ``document`` says that it is OpenAPI, of whatever version, and has paths."""
+    """Whether ``document`` declares itself as OpenAPI of any version, and has paths."""
     root = as_mapping(document.data)
     return isinstance(root.get("paths"), dict) and ("openapi" in root or "swagger" in root)
 
 
 def why_no_openapi(document: Document) -> Problem | None:
-    """Why ``document``, which says that it is OpenAPI, is not read as such; ``None`` if it is, or does not say so."""
+    """Why ``document`` declares itself as OpenAPI but is not read; ``None`` if it is read or declares no such thing."""
     root = as_mapping(document.data)
     if is_openapi(document) or not ("openapi" in root or "swagger" in root):
         return None
@@ -76,12 +76,12 @@ def why_no_openapi(document: Document) -> Problem | None:
 
 
 def read_operations(package: AgentPackage, source: Parsed) -> OpenApi:
-    """The operations of the OpenAPI file in ``source``; remarks go to ``package``."""
+    """The operations of the OpenAPI file in ``source``; adds notes to ``package``."""
     return _OpenApiReader(package, source.root).read()
 
 
 class _OpenApiReader:
-    """One file at work: its schemes, the references in it, and what was already remarked."""
+    """Reads one file: its schemes, resolved references, and the notes made already."""
 
     def __init__(self, package: AgentPackage, root: Node) -> None:
         self.package = package
@@ -120,15 +120,15 @@ class _OpenApiReader:
         return OpenApi(operations, () if required else tuple(self.security.schemes.values()))
 
     def _paths(self) -> tuple[tuple[str, Node], ...]:
-        """The routes and what stands there; extensions are none."""
+        """The routes and their path items, without extensions."""
         paths = self.resolve(self.root["paths"])
         if not paths.is_mapping:
             return (("", self.root["paths"]),)
         return tuple((route, item) for route, item in paths.entries if not route.startswith("x-"))
 
     def _unread(self, operations: dict[str, InventoryOperation], item: Node, found: Node) -> None:
-        """What is offered at ``item``, which leads to ``found``, is not known, which is not nothing."""
-        # A reference that leads nowhere is remarked already.
+        """Add a placeholder for the unknown operations at ``item``, which resolves to ``found``."""
+        # A reference to nothing has a note already.
         if item is found or not found.absent:
             self.package.note(
                 item, f"{item.name}: must be an object, and is not read", "write the object, or remove the key"
@@ -152,22 +152,22 @@ class _OpenApiReader:
         )
 
     def parameters(self, item: Node, place: Node) -> tuple[Parameter, ...]:
-        """What the operation at ``place`` takes: in its path and query, which ``item`` may say too, and in its body."""
+        """The parameters of the operation at ``place``: in path and query, also those of ``item``, and in the body."""
         own = {parameter.name: parameter for parameter in self._addressed(place["parameters"])}
         shared = (own.pop(parameter.name, parameter) for parameter in self._shared(item["parameters"]))
-        # All of the shared ones come first, as in the file, with what the operation says of them.
+        # Shared parameters come first, as in the file; the operation may override them.
         addressed = [*shared, *own.values()]
         return kept(self.package, place, chain(addressed, self._sent(place)))
 
     def _shared(self, listed: Node) -> tuple[Parameter, ...]:
-        """The parameters of a whole path, listed once for all of its operations."""
+        """The parameters shared by all operations of a path."""
         key = (listed.source.path, listed.path)
         if key not in self.shared:
             self.shared[key] = tuple(self._addressed(listed))
         return self.shared[key]
 
     def _addressed(self, listed: Node) -> Iterator[Parameter]:
-        """The listed parameters that a user may say something of: those of path, query and form."""
+        """The listed parameters that a user may mention: those of path, query and form."""
         for item in islice(items_at(listed), self.package.limits.tools):
             parameter = self.resolve(item)
             name = parameter["name"].text
@@ -175,7 +175,7 @@ class _OpenApiReader:
                 yield Parameter(name=name, description=parameter["description"].text)
 
     def _sent(self, place: Node) -> Iterator[Parameter]:
-        """The properties of the operation's body; of several kinds of body, those of JSON."""
+        """The properties of the operation's body; JSON is preferred among several media types."""
         bodies = [self.resolve(item) for item in islice(items_at(place["parameters"]), self.package.limits.tools)]
         schemas = [body["schema"] for body in bodies if body["in"].text == "body"]
         content = self.resolve(place["requestBody"])["content"].entries
@@ -185,7 +185,7 @@ class _OpenApiReader:
             yield from properties(schema, self.package.limits, self.resolve)
 
     def resolve(self, place: Node) -> Node:
-        """``place`` with its ``$ref`` followed, inside this file or another of the package; absent if that fails."""
+        """``place`` with its ``$ref`` resolved in this file or another of the package; absent if that fails."""
         steps: list[tuple[str, str]] = []
         while isinstance(as_mapping(place.data).get("$ref"), str):
             reference = place["$ref"]
@@ -207,7 +207,7 @@ class _OpenApiReader:
         return place
 
     def target(self, reference: Node) -> Node:
-        """What the string at ``reference`` points to; absent, with a note, if there is nothing."""
+        """The target of the string at ``reference``; absent, with a note, if it does not exist."""
         file, _, pointer = reference.text.partition("#")
         source: Parsed | None = reference.source
         if file:

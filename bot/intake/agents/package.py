@@ -1,4 +1,4 @@
-"""The files of one agent package: followed from reference to reference, never beyond its folder."""
+"""The files of one agent package: references are followed, never outside its folder."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def base_name(path: str) -> str:
 
 
 def by_precedence(paths: Iterable[str]) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-    """The JSON files of ``paths`` in the order in which they count as manifests.
+    """The JSON files of ``paths`` by precedence as manifests.
 
-    These are ``manifest.json``, then ``manifest*.json`` (``manifest.local.json``, ``manifest.dev.json``), then others.
+    First ``manifest.json``, then ``manifest*.json`` (``manifest.local.json``, ``manifest.dev.json``), then others.
     """
     files = [path for path in paths if path.casefold().endswith(".json")]
     named = [path for path in files if base_name(path) == MANIFEST]
@@ -34,13 +34,13 @@ def by_precedence(paths: Iterable[str]) -> tuple[Sequence[str], Sequence[str], S
 
 
 def first_fitting(candidates: Iterable[tuple[Iterable[str], Callable[[str], bool]]]) -> tuple[str, ...]:
-    """The paths of the first candidates that have any that fits; none if no path does."""
+    """The fitting paths of the first group of candidates that has any; empty if no path fits."""
     found = (tuple(path for path in paths if fits(path)) for paths, fits in candidates)
     return next((paths for paths in found if paths), ())
 
 
 def check_version(package: AgentPackage, place: Node, known: Collection[str]) -> None:
-    """Remark a schema version that this reader does not know; the file is read all the same."""
+    """Note a schema version that this reader does not know; the file is read all the same."""
     if not place.absent and place.data not in known:
         package.note(
             place,
@@ -50,7 +50,7 @@ def check_version(package: AgentPackage, place: Node, known: Collection[str]) ->
 
 
 def check_keys(package: AgentPackage, place: Node, required: Iterable[str]) -> None:
-    """Remark keys that the published schema requires and that are not there."""
+    """Note missing keys that the published schema requires."""
     missing = [f"`{key}`" for key in required if not place.has(key)]
     if missing:
         where = f"{place.name}: " if place.path else ""
@@ -67,10 +67,10 @@ _INCLUDED = re.compile(r"\$\[\s*file\(\s*(?:'([^']*)'|\"([^\"]*)\")\s*\)\s*\]")
 
 
 class AgentPackage:
-    """Reads what the files of a package refer to, and collects what there is to say about it.
+    """Reads the files to which a package refers, and collects notes and faults.
 
-    ``notes`` are remarks that stop nothing (a file that is not read and why, a disagreement); ``faults`` are errors of
-    the package itself, which :meth:`check` raises together.  Every file is parsed once.
+    ``notes`` are warnings that stop nothing, such as a file that is not read; ``faults`` are errors of the package
+    itself, which :meth:`check` raises together.  Every file is parsed once.
     """
 
     def __init__(self, snapshot: Snapshot, folder: str, limits: Limits) -> None:
@@ -84,7 +84,7 @@ class AgentPackage:
         self._stems: dict[str, str] | None = None
 
     def note(self, place: Node, message: str, fix: str) -> None:
-        """Remark ``message`` about ``place``; there are never more remarks than tools allowed, and one that says so."""
+        """Add a note at ``place``; at most ``limits.tools`` notes, and one that says that more are left out."""
         limit = self.limits.tools
         if len(self.notes) < limit:
             self.notes.append(place.problem(message, fix))
@@ -103,9 +103,9 @@ class AgentPackage:
         return Parsed(path, parse(self.snapshot.read(path, limits), self.snapshot.name(path), limits))
 
     def follow(self, place: Node, *, what: str, required: bool = False) -> Parsed | None:
-        """The document that the reference at ``place`` names, or ``None`` with a note that says why it is not read.
+        """The document that the reference at ``place`` names, or ``None`` with a note why it is not read.
 
-        A file that is there but broken is a fault of the package if ``required``, else a note.
+        A broken file is a fault of the package if ``required``, else a note.
         """
         path = self.resolve(place, what=what)
         if path is None:
@@ -148,7 +148,7 @@ class AgentPackage:
         return None
 
     def expect(self, place: Node, *, what: str) -> None:
-        """Remark it if the reference at ``place`` names no file of the package; the file is not opened."""
+        """Add a note if the reference at ``place`` names no file of the package; the file is not opened."""
         path = self.resolve(place, what=what)
         if path is not None and not self.snapshot.exists(path):
             name = self.snapshot.name(path)
@@ -161,8 +161,7 @@ class AgentPackage:
     def include(self, place: Node, *, what: str) -> str:
         """The string at ``place`` with every ``$[file('…')]`` replaced by that file's text.
 
-        A reference that cannot be followed stays as it is, with a note; so does one that would make the text longer
-        than a file may be.
+        A reference that cannot be followed, or would make the text longer than a file may be, stays with a note.
         """
         room = self.limits.file_bytes
 
@@ -191,7 +190,7 @@ class AgentPackage:
         return text
 
     def inline(self, place: Node, *, what: str) -> Parsed | None:
-        """The document that the string at ``place`` holds, or brings in by ``$[file('…')]``."""
+        """The document in the string at ``place``, or in the file that it includes by ``$[file('…')]``."""
         text = self.include(place, what=what)
         if _INCLUDED.search(text):
             return None
@@ -237,7 +236,7 @@ class AgentPackage:
         )
 
     def _namesake(self, path: str) -> str:
-        """“Perhaps you meant” a file that has the missing one's name with another ending, case or folder."""
+        """“Perhaps you meant” for a file with the same name but another ending, case or folder."""
         if self.snapshot.exists(path):
             return ""
         if self._stems is None:

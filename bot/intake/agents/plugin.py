@@ -1,4 +1,4 @@
-"""Plugin manifests (v2.1–2.4): the tools an agent can call, and how each runtime authenticates."""
+"""Plugin manifests (v2.1–2.4): the tools of an agent, and the authentication of each runtime."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from bot.intake.specification import UNLISTED, AuthDeclaration, AuthMode, Parame
 class Runtime:
     """A runtime of a plugin.
 
-    ``patterns`` are the strings of ``run_for_functions`` (``None``: the key is absent), ``inventory`` what the
-    runtime is known to offer (``None``: nothing could be read), ``unused`` the security schemes of its OpenAPI file if
-    nothing requires any, and ``discovers`` whether it says that its tools are found at run time.
+    ``patterns`` are the strings of ``run_for_functions`` (``None``: the key is absent), ``inventory`` its known
+    operations (``None``: nothing could be read), ``unused`` the security schemes of its OpenAPI file if nothing
+    requires any.  ``discovers`` means that it declares to discover its tools at run time.
     """
 
     place: Node
@@ -47,28 +47,28 @@ class Runtime:
 
     @cached_property
     def exact(self) -> frozenset[str]:
-        """The names that ``run_for_functions`` writes out."""
+        """The names in ``run_for_functions`` without a wildcard."""
         return frozenset(item.text for item in self.patterns or () if "*" not in item.text)
 
     @cached_property
     def wildcards(self) -> tuple[str, ...]:
-        """The patterns with a ``*``; an absent ``run_for_functions`` is one for everything."""
+        """The patterns with a ``*``; an absent ``run_for_functions`` means ``*``."""
         if self.patterns is None:
             return ("*",)
         return tuple(dict.fromkeys(item.text for item in self.patterns if "*" in item.text))
 
     def covers(self, name: str) -> bool:
-        """Whether a wildcard of ``run_for_functions`` fits this name."""
+        """Whether a wildcard of ``run_for_functions`` matches this name."""
         return any(_matches(pattern, name) for pattern in self.wildcards)
 
     def entry(self, name: str) -> InventoryOperation | None:
-        """What the runtime is known to offer under this name."""
+        """The known operation of this name."""
         return None if self.inventory is None else self.inventory.get(name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
-    """A name that can be called, with what declares it; ``runtime`` is ``None`` if none runs it."""
+    """A callable name with its declaration; ``runtime`` is ``None`` if no runtime runs it."""
 
     name: str
     function: Node | None
@@ -79,7 +79,7 @@ class Binding:
 def bind(
     package: AgentPackage, root: Node, functions: Mapping[str, Node], runtimes: tuple[Runtime, ...]
 ) -> Iterator[Binding]:
-    """Every name that can be called: the listed functions first, then what runtimes offer beside them."""
+    """Every callable name: first the listed functions, then further operations of runtimes."""
     for name, function in functions.items():
         yield _bind_function(package, name, function, runtimes)
     claimed = set(functions).union(*(runtime.exact for runtime in runtimes))
@@ -89,7 +89,7 @@ def bind(
             if binding.name not in named:
                 named.add(binding.name)
                 yield binding
-        # An absent `run_for_functions` runs the listed functions, a written `*` also what is not listed.
+        # An absent `run_for_functions` runs the listed functions; an explicit `*` also unlisted ones.
         if not functions or runtime.patterns is not None:
             for name, entry in (runtime.inventory or {}).items():
                 if name not in claimed and runtime.covers(name):
@@ -101,7 +101,7 @@ def bind(
 
 
 def _bind_function(package: AgentPackage, name: str, function: Node, runtimes: tuple[Runtime, ...]) -> Binding:
-    """A listed function with its runtime: by name before wildcard, one that has the operation before one without."""
+    """A listed function with its runtime: a name beats a wildcard, a runtime with the operation one without."""
     named = [runtime for runtime in runtimes if name in runtime.exact]
     covering = sorted(
         (runtime for runtime in runtimes if runtime.covers(name)), key=lambda runtime: runtime.entry(name) is None
@@ -131,7 +131,7 @@ def _bind_function(package: AgentPackage, name: str, function: Node, runtimes: t
 
 
 def _bind_named(package: AgentPackage, functions: Mapping[str, Node], runtime: Runtime) -> Iterator[Binding]:
-    """Names that ``run_for_functions`` writes out and ``functions`` does not list."""
+    """Names in ``run_for_functions`` that ``functions`` does not list."""
     for pattern in runtime.patterns or ():
         name = pattern.text
         if "*" in name or name in functions:
@@ -145,7 +145,7 @@ def _bind_named(package: AgentPackage, functions: Mapping[str, Node], runtime: R
 
 
 def _stand_in(package: AgentPackage, root: Node, runtime: Runtime) -> Binding:
-    """One stand-in for tools that are listed nowhere, so that what is declared of all of them is not lost."""
+    """A placeholder for unlisted tools, so that declarations that apply to all of them are kept."""
     if runtime.protocol == "mcp":
         reason, fix = "are discovered at run time", "describe them in `mcp_tool_description`"
     elif runtime.protocol == "rest":
@@ -166,7 +166,7 @@ def _stand_in(package: AgentPackage, root: Node, runtime: Runtime) -> Binding:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether ``name`` fits ``pattern``, in which ``*`` stands for anything; without backtracking."""
+    """Whether ``name`` matches ``pattern``, in which ``*`` matches anything; without backtracking."""
     first, *middle, last = pattern.split("*")
     if not name.startswith(first):
         return False
@@ -190,9 +190,9 @@ _LISTS: Final = ("functions", "runtimes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """What one plugin file, of which ``root`` is the whole, declares.
+    """The declarations of one plugin file with the root node ``root``.
 
-    ``complete``: nothing that may declare tools was left out as unreadable.
+    ``complete`` means that everything that may declare tools could be read.
     """
 
     root: Node
@@ -202,7 +202,7 @@ class Plugin:
 
 
 def read_plugins(package: AgentPackage, named: Node, references: Sequence[Node]) -> tuple[list[Plugin], bool]:
-    """The plugins that ``references``, listed at ``named``, name in their ``file``; and whether all are read."""
+    """The plugins of ``references`` (listed at ``named``) by their ``file``, and whether all were read."""
     found: dict[str, Plugin] = {}
     known: dict[str, OpenApi] = {}
     complete = True
@@ -231,7 +231,7 @@ def read_plugins(package: AgentPackage, named: Node, references: Sequence[Node])
 
 
 def too_many(package: AgentPackage, place: Node) -> Problem:
-    """What is wrong with an agent that brings more of anything than ``limits.tools``."""
+    """The problem of an agent with more of anything than ``limits.tools``."""
     return place.problem(
         f"the agent brings more actions, runtimes, tools or capabilities than the limit of {package.limits.tools}",
         "bring fewer, or raise limits.tools in config/curation.yaml",
@@ -239,19 +239,19 @@ def too_many(package: AgentPackage, place: Node) -> Problem:
 
 
 def is_plugin(data: Data) -> bool:
-    """Whether a file is a plugin manifest: it lists functions or runtimes, and has another key that only these have."""
+    """Whether a file is a plugin manifest: it lists functions or runtimes, and has another typical key."""
     root = as_mapping(data)
     listed = [key for key in _LISTS if isinstance(root.get(key), list)]
     return bool(listed) and (len(listed) == 2 or any(key in root for key in ("schema_version", "name_for_human")))
 
 
 def lists_tools(data: Data) -> bool:
-    """Whether a file that is named as a plugin can be read as one: it lists functions or runtimes."""
+    """Whether a file that is referenced as a plugin can be read as one: it lists functions or runtimes."""
     return any(isinstance(as_mapping(data).get(key), list) for key in _LISTS)
 
 
 def why_no_plugin(document: Document) -> Problem:
-    """Why ``document``, which is meant as a plugin, is not read as one."""
+    """Why ``document``, meant as a plugin, is not read as one."""
     there = (key for key in _LISTS if as_mapping(document.data).get(key) is not None)
     return document.problem(
         tuple(islice(there, 1)),
@@ -261,7 +261,7 @@ def why_no_plugin(document: Document) -> Problem:
 
 
 def read_plugin(package: AgentPackage, source: Parsed, known: dict[str, OpenApi]) -> Plugin:
-    """The plugin in ``source``; faults and remarks go to ``package``, OpenAPI files that were read to ``known``."""
+    """The plugin in ``source``; adds faults and notes to ``package``, and OpenAPI files to ``known``."""
     root = source.root
     limit = package.limits.tools
     check_version(package, root["schema_version"], _VERSIONS)
@@ -273,7 +273,7 @@ def read_plugin(package: AgentPackage, source: Parsed, known: dict[str, OpenApi]
     runtimes = tuple(_read_runtime(package, place, known) for place in root["runtimes"].items if place.is_mapping)
     functions = _functions(package, root)
     unread = _unread_runtimes(package, root)
-    # Where functions are listed, these are all the tools there are.
+    # Listed functions are all the tools.
     callable_names = chain(bind(package, root, functions, runtimes), () if functions else unread)
     bindings = list(islice(callable_names, limit + 1))
     if len(bindings) > limit:
@@ -289,14 +289,14 @@ def read_plugin(package: AgentPackage, source: Parsed, known: dict[str, OpenApi]
 
 
 def _note_no_lists(package: AgentPackage, root: Node) -> None:
-    """Remark ``functions`` and ``runtimes`` that are there and no lists."""
+    """Note ``functions`` and ``runtimes`` that are not lists."""
     for key in _LISTS:
         if not root[key].absent and not root[key].is_list:
             package.note(root[key], f"{key}: not a list, and not read", "write a list of objects")
 
 
 def _unread_runtimes(package: AgentPackage, root: Node) -> list[Binding]:
-    """For each runtime that is no object a stand-in for its tools, which are not known: that is not nothing."""
+    """A placeholder for the unknown tools of each runtime that is not an object."""
     found = []
     for place in root["runtimes"].items:
         if not place.is_mapping:
@@ -309,7 +309,7 @@ def _unread_runtimes(package: AgentPackage, root: Node) -> list[Binding]:
 
 
 def _is_complete(root: Node) -> bool:
-    """Whether nothing that names tools is of a wrong type: the lists, the functions, what the runtimes run."""
+    """Whether everything that names tools has the right type: lists, functions, ``run_for_functions``."""
     patterns = [place["run_for_functions"] for place in root["runtimes"].items]
     return (
         all(root[key].absent or root[key].is_list for key in _LISTS)
@@ -359,7 +359,7 @@ def _read_runtime(package: AgentPackage, place: Node, known: dict[str, OpenApi])
 
 
 def _patterns(package: AgentPackage, place: Node) -> tuple[Node, ...] | None:
-    """The names and patterns in ``run_for_functions``; ``None`` where it is absent, or no text and no list."""
+    """The names and patterns in ``run_for_functions``; ``None`` if it is absent, or neither text nor list."""
     if place.absent:
         return None
     fix = "write a list of names of functions"
@@ -395,7 +395,7 @@ def _functions(package: AgentPackage, root: Node) -> dict[str, Node]:
 def _settle(
     package: AgentPackage, runtime: Runtime, bound: list[Binding]
 ) -> tuple[AuthMode | None, list[AuthDeclaration]]:
-    """The mode the plugin declares for a runtime, and all declarations: its own, or what its OpenAPI file requires."""
+    """The mode that the plugin declares for a runtime, and all declarations: its own or those of its OpenAPI file."""
     required = [
         (binding.name, binding.entry.security)
         for binding in bound
@@ -413,7 +413,7 @@ def _settle(
     else:
         said = "the auth mode is not declared"
     if runtime.protocol == "local" and not found:
-        # What runs inside the app is called without a request that could authenticate.
+        # Local functions are called without a request that could authenticate.
         return None, []
     package.note(
         runtime.place,
@@ -458,13 +458,13 @@ def _tool(package: AgentPackage, binding: Binding, modes: dict[str, AuthMode | N
 def _parameters(
     package: AgentPackage, function: Node | None, entry: InventoryOperation | None
 ) -> tuple[Parameter, ...]:
-    """What the function says that it takes; where it says nothing, what its operation takes."""
+    """The parameters that the function declares; else those of its operation."""
     own = () if function is None else of_schema(package, function, function["parameters"])
     return own or (() if entry is None else entry.parameters())
 
 
 def _effect_without_entry(binding: Binding) -> EffectReason:
-    """Only the name is left to tell the effect of a function whose operation is not known."""
+    """The effect of a function with an unknown operation, by its name alone."""
     told = effect_of_name(binding.name)
     if binding.runtime is not None and binding.runtime.protocol == "rest":
         return EffectReason(told.effect, f"{told.reason}; its operation is not read")
@@ -472,12 +472,12 @@ def _effect_without_entry(binding: Binding) -> EffectReason:
 
 
 def _confirmation(place: Node) -> bool | None:
-    """Whether the user is asked first; ``None`` where nothing is declared and the host decides for itself."""
+    """Whether the user is asked first; ``None`` if nothing is declared, so that the host decides."""
     return place["type"].text != "None" if place.is_mapping else None
 
 
 def _card(package: AgentPackage, semantics: Node) -> bool:
-    """Whether answers are declared to be shown as a card: by a template here, in a file, or in the answer."""
+    """Whether answers are declared as cards: by a template here, in a file, or in the answer."""
     template = semantics["static_template"]
     if template.has("file"):
         package.expect(template["file"], what="the card template")

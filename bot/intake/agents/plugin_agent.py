@@ -1,6 +1,6 @@
-"""Plugins without a declarative agent: those that a ``manifest.json`` names under ``plugins``, or one that lies alone.
+"""Plugins without a declarative agent: named by a ``manifest.json`` under ``plugins``, or a single file.
 
-The plugin's tools are then the agent's.  What the host adds to them, its knowledge above all, is not declared.
+The plugin's tools are the agent's tools.  Additions of the host, such as knowledge, are not declared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MARK: Final = re.compile(rb"\"(?:plugins|functions|runtimes)\"")
 
 
 class PluginAgentReader:
-    """Reads plugins that no declarative agent has."""
+    """Reads plugins that do not belong to a declarative agent."""
 
     name = PLATFORM
     looked_for = "a plugin manifest (ai-plugin.json), or a manifest.json with copilotAgents.plugins"
@@ -40,7 +40,7 @@ class PluginAgentReader:
         return _names_plugins(document.data) or is_plugin(document.data)
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """Manifests that name plugins; without any, plugins; without these, broken files with a plugin's usual name."""
+        """Manifests that name plugins; else plugins; else broken files with a usual name of plugins."""
 
         def is_manifest(path: str) -> bool:
             return _fits(snapshot, path, limits, _names_plugins)
@@ -50,15 +50,15 @@ class PluginAgentReader:
         return first_fitting((*manifests, plugins)) or tuple(_broken(snapshot, limits))
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> tuple[str, ...]:
-        """None: a plugin and the manifest that names it are never both recognised."""
+        """Empty: a plugin and its manifest are never both recognised."""
         return ()
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:
-        """The plugins of the manifest, or the one plugin, at ``path``."""
+        """The plugins of the manifest at ``path``, or the plugin itself."""
         document = parse_json(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
         first = Parsed(path, document)
         if is_plugin(document.data):
-            # It may name any file of the folder, as one that describes a part of an agent may.
+            # It may name any file of the folder, like any file that describes a part of an agent.
             package = AgentPackage(snapshot, "", limits)
             plugin = read_plugin(package, first, {})
             plugins, complete = [plugin], plugin.complete
@@ -71,9 +71,9 @@ class PluginAgentReader:
 
 
 def unread_plugins(snapshot: Snapshot, taken: Collection[str], limits: Limits) -> Iterator[tuple[str, Problem | None]]:
-    """The plugins of ``snapshot`` that are not ``taken``, and files with a plugin's name that are none.
+    """The plugins of ``snapshot`` that are not ``taken``, and files that only have the name of a plugin.
 
-    The latter with the reason why they are not read.
+    The latter come with the reason why they are not read.
     """
     plugins = [path for path in snapshot.paths() if _fits(snapshot, path, limits, is_plugin)]
     yield from ((path, None) for path in plugins if path not in taken)
@@ -96,7 +96,7 @@ def _fits(snapshot: Snapshot, path: str, limits: Limits, fits: Callable[[Data], 
 
 
 def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
-    """The JSON file at ``path``; ``None`` if it cannot be read, or has nothing of what is looked for."""
+    """The JSON file at ``path``; ``None`` if it cannot be read, or has no mark of a plugin."""
     if not path.casefold().endswith(".json"):
         return None
     try:
@@ -109,7 +109,7 @@ def _parsed(snapshot: Snapshot, path: str, limits: Limits) -> Document | None:
 
 
 def _broken(snapshot: Snapshot, limits: Limits) -> Iterator[str]:
-    """Files with a plugin's usual name that cannot be read, so that their faults are shown."""
+    """Broken files with a usual name of plugins, so that their faults are reported."""
     for path in snapshot.paths():
         if _USUAL_NAME.fullmatch(base_name(path)) and _parsed(snapshot, path, limits) is None:
             yield path
@@ -146,7 +146,7 @@ def _all(plugins: list[Plugin], key: str) -> list[Node]:
 
 
 def _first(texts: LocalisedTexts, places: list[Node]) -> str:
-    """The first text that one of ``places`` has."""
+    """The first text among ``places``."""
     return next((text for place in places if (text := texts.text(place))), "")
 
 

@@ -1,8 +1,7 @@
-"""What the summary or description of an operation says that it does: that it changes something, or only answers.
+"""Whether the summary or description of an operation says that it changes something, or that it only answers.
 
-Only what is said plainly counts, in the first sentence or in words that leave no doubt; anything else tells nothing.
-The verbs are English: a text in another language tells nothing.  The rules are written out in
-``docs/specification.md``.
+Only clear statements count: in the first sentence, or in unambiguous words.  The verbs are English; texts in other
+languages decide nothing.  ``docs/specification.md`` has the rules.
 """
 
 from __future__ import annotations
@@ -26,31 +25,31 @@ from bot.intake.agents.names import (
 )
 
 MAX_CHARACTERS: Final = 2_000
-"""Of a longer text the beginning is read."""
+"""Only so many characters of a text are read."""
 MAX_LABEL_WORDS: Final = 3
-"""Words of a label before the first sentence (“Admin only:”)."""
+"""Maximum number of words of a label before the first sentence (“Admin only:”)."""
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """A verb as sentences begin with it: cancel, cancels, canceling, cancelling."""
+    """The forms of a verb at the beginning of a sentence: cancel, cancels, canceling, cancelling."""
     third = f"{verb[:-1]}ies" if re.search(r"[^aeo]y$", verb) else f"{verb}s"
     stem = verb[:-1] if verb.endswith("e") else verb
     return (verb, third, f"{verb}es", f"{stem}ing", f"{stem}{stem[-1]}ing")
 
 
 def _participles(verb: str) -> tuple[str, ...]:
-    """What may be the participle of a regular verb: created, added, cancelled, applied."""
+    """The possible participles of a regular verb: created, added, cancelled, applied."""
     return (f"{verb}d", f"{verb}ed", f"{verb}{verb[-1]}ed", f"{verb[:-1]}ied")
 
 
 _ALL_CHANGES: Final = {form: verb for verb in sorted(WRITE_VERBS | DOUBTFUL_WRITE_VERBS) for form in _forms(verb)}
 _OTHER_READS: Final = frozenset({"answer", "compute", "return"})
-# “Used by workers to tell the service that …” is no answer, “Tells where a ship is” is one.
+# “Used by workers to tell the service that …” is not an answer, “Tells where a ship is” is one.
 _READS: Final = {form: verb for verb in sorted(READ_VERBS | _OTHER_READS) for form in _forms(verb)} | {"tells": "tell"}
 _ASKS: Final = {form: verb for verb in sorted(ASKING_VERBS) for form in _forms(verb)}
 _PHRASAL: Final = {form: verb for verb, _ in sorted(PHRASAL_WRITE_VERBS) for form in _forms(verb)}
 _VAGUE: Final = frozenset({"accept", "apply", "complete", "manage", "put"})
-"""Said of what only answers, too: “Applies the filter and returns …”."""
+"""Verbs that descriptions also use for calls that only answer: “Applies the filter and returns …”."""
 _CHANGES: Final = {form: verb for form, verb in _ALL_CHANGES.items() if verb in PLAIN_WRITE_VERBS - _VAGUE}
 _CHANGES_IN_THIRD: Final = frozenset(form for verb in PLAIN_IN_THIRD_PERSON for form in _forms(verb)[1:3])
 _MARKS: Final = frozenset(_forms("mark"))
@@ -58,15 +57,15 @@ _MAYBE_CHANGES: Final = {form: verb for form, verb in _ALL_CHANGES.items() if ve
 _CHANGED: Final = frozenset(participle for verb in PLAIN_WRITE_VERBS for participle in _participles(verb)) | words_in(
     "new sent stored saved placed booked uploaded registered"
 )
-"""What is said of the thing that a change made: “Returns the created order”."""
+"""Participles for the result of a change: “Returns the created order”."""
 _WEAK: Final = frozenset({"return"})
-"""Said of what a call answers with, too, whatever it does."""
+"""Verbs that describe the answer of any call, also of a change."""
 _WEAK_WITH_CHANGE: Final = frozenset({"list", "check", "show", "shows", "view", "read"})
-"""Said of calls whose name is plainly that of a change, too: “Shows a notification”, “Read the comment and add it”."""
+"""Verbs also used for calls that are named after a change: “Shows a notification”, “Read the comment and add it”."""
 
 _BASE_FORMS: Final = frozenset(_ALL_CHANGES.values()) | frozenset(_READS.values())
 
-# What a sentence says before it comes to the verb.
+# Words of a sentence before its verb.
 _CALL: Final = r"(?:endpoint|operation|method|call|function|api|tool|action|service|route|request|resource)"
 _LEAD: Final = re.compile(
     r"(?:\[[^\[\]]{0,80}\]|\([^()]{0,80}\)|\d{1,3}\b|\W)\s*"
@@ -83,12 +82,12 @@ _LEAD: Final = re.compile(
     re.IGNORECASE,
 )
 MAX_LEADS: Final = 5
-"""So many of them are left out before one sentence (“[Admin only] This endpoint will …”)."""
+"""Maximum number of leads that are skipped before a sentence (“[Admin only] This endpoint will …”)."""
 _MARKERS: Final = words_in("""
     admin admins alpha attention beta caution danger deprecated experimental important internal legacy note obsolete
     only preview private public restricted unstable use v warning
 """)
-"""Labels that may stand before a sentence of their own: “Deprecated. Deletes …”."""
+"""Labels that may precede a separate sentence: “Deprecated. Deletes …”."""
 _LATER: Final = re.compile(
     r"(?:(?:additionally|in addition|furthermore|moreover|finally|afterwards|as a side effect),? )?"
     rf"(?:(?:please )?note that )?(?:(?:this(?: {_CALL})?|calling (?:this|it)(?: {_CALL})?"
@@ -97,37 +96,37 @@ _LATER: Final = re.compile(
     r"(?:(?:also|then|automatically|immediately|permanently) ){0,2}",
     re.IGNORECASE,
 )
-"""What begins a later sentence that says something of the call."""
+"""The beginning of a later sentence about the call."""
 _ENABLING: Final = frozenset({"allow", "allows", "enable", "enables"})
-"""Before *to*: “Allows an administrator to find …” says find."""
+"""Verbs before *to*: “Allows an administrator to find …” means find."""
 _REACH: Final = 10
-"""Words within which that *to* stands."""
+"""Maximum number of words up to that *to*."""
 _PASSED_OVER: Final = frozenset({"batch", "bulk", "soft", "hard", "also", "then"})
 _DETERMINERS: Final = frozenset(
     {"a", "an", "the", "this", "that", "these", "those", "its", "their", "your", "one", "new", "all", "any", "every"}
 )
 _CLEAR_DETERMINERS: Final = _DETERMINERS - {"that", "those"}
-"""After the third person of any verb of a change these leave no doubt; “issues that match” are things."""
+"""After these, the third person of a verb for a change is clear; “issues that match” is a noun."""
 _RELATIVES: Final = frozenset({"that", "which", "who"})
 _PRONOUNS: Final = frozenset({"it", "them"})
 _NONE: Final = frozenset({"no", "nothing", "none", "neither"})
 _OF: Final = frozenset({"of", "for", "from", "in", "on", "by", "about", "at", "since"})
-"""What follows a thing: “Updates of an order” are no change."""
+"""Words after a noun: “Updates of an order” is not a change."""
 _AFTER_THING: Final = _OF | words_in("""
     to with between within per that which available pending sent made received needed required is are was were can may
     will must should has have held
 """)
-"""What follows a noun and no verb: “Updates available for …”, “Delete markers are …”."""
+"""Words that follow a noun, not a verb: “Updates available for …”, “Delete markers are …”."""
 _FINITE: Final = frozenset({"is", "are", "was", "were", "can", "may", "will", "must", "should", "has", "have"})
 _OWNED: Final = frozenset({"has", "have", "holds", "hold", "owns", "own", "made", "received", "can", "may", "sent"})
-"""What ends a clause on a thing: “Locks a user holds”."""
+"""Words at the end of a relative clause: “Locks a user holds”."""
 _CLAUSES: Final = frozenset({"to", "that", "which", "who", "you", "when", "if", "needed", "used", "while", "can"})
-"""What begins another clause: the verbs in it are not what the call does."""
+"""Words that begin another clause, whose verbs do not describe the call."""
 _ASKED: Final = re.compile(
     r"\b(?:search|query|queries|question|prompt|lookup|read only|(?:get|http|https|api|rest|read|graphql) requests?)\b",
     re.IGNORECASE,
 )
-"""Sending or creating one of these is asking."""
+"""Sending or creating one of these is a question, not a change."""
 _ASKING: Final = frozenset({"create", "send", "submit", "insert"})
 _ADVICE: Final = re.compile(
     r"\w+ [^.]{0,60}?(?:\b(?:filters?|limit|offset|page|cursor|fields?|headers?|option|flag|body)\b|[?&={}])[^.]{0,40}?"
@@ -136,7 +135,7 @@ _ADVICE: Final = re.compile(
     r"|\w+ [^.]{0,40}?\b(?:param|params|parameters?|query string)\b",
     re.IGNORECASE,
 )
-"""An imperative that tells how to call: “Set the limit parameter to page through orders”."""
+"""An imperative about the use of the call: “Set the limit parameter to page through orders”."""
 _NOMINAL: Final = re.compile(
     r"(?:trigger|perform|request|initiate|start|cause|force)(?:s|ing)? (?:a |an |the )?(?:\w+ )?"
     r"(deletion|removal|cancellation|creation|deactivation|activation|termination|delete|reset) of\b",
@@ -186,30 +185,30 @@ _UNCHANGED: Final = re.compile(
 _WEAKLY_UNCHANGED: Final = re.compile(
     rf"(?:change|modify|alter|affect) the (?!{_DATA}$)\w+$|(?:is|are) (?:not|never) \w+$", re.IGNORECASE
 )
-"""Said of calls that change something else, too: “Renames a file. Does not change the folder.”"""
+"""Also used for calls that change something else: “Renames a file. Does not change the folder.”"""
 _CONDITION: Final = re.compile(
     r"\b(?:if|when|whenever|unless|until|otherwise|once|while|where|in case|already|mode|true|false|default"
     r"|(?:in|during|for|with|on) (?:a |the )?(?:dry|test|sandbox)\b)",
     re.IGNORECASE,
 )
-"""What is said under a condition is not said of every call."""
+"""A condition: the statement does not apply to every call."""
 
 
 def stated_change(prose: str) -> str:
-    """The verb by which a text plainly says that something is changed; empty if none does.
+    """The verb with which a text clearly says that something is changed; empty if there is none.
 
-    It begins the first sentence, or follows *and*, *or* or *then* in it with what it changes (“and marks it as read”).
-    A verb that is as often a thing has what it changes behind it: “Books a table”, but not “Books by author”.  A later
-    sentence counts if it speaks of the call in the third person (“Also deletes …”, “This call resets …”).
+    The verb begins the first sentence, or follows *and*, *or* or *then* in it, with an object (“and marks it as read”).
+    A verb that is as often a noun needs an object after it: “Books a table”, but not “Books by author”.  A later
+    sentence counts if it is about the call in the third person (“Also deletes …”, “This call resets …”).
     """
     first, later = _sentences(prose)
     return _changed_first(first) or next((verb for sentence in later if (verb := _changed_later(sentence))), "")
 
 
 def stated_answer(prose: str) -> str:
-    """The words by which a text says that a call only answers; empty if it does not.
+    """The words with which a text says that a call only answers; empty if it does not.
 
-    The first sentence begins with a reading verb, as it is or in the third person, and joins no writing verb to it.
+    The first sentence begins with a reading verb, in base form or third person, and joins no writing verb to it.
     """
     if said := stated_only(prose):
         return said
@@ -224,9 +223,9 @@ def stated_answer(prose: str) -> str:
 
 
 def stated_only(prose: str) -> str:
-    """The words by which a text says outright that nothing is changed, or that a call only answers; empty if none.
+    """The words with which a text says explicitly that nothing is changed, or that a call only answers; or empty.
 
-    What is said under a condition does not count: “If the item exists, nothing is changed”.
+    Statements under a condition do not count: “If the item exists, nothing is changed”.
     """
     found = _ONLY.match(_sentences(prose)[0])
     for sentence in re.split(r"(?<=[.!?;])\s+|\n\s*\n", _plain(prose)):
@@ -236,7 +235,7 @@ def stated_only(prose: str) -> str:
 
 
 def stated_asking(prose: str) -> str:
-    """The words by which a text says that a call computes or asks, which may be all that it does; empty if it does not.
+    """The words with which a text says that a call computes or asks, possibly nothing more; empty if it does not.
 
     “Filters the tickets”, “Executes a query”.
     """
@@ -249,7 +248,7 @@ def stated_asking(prose: str) -> str:
 
 
 def names_form(prose: str) -> bool:
-    """Whether a text says that a call answers with the form of a change: “Shows the form for creating an order”."""
+    """Whether a text says that a call answers with an input form: “Shows the form for creating an order”."""
     return bool(stated_answer(prose)) and _FORM.search(_sentences(prose)[0]) is not None
 
 
@@ -260,25 +259,25 @@ def names_thing(prose: str, verb: str) -> bool:
 
 
 def is_weak(said: str) -> bool:
-    """Whether the words of :func:`stated_answer` may be said of a call that changes something, too (“returns”)."""
+    """Whether the words of :func:`stated_answer` may also describe a change (“returns”)."""
     return _READS.get(said, "") in _WEAK
 
 
 def is_weak_with_change(said: str) -> bool:
-    """Whether the words of :func:`stated_answer` may be said of a call that is named after a change, too."""
+    """Whether the words of :func:`stated_answer` may also describe a call that is named after a change."""
     return is_weak(said) or said in _WEAK_WITH_CHANGE or _WEAKLY_UNCHANGED.search(said) is not None
 
 
 def _plain(prose: str) -> str:
-    """The beginning of a text, without markup."""
+    """The beginning of a text without markup."""
     return re.sub(r"<[^<>]*>|[*_`#]+", " ", prose[:MAX_CHARACTERS]).strip()
 
 
 def _sentences(prose: str) -> tuple[str, list[str]]:
-    """The first sentence of a text without what leads up to its verb (“This endpoint …”), and the later ones.
+    """The first sentence of a text without the words before its verb (“This endpoint …”), and the later ones.
 
-    A label (“Admin:”, “1.”) is no sentence.  Where one is before a sentence, that must be in the third person unless
-    the label is a well-known one: “Orders. Cancel one by DELETE” says nothing of the call.
+    A label (“Admin:”, “1.”) is not a sentence.  A sentence after a label must be in the third person, unless the label
+    is well-known: “Orders. Cancel one by DELETE” says nothing about the call.
     """
     pieces = re.split(r"(?<![.:;!?])[.:;!?]+(?:\s+|$)|\n\s*\n|(?<!\s)\s+[-–—]+\s+", _plain(prose))
     sentences = [" ".join(piece.split()) for piece in pieces if piece.strip()]
@@ -296,12 +295,12 @@ def _sentences(prose: str) -> tuple[str, list[str]]:
 
 
 def _is_label(words: list[str]) -> bool:
-    """Whether a sentence of these words is none: it is short and begins with no verb."""
+    """Whether these words are a label: few, and not beginning with a verb."""
     return len(words) <= MAX_LABEL_WORDS and not any(word in _READS or word in _ALL_CHANGES for word in words[:1])
 
 
 def _without_leads(sentence: str) -> str:
-    """A sentence from where its verb may stand."""
+    """A sentence from the place where its verb may be."""
     for _ in range(MAX_LEADS):
         found = _LEAD.match(sentence)
         if found is None:
@@ -311,7 +310,7 @@ def _without_leads(sentence: str) -> str:
 
 
 def _changed_first(sentence: str) -> str:
-    """The verb by which the first sentence says a change."""
+    """The verb of a change in the first sentence."""
     if found := _NOMINAL.match(sentence):
         return found.group(1).lower()
     if (found := _TO.match(sentence)) and found.group(1).lower() in _CHANGES:
@@ -323,7 +322,7 @@ def _changed_first(sentence: str) -> str:
 
 
 def _changed_by(words: list[str]) -> str:
-    """The verb with which these words begin, if it says a change."""
+    """The verb with which these words begin, if it means a change."""
     first, asked = words[0], _ASKED.search(" ".join(words[1:7])) is not None
     if particle := _particle(words):
         return f"{first} {particle}"
@@ -343,7 +342,7 @@ def _changed_by(words: list[str]) -> str:
 
 
 def _particle(words: list[str]) -> str:
-    """The second word of a verb of two, which these words begin with: “Turns on the lights”, “Turns the lights on”."""
+    """The particle of a phrasal verb at the beginning of the words: “Turns on the lights”, “Turns the lights on”."""
     verb = _PHRASAL.get(words[0], "")
     near = words[1:2] if words[1:2] != ["the"] else words[2:5]
     plain = words[0] != verb or "the" in words[1:3]
@@ -351,10 +350,10 @@ def _particle(words: list[str]) -> str:
 
 
 def _joined_change(words: list[str]) -> str:
-    """The verb of a change that *and*, *or* or *then* joins to the verb with which these words begin.
+    """The verb of a change that *and*, *or* or *then* joins to the first verb of the words.
 
-    It has that verb's form and what it changes behind it, and the words before it begin no other clause (“that you can
-    cancel or update”).  In the third person more verbs leave no doubt (“and stores the token”).
+    It has the form of the first verb and an object after it, and no other clause begins before it (“that you can cancel
+    or update”).  In the third person more verbs are clear (“and stores the token”).
     """
     for place, joint in enumerate(words):
         verb, what = _two_after(words, place)
@@ -373,10 +372,10 @@ def _joined_change(words: list[str]) -> str:
 
 
 def _is_done(words: list[str], place: int, verb: str, what: str) -> bool:
-    """Whether ``verb``, in the third person behind the joint at ``place``, is no thing: “and stores the token”.
+    """Whether ``verb``, in the third person after the joint at ``place``, is not a noun: “and stores the token”.
 
-    It is none before a determiner, alone between two verbs (“Reads and deletes messages”) or where it never is.  What
-    stands behind “that runs and” says what a thing does.
+    It is a verb before a determiner, alone between two verbs (“Reads and deletes messages”), or if it is never a noun.
+    After “that runs and” it describes a thing, not the call.
     """
     own = words[place - 2 : place - 1]
     if _is_thing(words[words.index(verb, place) :]) or (not _RELATIVES.isdisjoint(own) and words[place - 1][-1] == "s"):
@@ -386,7 +385,7 @@ def _is_done(words: list[str], place: int, verb: str, what: str) -> bool:
 
 
 def _two_after(words: list[str], place: int) -> tuple[str, str]:
-    """The two words after that at ``place``, with at most two adverbs left out; empty where there are none."""
+    """The next two words after ``place``, skipping at most two adverbs; empty if there are none."""
     near = words[place + 1 : place + 5]
     rest = [word for word in near if not (word in ("also", "then", "thus") or word.endswith("ly"))]
     first, second, *_ = [*rest, "", ""]
@@ -394,7 +393,7 @@ def _two_after(words: list[str], place: int) -> tuple[str, str]:
 
 
 def _changed_later(sentence: str) -> str:
-    """The verb by which a later sentence says that the call changes something, in the third person or with *will*."""
+    """The verb of a change in a later sentence about the call, in the third person or with *will*."""
     found = _LATER.match(sentence)
     words = words_of(sentence[found.end() :] if found else sentence)
     if not words or words[0] not in _ALL_CHANGES or words[0] in _ENABLING or _CONDITION.search(sentence):
@@ -407,7 +406,7 @@ def _changed_later(sentence: str) -> str:
 
 
 def _joins_change(words: list[str]) -> bool:
-    """Whether a change is joined to what words say: “and cancels”, “before creating”."""
+    """Whether a verb of a change is joined to the words: “and cancels”, “before creating”."""
     for place, joint in enumerate(words):
         verb, _ = _two_after(words, place)
         joined = joint in ("and", "or", "then") or (joint in ("before", "after", "by") and verb.endswith("ing"))
@@ -417,13 +416,13 @@ def _joins_change(words: list[str]) -> bool:
 
 
 def _offers(words: list[str]) -> bool:
-    """Whether words put one thing on a list: “List your item for sale”, but not “List a user's orders”."""
+    """Whether *list* means to offer something: “List your item for sale”, but not “List a user's orders”."""
     one = _READS[words[0]] == "list" and words[1:2] != [] and words[1] in ("a", "an", "your") and len(words) > 2
     return one and not words[2].endswith("s") and words[3:4] != ["s"] and not {"of", "from", "in"} & set(words[3:5])
 
 
 def _names_result(words: list[str]) -> bool:
-    """Whether words name the one thing that a change made: “the created order”, “the id of the newly created order”."""
+    """Whether the words name the result of a change: “the created order”, “the id of the newly created order”."""
     plain = [word for word in words if word not in ("newly", "just", "freshly")]
     return any(
         before in ("the", "a", "an", "your")
@@ -435,7 +434,7 @@ def _names_result(words: list[str]) -> bool:
 
 
 def _from_verb(sentence: str) -> list[str]:
-    """The words of a sentence from where its verb may stand, in lower case."""
+    """The words of a sentence from the place where its verb may be, in lower case."""
     words = words_of(sentence)
     passed = list(takewhile(lambda word: word in _PASSED_OVER or word.endswith("ly"), words))
     words = words[len(passed) :]
@@ -445,7 +444,7 @@ def _from_verb(sentence: str) -> list[str]:
 
 
 def _is_thing(words: list[str]) -> bool:
-    """Whether a sentence that begins like a change names a thing: “Update history”, “Updates of an order”."""
+    """Whether a sentence that begins like a change is a noun phrase: “Update history”, “Updates of an order”."""
     if len(words) < 2 or words[1] in _OF or words[1] == "ons":
         return True
     if words[1] in THINGS | NO_OBJECTS and (len(words) == 2 or words[1] in NO_OBJECTS):

@@ -1,4 +1,4 @@
-"""What a reader of one agent specification format is."""
+"""The protocol of readers of agent specifications."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.intake.specification import Specification
 
 
 class AgentReader(Protocol):
-    """Reads one format of whole agents; a module of this package that has a ``READER`` is found by itself.
+    """Reads one format of complete agents; every module of this package that binds ``READER`` is registered.
 
     A format that describes only a part of an agent has a
     :class:`~bot.intake.agents.standalone_files.BareReader` instead.
@@ -20,34 +20,34 @@ class AgentReader(Protocol):
 
     @property
     def name(self) -> str:
-        """The format, as people call it."""
+        """The name of the format in messages."""
         ...
 
     @property
     def looked_for(self) -> str:
-        """What this reader looks for in a folder, in words for people."""
+        """What this reader looks for in a folder, in words."""
         ...
 
     @property
     def nests(self) -> bool:
-        """Whether an agent of this format may itself be made of others, and so is no part of another."""
+        """Whether an agent of this format may be made of others, and so is never a part itself."""
         ...
 
     @property
     def is_fallback(self) -> bool:
-        """Whether a file of this format counts only where there is no agent of another, which may have it as a part."""
+        """Whether a file of this format counts only without an agent of another format, which may contain it."""
         ...
 
     def fits(self, document: Document) -> bool:
-        """Whether a file is of this format, told by its content alone."""
+        """Whether a file is of this format, by its content alone."""
         ...
 
     def recognise(self, snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-        """The files of ``snapshot`` from which an agent of this format could be read, told by their content."""
+        """The files of ``snapshot`` that contain an agent of this format, by their content."""
         ...
 
     def parts(self, snapshot: Snapshot, path: str, limits: Limits) -> Collection[str]:
-        """The specifications that the one at ``path`` is made of, which are therefore no agents of their own."""
+        """The specifications that are parts of the one at ``path``, and so not separate agents."""
         ...
 
     def read(self, snapshot: Snapshot, path: str, limits: Limits) -> Specification:

@@ -1,4 +1,4 @@
-"""An eval set folder's agent specification, whatever format it is in."""
+"""Finds and reads the agent specification of an eval set folder, in any format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.agents.standalone_files import BareFiles, find_bare
 from bot.intake.specification import Specification
 
-# Many platforms call their file so.
+# A usual name on many platforms.
 _AGENT_FILE: Final = re.compile(r"(^|/)(agents?(\.\w+)?\.ya?ml|ai-?plugin[^/]*\.json)$", re.IGNORECASE)
 _SHOWN: Final = 5
 _COULD_BE: Final = (".json", ".yaml", ".yml", ".md")
@@ -27,19 +27,18 @@ _NAME_IT: Final = "name it under `extends` of an agent.yaml, together with the a
 
 
 def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[str] = ()) -> Specification:
-    """The one agent specification in ``snapshot``, which is rooted at an eval set folder.
+    """The agent specification in ``snapshot``, which is rooted at an eval set folder.
 
-    Where there is none, files that could describe one are named; ``others`` are known to be something else, as the
-    snapshot shows them.
-    Raises :class:`InputError` if there is none, if there are several, if the folder has more files than
-    ``limits.package_files``, or if the specification itself is at fault.
+    Raises :class:`InputError` if there is none or several, if the folder has more files than ``limits.package_files``,
+    or if the specification is invalid.  Without one, the error names files that could be meant as one, except
+    ``others``, names of files that are known to be something else.
     """
     folder = snapshot.name("").rstrip("/") or "."
     _check_size(snapshot, limits)
     whole = _whole(snapshot, limits)
     if len(whole) > 1:
         candidates = [(reader.name, path) for reader, path in whole]
-        # These may be parts of one agent, as plugins are.
+        # These may be parts of one agent, such as plugins.
         are_parts = all(reader.is_fallback for reader, _ in whole)
         raise _several(snapshot, folder, candidates, _joining(whole) if are_parts else "keep one agent per folder")
     if whole:
@@ -70,20 +69,20 @@ def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[st
 
 
 def _could_describe(path: str) -> bool:
-    """Whether people may have written down in a file of this name what the agent is."""
+    """Whether a file of this name could be meant to describe the agent."""
     name = posixpath.basename(path).casefold()
     return name.endswith(_COULD_BE) and name not in _NO_AGENT
 
 
 def _add_one(folder: str) -> str:
-    """How to say what the agent of ``folder`` is."""
+    """The fix for a ``folder`` without an agent specification."""
     name = untrusted(json.dumps(posixpath.basename(folder).strip(".") or "NAME", ensure_ascii=False))
     lines = f"`agent: 1`, `name: {name}`, `platform: PLATFORM` (what runs the agent)"
     return f"add the agent's app package, or write an agent.yaml of three lines: {lines}"
 
 
 def _missing(folder: str, near: Sequence[str]) -> InputError:
-    """The error for a folder without an agent; ``near`` are files that may be meant to describe one."""
+    """The error for a folder without an agent; ``near`` are files that could be meant to describe one."""
     known = [*(reader.looked_for for reader in whole_readers()), *(reader.looked_for for reader in bare_readers())]
     looked_for = "; ".join(known)
     seen = f" ({', '.join(near[:_SHOWN])} {'is' if len(near) == 1 else 'are'} of none of these formats)" if near else ""
@@ -91,7 +90,7 @@ def _missing(folder: str, near: Sequence[str]) -> InputError:
 
 
 def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tuple[str, Problem]]:
-    """The files that say which format they are meant to have, and what keeps each from being an agent's."""
+    """The files that are clearly meant to have a format, each with the reason why it is not read."""
     add_one = _add_one(snapshot.name("").rstrip("/"))
     plugins = ((PLATFORM, path, why) for path, why in unread_plugins(snapshot, (), limits) if why is not None)
     for name, path, why in (*((reader.name, path, why) for reader, path, why in bare.misfits), *plugins):
@@ -100,7 +99,7 @@ def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tu
 
 
 def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:
-    """What to say of files that describe a part of an agent and were not ``taken`` for the one at ``path``."""
+    """Notes on files that describe a part of an agent and were not ``taken`` for the one at ``path``."""
     beside = [(reader.name, at) for reader, at, _ in find_bare(snapshot, bare_readers(), limits).found]
     beside += [(reader.name, at) for reader, at in _found(snapshot, limits, is_fallback=True)]
     whys = dict(unread_plugins(snapshot, taken, limits))
@@ -113,7 +112,7 @@ def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limit
 
 
 def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
-    """The files in which agent specifications of ``snapshot`` start; bare ones only where there is no whole agent.
+    """The main files of the agent specifications in ``snapshot``; bare ones only without a complete agent.
 
     Raises :class:`InputError` if the folder has more files than ``limits.package_files``.
     """
@@ -133,12 +132,12 @@ def _check_size(snapshot: Snapshot, limits: Limits) -> None:
 
 
 def _whole(snapshot: Snapshot, limits: Limits) -> list[tuple[AgentReader, str]]:
-    """The whole agents of ``snapshot``; those of a format that steps back only where there are no others."""
+    """The complete agents of ``snapshot``; those of a fallback format only without others."""
     return _found(snapshot, limits, is_fallback=False) or _found(snapshot, limits, is_fallback=True)
 
 
 def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tuple[AgentReader, str]]:
-    """The whole agents of some of the formats, without those that are parts of another."""
+    """The complete agents of fallback or other formats, without those that are parts of another."""
     readers = [reader for reader in whole_readers() if reader.is_fallback is is_fallback]
     found = [(reader, path) for reader in readers for path in reader.recognise(snapshot, limits)]
     parts = {part for reader, path in found for part in reader.parts(snapshot, path, limits) if part != path}
@@ -146,7 +145,7 @@ def _found(snapshot: Snapshot, limits: Limits, *, is_fallback: bool) -> list[tup
 
 
 def _joining(found: Sequence[tuple[object, str]]) -> str:
-    """How to make one agent of the files ``found``."""
+    """The fix that joins the files ``found`` to one agent."""
     listed = untrusted_list(json.dumps(path, ensure_ascii=False) for _, path in found)
     return f"write an agent.yaml with `agent: 1` and `extends: [{listed}]`, which joins them, or keep one"
 

@@ -1,4 +1,4 @@
-"""The formats there are: every module beside this one that binds ``READER``."""
+"""The registered formats: every module of this package that binds ``READER``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.intake.agents.standalone_files import BareReader
 
 @cache
 def whole_readers() -> tuple[AgentReader, ...]:
-    """The readers of whole agents, in the order of their modules' names."""
+    """The readers of complete agents, in the order of their modules' names."""
     return tuple(reader for reader in _bound() if not isinstance(reader, BareReader))
 
 
@@ -27,7 +27,7 @@ def bare_readers() -> tuple[BareReader, ...]:
 
 
 def fitting(document: Document) -> Sequence[AgentReader | BareReader]:
-    """The readers that take ``document`` for theirs; one of a part only where no other does."""
+    """The readers that recognise ``document``; readers of parts only without others."""
     whole = [reader for reader in whole_readers() if reader.fits(document)]
     return whole or [reader for reader in bare_readers() if reader.fits(document)]
 

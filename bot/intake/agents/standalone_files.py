@@ -1,4 +1,4 @@
-"""Readers of files that describe a part of an agent by themselves: its tools, or its public face."""
+"""Readers of standalone files that describe a part of an agent, such as its tools or its public description."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bot.intake.specification import Specification
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BareReader:
-    """Reads one bare format.
+    """Reads one format of standalone files.
 
-    A file comes into question if its name has one of the ``endings`` and its text shows ``mark`` somewhere; it is then
-    parsed, and is of this format if ``fits`` says so.  A broken file is taken to be meant as one if its name is one of
-    the ``usual`` ones, or its text shows ``telling``.  ``misfit`` says why a file that says it is of this format does
-    not fit.  ``describe`` reads a file; remarks and faults go to the package, which is the whole folder.
+    A file is a candidate if its name has one of the ``endings`` and its text contains ``mark``.  It is then parsed, and
+    has this format if ``fits`` returns true.  A broken file is considered meant as one if its name matches ``usual`` or
+    its text contains ``telling``.  ``misfit`` says why a file that declares this format does not fit.  ``describe``
+    reads a file; it adds notes and faults to the package, which is the whole folder.
     """
 
     name: str
@@ -37,22 +37,24 @@ class BareReader:
     misfit: Callable[[Document], Problem | None] = lambda _: None
 
     def read(self, snapshot: Snapshot, path: str, document: Document, limits: Limits) -> Specification:
-        """What ``document``, the file at ``path``, describes; references lead all over the folder, never beyond it."""
+        """The specification in ``document``, the file at ``path``; references may name any file of the folder."""
         package = AgentPackage(snapshot, "", limits)
         specification = self.describe(package, Parsed(path, document))
         package.check()
         return specification
 
     def was_meant(self, path: str, content: bytes) -> bool:
-        """Whether a broken file looks as if it was meant to be of this format."""
+        """Whether a broken file looks as if it was meant to have this format."""
         usual = self.usual.fullmatch(posixpath.basename(path).casefold()) is not None
         return path.casefold().endswith(self.endings) and (usual or self.telling.search(content) is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class BareFiles:
-    """The bare files of a folder with their readers, the faults of those that may have been meant as such and cannot be
-    read, and those that look as if they were meant and are of no format; ``misfits`` are those of a known reason.
+    """The standalone files ``found`` in a folder, with their readers.
+
+    ``faults`` are the problems of files that cannot be read but may be meant as such.  ``unfit`` are files that look as
+    if they were meant as such but have no known format; ``misfits`` are those of them with a known reason.
     """
 
     found: tuple[tuple[BareReader, str, Document], ...]
@@ -62,7 +64,7 @@ class BareFiles:
 
 
 def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits) -> BareFiles:
-    """The files of ``snapshot`` that one of ``readers`` takes, told by their content; each is parsed once."""
+    """The files of ``snapshot`` that one of ``readers`` recognises by content; each is parsed once."""
     found: list[tuple[BareReader, str, Document]] = []
     faults: list[Problem] = []
     unfit: list[str] = []
@@ -74,7 +76,7 @@ def find_bare(snapshot: Snapshot, readers: Sequence[BareReader], limits: Limits)
         try:
             content = snapshot.read(path, limits.reading)
         except InputError as error:
-            # Whatever it holds, nobody has seen it.
+            # Its content is unknown, so this is a fault in any case.
             faults += error.problems
             continue
         meant = any(reader.was_meant(path, content) for reader in possible)

@@ -1,4 +1,4 @@
-"""Columns: what people call them, and what ``formats.yaml`` says about them."""
+"""Columns: their usual names, and their declaration in ``formats.yaml``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUERY_NAMES: Final = frozenset(
         *("userquery", "userinput", "userprompt", "usermessage", "userquestion", "userutterance", "testutterance"),
     }
 )
-"""Of what the user says."""
+"""Usual keys of the user's words."""
 
 _SPEAKERS: Final = ("user", "customer", "client", "employee", "test", "sample", "example", "eval", "input")
 _SAID: Final = ("query", "question", "prompt", "input", "utterance", "message", "text", "request", "turns")
@@ -31,10 +31,10 @@ SPOKEN_NAMES: Final = frozenset(
         *(f"{said}text" for said in ("query", "question", "prompt", "utterance", "message")),
     }
 )
-"""Of what the user says as well, by who says it, or as the text of it."""
+"""Further keys of the user's words: the speaker, or a word for text."""
 
 _LIKELY: Final = frozenset({"message", "request", "ticket", "task", "queries", "questions", "prompts", "utterances"})
-"""Of what the user says in records that say what is expected; records of other things have them too."""
+"""Keys of the user's words only in records with an expectation; other records have them too."""
 
 ID_NAMES: Final = frozenset(
     {
@@ -54,7 +54,7 @@ TELLING_LIST_NAMES: Final = frozenset(
 LIST_NAMES: Final = TELLING_LIST_NAMES | frozenset(
     {"examples", "samples", "records", "rows", "data", "dataset", "items", "entries", "prompts", "tasks", "scenarios"}
 )
-"""Of the list of records in a file that says more than these; lists of other things have those that are not telling."""
+"""Usual keys of the list of records in a file; lists of other things may have the less specific ones."""
 
 _EXPECTING: Final = re.compile(
     r"expect|ground_?truth|reference|ideal|gold|must|should|rubric|criteria|assert|target|answer|accepted",
@@ -63,21 +63,21 @@ _EXPECTING: Final = re.compile(
 
 
 _BEGINNING: Final = 1_000
-"""Characters of a key that are looked at."""
+"""Only so many characters of a key are read."""
 
 
 def expects(keys: Iterable[str]) -> bool:
-    """Whether one of the keys of a record says what is expected, as records of eval sets do and other data do not."""
+    """Whether a key of a record names an expectation, which only records of eval sets have."""
     return any(_EXPECTING.search(key, 0, _BEGINNING) for key in keys)
 
 
 def named(keys: Iterable[str], names: frozenset[str]) -> list[str]:
-    """Those of ``keys`` that are among ``names``."""
+    """The ``keys`` whose :func:`~bot.intake.eval_sets.table.plain_key` is among ``names``."""
     return [key for key in keys if plain_key(key) in names]
 
 
 def query_keys(keys: Iterable[str]) -> list[str]:
-    """Those of ``keys`` that may hold what the user says: by the usual names, else by others in a record of an eval."""
+    """The ``keys`` that may contain the user's words: those with usual names, else others in a record of an eval."""
     known = list(keys)
     usual = named(known, QUERY_NAMES)
     if usual or not (expects(known) or len(known) == 1):
@@ -88,7 +88,7 @@ def query_keys(keys: Iterable[str]) -> list[str]:
 _HINTS: Final = 10
 
 FORMATS_FILE: Final = "formats.yaml"
-"""Stands beside the eval sets that it speaks of."""
+"""Declares formats of the eval sets in the same folder."""
 
 
 class Columns(FileModel):
@@ -124,10 +124,10 @@ def _quoted(name: str) -> str:
 
 
 def declaring(file: str, path: str, format: str, columns: Columns | None = None, **named: str) -> str:
-    """How to say in ``formats.yaml`` what a file is: the lines to write, and where; for a fix.
+    """A fix: the lines that declare a file in ``formats.yaml``, and where to write them.
 
-    ``path`` is where the file stands in its folder, ``file`` how messages call it; ``named`` columns are said beside
-    ``columns``, which are said already.
+    ``path`` is the file's path in its folder, ``file`` its name in messages; ``named`` columns are added to
+    ``columns``, which are declared already.
     """
     said = {} if columns is None else columns.model_dump(exclude_none=True)
     told = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
@@ -140,15 +140,15 @@ def declaring(file: str, path: str, format: str, columns: Columns | None = None,
 def read_formats(
     document: Document, paths: Collection[str], known: Collection[str], named: Collection[str]
 ) -> Mapping[str, DeclaredFile]:
-    """What ``document`` says by path; raises :class:`~bot.errors.InputError` with all its faults.
+    """The declarations in ``document`` by path; raises :class:`~bot.errors.InputError` with all its faults.
 
-    ``paths`` are the files there are, ``known`` the names of the formats, ``named`` those whose columns may be named.
+    ``paths`` are the existing files, ``known`` the names of the formats, ``named`` those that allow column names.
     """
     declared = validate(FormatsFile, document).files
     problems: list[Problem] = []
     for path, file in declared.items():
         if path not in paths:
-            # To look for slips takes long, and of many nobody reads all.
+            # Suggestions are slow to find, and no one reads many of them.
             hint = did_you_mean(path, paths) if len(problems) < _HINTS else ""
             message = f"files.{path}: there is no such file{hint}"
             problems.append(document.problem(("files", path), message, "name a file of this folder"))

@@ -1,4 +1,4 @@
-"""Rows that an export of a regression set wrote: what is known of the entry, where the format has no place for it."""
+"""Rows written by an export of a regression set: restores data of the entry that the format itself cannot store."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PART: Final = re.compile(r"-\d+\Z")
 
 
 class Entries:
-    """The entries that the list beside ``source`` names as its rows, for formats that have no place for an entry.
+    """The entries of the rows of ``source``, from the list beside it, for formats that cannot store an entry.
 
-    The list of ``set.csv``, and of ``set-01.csv``, is ``set.entries.json``; ``used`` is its path, if it says anything.
-    One that cannot be read says nothing here: it is told of as a file of its own.
+    The list of ``set.csv``, and of ``set-01.csv``, is ``set.entries.json``; ``used`` is its path, if it has any rows.
+    A broken list is ignored here, and reported as a separate file.
     """
 
     def __init__(self, source: SourceFile) -> None:
@@ -43,18 +43,18 @@ class Entries:
                     self._left.setdefault(prompt.strip(), deque()).append(kept)
 
     def take(self, prompt: str) -> dict[str, Data] | None:
-        """What the list says of the next row with this prompt, whatever became of the rows around it."""
+        """The data of the next row with this prompt, even if rows were moved or removed."""
         left = self._left.get(prompt.strip())
         return left.popleft() if left else None
 
 
 def with_setup(row: EvalSetRow) -> EvalSetRow:
-    """``row`` with the set-up of the entry that an export wrote it from, unless its file says one itself."""
+    """``row`` with the set-up of the exported entry, unless the file has one itself."""
     told = carried(row.expected).get("setup")
     if told is None or row.setup != Setup():
         return row
     try:
         return replace(row, setup=SETUP_FILE.validate_python(told))
     except ValidationError:
-        # Somebody's own key of that name, or changed by hand: it stays in what is expected.
+        # A custom key of that name, or an edited one: it stays in the expectation.
         return row

@@ -1,4 +1,4 @@
-"""All eval sets of a folder: which files they are, and by which reader each is read."""
+"""Finds the eval sets of a folder, and reads each with the right reader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MADE_UP: Final = "revoke it if it is real, since others have seen it, and write
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """An eval set file as its reader left it."""
+    """An eval set file as its reader returned it."""
 
     name: str
     format: str
@@ -37,7 +37,7 @@ class ReadFile:
 
 
 def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
-    """The eval sets of ``files``: rows within the limits, each with an id of its own."""
+    """The eval sets of ``files``: rows within the limits, each with a unique id."""
     files = [replace(file, reading=_titled(file.reading)) for file in files]
     problems: dict[str, list[Problem]] = {file.name: list(file.reading.problems) for file in files}
     kept: list[tuple[str, EvalSetRow]] = []
@@ -70,7 +70,7 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
 
 
 def _titled(reading: EvalSetRows) -> EvalSetRows:
-    """``reading`` with the titles as ids of rows that have none, where each is one row's alone and fit for an id."""
+    """``reading`` with titles as the ids of rows without id, if a title is unique and a valid id."""
     names = Counter(row.title if row.id is None else row.id for row in reading.rows)
 
     def titled(row: EvalSetRow) -> EvalSetRow:
@@ -81,7 +81,7 @@ def _titled(reading: EvalSetRows) -> EvalSetRows:
 
 
 def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Problem]:
-    """What is wrong with a row in any format."""
+    """The faults of a row that do not depend on its format."""
     faults: list[Problem] = []
     if row.id is not None and (wrong := fault_of_id(row.id)) is not None:
         faults.append(Problem(file, row.line, wrong, _ANOTHER_ID))
@@ -113,14 +113,14 @@ def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Pro
 
 
 class _Keys:
-    """Looks for keys of providers; what several rows share, as what a file says of all of them, is looked at once."""
+    """Finds providers' keys; data that several rows share is searched once."""
 
     def __init__(self) -> None:
         self._texts: dict[str, bool] = {}
         self._parts: dict[int, bool] = {}
 
     def are_in(self, data: Data) -> bool:
-        """Whether one stands in a text of ``data``, which lives as long as this does; names of keys included."""
+        """Whether a text in ``data`` contains one, names included; ``data`` must live as long as this object."""
         if isinstance(data, str):
             if data not in self._texts:
                 self._texts[data] = holds_key(data)
@@ -134,10 +134,10 @@ class _Keys:
 
 
 def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, EvalSetRow]]) -> list[tuple[str, EvalSetRow]]:
-    """``kept``; of ``files`` that number their queries alike, the later ones have their name before each id."""
+    """``kept`` with unique ids: if ``files`` use the same ids, later files get their name as a prefix of each id."""
     taken: set[str] = set()
     given: dict[str, set[str]] = {file.name: set() for file in files}
-    # Rows with faults count as well: whoever mends one changes nobody's id.
+    # Rows with faults count as well, so that a fix of one row does not change other ids.
     for file in files:
         for row in file.reading.rows:
             exported = carried_id(row.expected)
@@ -163,18 +163,18 @@ def _called(ids: Collection[str], name: str) -> set[str]:
 
 
 def _ends(file: str) -> Iterator[str]:
-    """The name of a file without its ending, and with more and more of the folders around it."""
+    """The name of a file without its ending, then with more and more of its parent folders."""
     parts = posixpath.splitext(file)[0].split("/")
     return ("/".join(parts[place:]) for place in reversed(range(len(parts))))
 
 
 def _identify(kept: Sequence[tuple[str, EvalSetRow]], problems: dict[str, list[Problem]]) -> list[Query]:
-    """The rows as queries, ids that files give before made ones; a repeated id is added to ``problems``.
+    """The rows as queries; ids from files have precedence over made ones, and repeated ids go to ``problems``.
 
-    Of two equal ids that a file gives the first counts, and made ones give way (see
+    The first of two equal ids from files counts; made ids avoid them (see
     :class:`~bot.intake.eval_sets.query_ids.MadeIds`).
 
-    A row that an export of a regression set wrote has the entry's id and set-up; a copy of it has not that id.
+    A row written by an export of a regression set has the entry's id and set-up; a copy of it does not have that id.
     """
     taken: dict[str, str] = {}
     ids: dict[int, str] = {}
@@ -200,31 +200,31 @@ def _identify(kept: Sequence[tuple[str, EvalSetRow]], problems: dict[str, list[P
 
 
 _GLANCED_AT: Final = 300_000
-"""Bytes of a file in which marks of formats are looked for: keys and headers stand before most of what they hold."""
+"""Marks of formats are searched in so many bytes: keys and headers come before most of their content."""
 
 UNKNOWN_FORMAT: Final = "unknown"
-"""The format of a file that cannot be read so far that its format is seen, or that fits several."""
+"""The format of a file that fits several formats, or is too broken to recognise one."""
 
 
 def read_eval_sets(snapshot: Snapshot, limits: Limits) -> tuple[EvalSet, ...]:
-    """Every eval set in ``snapshot``, sorted by file; its problems are those of the rows that could not be read.
+    """Every eval set in ``snapshot``, sorted by file, with the problems of rows that could not be read.
 
-    A file is an eval set if its ending and content say so, or ``formats.yaml`` does; the files of an agent package are
-    not, and neither are plain files that the agent or a query names as data.  A file that cannot be parsed, but shows
-    that it was meant as one, is an eval set without queries; so is one that may have been meant as one (see
-    :mod:`~bot.intake.eval_sets.unrecognised_files`).  Ids are unique in the folder, and ``limits.queries`` holds for it
-    as a whole.
+    A file is an eval set by its ending and content, or by ``formats.yaml``.  Files of an agent package are not, nor are
+    plain files that the agent or a query names as data.  A broken file that is clearly meant as an eval set is one
+    without queries; so is an unrecognised file that may be meant as one (see
+    :mod:`~bot.intake.eval_sets.unrecognised_files`).  Ids are unique in the folder, and ``limits.queries`` applies to
+    the whole folder.
 
-    Raises :class:`InputError` when the folder holds no eval set, or more than ``limits.package_files`` files.
+    Raises :class:`InputError` if the folder has no eval set, or more than ``limits.package_files`` files.
     """
     return assemble(_find(snapshot, limits), limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """An eval set that somebody named: the file at ``path`` of a folder's ``snapshot``, or all there are (``None``).
+    """An explicitly named eval set: the file at ``path`` of a folder's ``snapshot``, or all in it (``None``).
 
-    ``declared`` is what they say of the file, and goes before what ``formats.yaml`` beside it says.
+    ``declared`` is an explicit declaration of the file; it overrides ``formats.yaml``.
     """
 
     snapshot: Snapshot
@@ -233,10 +233,10 @@ class Named:
 
 
 def read_files(named: Sequence[Named], limits: Limits) -> tuple[tuple[EvalSet, ...], ...]:
-    """The eval sets of each of ``named``; ids and ``limits.queries`` hold for them as for one folder.
+    """The eval sets of each of ``named``; ids and ``limits.queries`` apply as in one folder.
 
-    A file that is named is meant as an eval set: where no format is recognised that is its fault.  Raises
-    :class:`InputError` when a folder holds no eval set, or more than ``limits.package_files`` files.
+    A named file is meant as an eval set, so an unrecognised format is a fault.  Raises :class:`InputError` if a folder
+    has no eval set, or more than ``limits.package_files`` files.
     """
     found = [
         _find(_rationed(each.snapshot, limits), limits) if each.path is None else _named(each, each.path, limits)
@@ -260,7 +260,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
     try:
         file = _read_file(snapshot, path, limits, declared.files.get(path), plain=True)
         if file is None:
-            # What hinders its reading says more than that nobody knows it.
+            # A reading error explains more than an unknown format.
             open_source(snapshot, path, limits).check()
             message = f"no eval set is recognised in this file; looked for: {names_of(readers())}"
             fix = "say which format it is with --format, or which column holds the query with --column query=NAME"
@@ -271,7 +271,7 @@ def _named(each: Named, path: str, limits: Limits) -> list[ReadFile]:
 
 
 def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
-    """Every eval set file in ``snapshot`` and every one that may be meant as such, by path."""
+    """Every file in ``snapshot`` that is, or may be meant as, an eval set, by path."""
     paths, links = snapshot.paths(), snapshot.links()
     folder = snapshot.name("").rstrip("/") or "."
     if len(paths) + len(links) > limits.package_files:
@@ -280,7 +280,7 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
         raise InputError([Problem(folder, None, count, fix)])
     declared = _declared(snapshot, paths, limits)
     files = _read_all(snapshot, limits, declared)
-    # A set that another of its format names, as patterns may, is no part of it.
+    # A set that another set of the same format names, for example by a pattern, is not a part of it.
     used = {
         path
         for file in files.values()
@@ -303,7 +303,7 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
 
 
 def _read_all(snapshot: Snapshot, limits: Limits, declared: _Declared) -> dict[str, ReadFile]:
-    """The eval set files of ``snapshot``, by path; once there are too many queries the others are passed over."""
+    """The eval set files of ``snapshot``, by path; after too many queries further files are not read."""
     paths = [path for path in snapshot.paths() if path not in declared.own]
     foreign = foreign_files(snapshot.paths())
     plain = {reader.name for reader in readers() if reader.plain}
@@ -318,7 +318,7 @@ def _read_all(snapshot: Snapshot, limits: Limits, declared: _Declared) -> dict[s
             read = _read_file(snapshot, path, limits, declared.files.get(path), plain=may_be_plain)
         if read is not None:
             files[path] = read
-            # Plain files may be data of the agent.
+            # Plain files may be the agent's data.
             queries += 0 if read.format in plain else len(read.reading.rows)
     return files
 
@@ -326,7 +326,7 @@ def _read_all(snapshot: Snapshot, limits: Limits, declared: _Declared) -> dict[s
 def _without_data(
     snapshot: Snapshot, limits: Limits, files: Mapping[str, ReadFile], declared: Collection[str]
 ) -> dict[str, ReadFile]:
-    """``files`` without those that are data of the agent or of queries, which only look like plain eval sets."""
+    """``files`` without data of the agent or of queries, which only looks like plain eval sets."""
     plain = {reader.name for reader in readers() if reader.plain}
     guessed = {path for path, file in files.items() if file.format in plain and path not in declared}
     setups = [row.setup for path, file in files.items() if path not in guessed for row in file.reading.rows]
@@ -338,14 +338,14 @@ def _without_data(
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What the ``formats.yaml`` of a folder and its sub-folders say: files by path, and their own faults by theirs."""
+    """The declarations in all ``formats.yaml`` of a folder by path, and the faults of these files by path."""
 
     files: Mapping[str, DeclaredFile]
     faults: Mapping[str, tuple[Problem, ...]]
 
     @property
     def own(self) -> frozenset[str]:
-        """The paths of the files that say it."""
+        """The paths of these ``formats.yaml``."""
         return frozenset(self.faults)
 
 
@@ -355,14 +355,14 @@ def _declared(snapshot: Snapshot, paths: Sequence[str], limits: Limits) -> _Decl
     files: dict[str, DeclaredFile] = {}
     faults: dict[str, tuple[Problem, ...]] = {}
     speaking = (path for path in paths if posixpath.basename(path) == FORMATS_FILE)
-    # What stands nearer to a file counts.
+    # The declaration nearest to a file counts.
     for path in sorted(speaking, key=lambda path: (path.count("/"), path)):
         folder = path.removesuffix(FORMATS_FILE)
         inner = {other.removeprefix(folder) for other in paths if other.startswith(folder)}
         try:
             document = parse_yaml(snapshot.read(path, limits.reading), snapshot.name(path), limits.reading)
         except InputError as error:
-            # In a sub-folder it may be another tool's, and what is broken is told of like any file.
+            # In a sub-folder it may belong to another tool, and a broken one is reported like any other file.
             faults |= {} if folder else {path: error.problems}
             continue
         if folder and "formats" not in as_mapping(document.data):
@@ -380,7 +380,7 @@ def _read_file(
 ) -> ReadFile | None:
     """The file at ``path`` if it is an eval set, with its faults if it cannot be read; else ``None``.
 
-    ``plain`` allows the formats that have nothing of their own to be told by.
+    ``plain`` allows the formats without distinctive features.
     """
     if declared is not None:
         return _read_declared(snapshot, path, limits, declared)
@@ -410,7 +410,7 @@ def _read_file(
 
 
 def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> list[EvalSetReader]:
-    """The readers that the name and the beginning of the file at ``path`` bring into question."""
+    """The candidate readers by the name and the beginning of the file at ``path``."""
     base = path.rsplit("/", 1)[-1].lower()
     possible = [reader for reader in readers() if base.endswith(reader.endings) and (plain or not reader.plain)]
     if not possible or AGENT_FILE.fullmatch(base):
@@ -420,7 +420,7 @@ def _marked(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool) -> li
 
 
 def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool, is_named: bool) -> ReadFile | None:
-    """The file at ``path``, if it may be an eval set, where there are too many queries already."""
+    """The file at ``path`` without its queries, if it may be an eval set; used after too many queries."""
     try:
         marked = _marked(snapshot, path, limits, plain=plain)
     except InputError as error:
@@ -434,7 +434,7 @@ def _passed_over(snapshot: Snapshot, path: str, limits: Limits, *, plain: bool, 
 
 
 def _read_declared(snapshot: Snapshot, path: str, limits: Limits, declared: DeclaredFile) -> ReadFile:
-    """The file at ``path`` in the format that ``formats.yaml`` names, whatever it looks like."""
+    """The file at ``path``, read in the declared format regardless of its content."""
     name = snapshot.name(path)
     (reader,) = (reader for reader in readers() if reader.name == declared.format)
     if not path.lower().endswith(reader.endings):

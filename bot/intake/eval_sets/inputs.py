@@ -1,8 +1,8 @@
-"""Records whose query stands somewhere inside them: which of their inputs it is, and what remains beside it.
+"""Finds the query among the inputs of a record; the rest is the expectation.
 
-Formats whose inputs are mappings of the customer's own making do not say which value the user says.  It is the one that
-is called so (``question``, ``query``, ``input``, ``messages``, ...), else the only one that can be it.  Where that does
-not decide, ``formats.yaml`` does, with a name such as ``inputs.question``.
+Formats with custom mappings as inputs do not say which value is the user's.  It is the one with a usual name
+(``question``, ``query``, ``input``, ``messages``, ...), else the only possible one.  If this is not enough,
+``formats.yaml`` decides, with a name such as ``inputs.question``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _TEMPLATE: Final = re.compile(r"\$\{\s*data\.([^{}]*[^{}\s])\s*\}|\{\{\s*item\.(
 
 
 def column_of(reference: Data) -> str | None:
-    """The name of the column that ``reference`` means, a path with dots if it lies deeper; ``None`` if it means none.
+    """The column that ``reference`` means, as a dotted path if it is nested; ``None`` if it means none.
 
-    Templates of anything but the data, such as ``{{sample.output_text}}``, mean no column.
+    Templates for anything but the data, such as ``{{sample.output_text}}``, mean no column.
     """
     if not isinstance(reference, str) or not reference.strip():
         return None
@@ -42,7 +42,7 @@ def column_of(reference: Data) -> str | None:
 
 
 def path_of(reference: Data, record: Mapping[str, Data]) -> tuple[str, ...]:
-    """The keys that lead to what ``reference`` means in ``record``; none if there is no such place."""
+    """The keys that lead to the value of ``reference`` in ``record``; empty if it does not exist."""
     column = column_of(reference)
     if column is None:
         return ()
@@ -63,10 +63,10 @@ _FIX: Final = "write what the user says, in quotes"
 def read_prompted(
     record: Node, key: str, used: tuple[str, ...], problems: list[Problem]
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, Data]]:
-    """The turns of ``record``, the names of what is attached to them, and what the record holds beside them.
+    """The turns of ``record``, the names of their attachments, and the other data of the record.
 
-    ``key`` is where a single turn stands, ``used`` are other keys that are told elsewhere.  Of a turn that is an object
-    the rest stays under ``turns``; messages that are more than plain turns stay under their own key.
+    ``key`` is the key of a single turn; ``used`` are other keys that are read elsewhere.  Other data of a turn stays
+    under ``turns``; messages that are more than plain turns stay under their own key.
     """
     several, single = record["turns"], record[key]
     if several.absent == single.absent:
@@ -107,10 +107,10 @@ _STRUCTURED: Final = re.compile(r"tool|trajectory|messages", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flattening:
-    """How a format's tables were flattened.
+    """How a format flattens records into tables.
 
-    ``column`` splits the header of a flattened column into its group and the name in it; ``groups`` says which key each
-    group stands for, and so which columns hold a whole value.  ``inputs`` is the key of the inputs.
+    ``column`` splits the header of a flattened column into its group and the name in it; ``groups`` maps each group to
+    its key, so columns with these headers contain a whole value.  ``inputs`` is the key of the inputs.
     """
 
     column: re.Pattern[str]
@@ -118,7 +118,7 @@ class Flattening:
     inputs: str
 
     def undone(self, source: SourceFile) -> tuple[SourceFile, Records]:
-        """The records that the rows of the table ``source`` were written from, and names of columns to match."""
+        """``source`` with matching names of columns, and the original records of its rows."""
         columns = source.columns
         if columns is not None:
             names = {what: self._name(name) for what, name in columns.model_dump(exclude_none=True).items()}
@@ -139,8 +139,8 @@ class Flattening:
     def _record(self, source: SourceFile, row: Node) -> Node:
         """The record of ``row``.
 
-        What is JSON in a whole value is decoded; in a flattened one only if it holds messages or its name tells of
-        tools, since a text may be JSON as well.
+        JSON in a whole value is decoded.  In a flattened value it is decoded only if it contains messages or if the
+        name is about tools, since a text may be JSON too.
         """
         held: dict[str, Data] = {}
         loose: list[tuple[str, str, str, Data]] = []
@@ -167,17 +167,17 @@ class Flattening:
 
 _BEGINS_LIKE_JSON: Final = re.compile(r"\{\s*\"|\[\s*\{")
 _LOOKED_AT: Final = 50
-"""The names in so many records are enough to say which there are."""
+"""Only the names in so many records are listed."""
 
 _NO_COLUMNS: Final = Columns()
 
-# LangGraph takes messages as pairs of a role and a text as well.
+# LangGraph also accepts messages as pairs of a role and a text.
 _ROLES: Final = frozenset({"user", "human", "system", "developer", "assistant", "ai", "tool"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """How records of a ``format`` are read: the key of the inputs, ``SourceFile`` and ``Columns``."""
+    """Reads the records of a ``format``: ``key`` is the key of the inputs, ``source`` the file with its columns."""
 
     format: str
     key: str
@@ -185,13 +185,13 @@ class Inputs:
 
     @property
     def columns(self) -> Columns:
-        """The columns that ``formats.yaml`` names; none where it is silent."""
+        """The columns in ``formats.yaml``; none if it names none."""
         return self.source.columns or _NO_COLUMNS
 
     def row(self, record: Node, problems: list[Problem], setup: Setup | None = None) -> EvalSetRow | None:
-        """The row of ``record``; its faults are added to ``problems``.
+        """The row of ``record``; adds its faults to ``problems``.
 
-        ``setup`` is what the format says of it; what messages attach comes before its attachments.
+        ``setup`` is the format's own set-up; attachments of messages come before its attachments.
         """
         name = text_id(self._named(record, self.columns.id) or record["id"], problems)
         query = self._query(record, problems)
@@ -210,7 +210,7 @@ class Inputs:
         )
 
     def reading(self, records: Records, read: Callable[[Node, list[Problem]], EvalSetRow | None]) -> EvalSetRows:
-        """A reading of ``records`` by ``read``; none where ``formats.yaml`` names what no record has."""
+        """The rows that ``read`` returns for ``records``; none if ``formats.yaml`` names columns that no record has."""
         wrong = missing_columns(self.format, self.source, records.places)
         if wrong:
             return EvalSetRows((), (*records.problems, *wrong))
@@ -242,7 +242,7 @@ class Inputs:
         several = " and ".join(f"`{step}`" for step in steps[:5])
         within = place.name or self.key
         why = f"several could be the query: {several}" if steps else "none of them is what a user says"
-        # Among texts, what users say is the longest, as a rule.
+        # Among texts, the user's words are usually the longest.
         texts = all(inner.text for inner in found)
         likely = max(range(len(found)), key=lambda place: len(found[place].text) if texts else 0, default=None)
         name = f"{self.key}.NAME" if likely is None else steps[likely]
@@ -252,7 +252,7 @@ class Inputs:
         return place.problem(f"{within}: {why}", fix)
 
     def _expected(self, record: Node, query: Node | None) -> dict[str, Data]:
-        """What ``record`` holds beside its id and its query, under the keys that columns of that kind have."""
+        """The other data of ``record``; declared columns get the usual key of their kind."""
         identifier = self._named(record, self.columns.id) or record["id"]
         kept = beside_places(record, identifier, query)
         for name, key in ((self.columns.answer, ANSWER_KEY), (self.columns.tools, TOOLS_KEY)):
@@ -266,9 +266,9 @@ class Inputs:
 
 
 def missing_columns(format: str, source: SourceFile, places: Sequence[Node]) -> tuple[Problem, ...]:
-    """What is wrong with the columns that ``formats.yaml`` names: each must stand at one of ``places`` at least.
+    """The faults of the columns in ``formats.yaml``: each must be in at least one of ``places``.
 
-    The ``format`` is one that has a record for each conversation.
+    The ``format`` must have one record for each conversation.
     """
     found: list[Problem] = []
     columns = source.columns or _NO_COLUMNS
@@ -286,12 +286,12 @@ def missing_columns(format: str, source: SourceFile, places: Sequence[Node]) -> 
 
 
 def is_empty(place: Node) -> bool:
-    """Whether nothing stands at ``place``, or a text, list or mapping without content."""
+    """Whether ``place`` is absent, or an empty text, list or mapping."""
     return not place.text if isinstance(place.data, str) else place.data in (None, [], {})
 
 
 def _choice(place: Node) -> list[Node]:
-    """The values of the mapping at ``place`` that could be the query or hold it, the telling names first."""
+    """The values of the mapping at ``place`` that could be or contain the query; specific names take precedence."""
     held = [(key, inner) for key, inner in place.entries if not is_empty(inner)]
     for names in (QUERY_NAMES, SPOKEN_NAMES):
         told = [inner for key, inner in held if plain_key(key) in names and isinstance(inner.data, str | list | dict)]
@@ -303,14 +303,14 @@ def _choice(place: Node) -> list[Node]:
 
 
 def is_conversation(place: Node) -> bool:
-    """Whether messages stand at ``place``, or a mapping with them."""
+    """Whether ``place`` is messages, or a mapping with messages."""
     return any(is_messages(as_spoken(each)) for each in (place, place["messages"]))
 
 
 def as_spoken(place: Node) -> Node:
-    """``place`` as a list of messages if it holds them in another way; else as it is.
+    """``place`` as a list of messages if it contains them in another form; else unchanged.
 
-    Other ways are a message alone, a list of one list of messages, and pairs of a role and a text.
+    Other forms are a single message, a list of one list of messages, and pairs of a role and a text.
     """
     if place.is_mapping and (place.has("content") or place.has("kwargs") or place.has("data")):
         alone = Node(place.source, place.path, [place.data])
@@ -335,10 +335,10 @@ def _names(record: Node) -> Iterable[str]:
 
 
 def cell(place: Node, limits: ReadingLimits, *, strict: bool = False) -> Node:
-    """What the cell of a table at ``place`` holds: the JSON in it if it is an object or a list, else its text.
+    """The content of a table's cell: the JSON in it if that is an object or a list, else its text.
 
-    A text may begin with a bracket and be no JSON.  If it is ``strict``, one that begins like an object or a list of
-    them and is broken raises :class:`~bot.errors.InputError`.
+    A text may begin with a bracket without being JSON.  If ``strict``, a broken object or list of objects raises
+    :class:`~bot.errors.InputError`.
     """
     try:
         return decoded(place, limits)

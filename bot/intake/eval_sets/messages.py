@@ -1,7 +1,7 @@
-"""What users say in lists of messages, as many formats have it: turns, and what is attached to them.
+"""Reads the user's turns and their attachments from lists of messages, which many formats have.
 
-A message has a ``role`` and ``content``: a text, or a list of parts.  LangChain's way of writing messages is read as
-well (``type: human``; ``id`` and ``kwargs``).  Messages of others than the user are context, and no turns.
+A message has a ``role`` and ``content``: a text, or a list of parts.  LangChain's forms of messages are read as well
+(``type: human``; ``id`` and ``kwargs``).  Messages of other roles than the user are context, not turns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFERENCES: Final = ("url", "uri", "path", "name", "filename", "file_id", "data
 
 @dataclass(frozen=True, slots=True)
 class UserTurns:
-    """The user's ``turns`` in order, the names of what is attached to them, and whether there was nothing else."""
+    """The user's ``turns`` in order, the names of their attachments; ``is_text``: there was nothing else."""
 
     turns: tuple[str, ...] = ()
     attachments: tuple[str, ...] = ()
@@ -37,11 +37,11 @@ class UserTurns:
 
 
 def read_spoken(place: Node, problems: list[Problem]) -> UserTurns:
-    """What the user says at ``place``: a text, a list of texts or of messages, or a mapping with ``messages``.
+    """The user's turns at ``place``: a text, a list of texts or of messages, or a mapping with ``messages``.
 
-    Messages may be a list for each turn as well, as BFCL, the Berkeley Function Calling Leaderboard, has them.
+    Messages may also be a list for each turn, as in BFCL, the Berkeley Function Calling Leaderboard.
 
-    What is wrong is added to ``problems``.
+    Adds faults to ``problems``.
     """
     if isinstance(place.data, str):
         return _written_out(place) or UserTurns((place.data,), is_text=True)
@@ -59,7 +59,7 @@ def read_spoken(place: Node, problems: list[Problem]) -> UserTurns:
 
 
 def _written_out(place: Node) -> UserTurns | None:
-    """What the user says in messages that stand in a text as JSON, as tables have them and what is made of tables."""
+    """The user's turns in messages that are JSON in a text, as in tables and files made from tables."""
     if not _JSON_MESSAGES.match(place.text):
         return None
     try:
@@ -74,7 +74,7 @@ def _written_out(place: Node) -> UserTurns | None:
 
 
 def is_messages(place: Node) -> bool:
-    """Whether a list of messages stands at ``place``."""
+    """Whether ``place`` is a list of messages."""
     return bool(place.items) and all(_role(item) is not None for item in place.items)
 
 
@@ -97,7 +97,7 @@ def _read_messages(place: Node, messages: tuple[Node, ...], problems: list[Probl
 
 
 def _role(message: Node) -> str | None:
-    """Who speaks in ``message``, in lower case; ``None`` if it is no message that can be told."""
+    """The role of ``message``, in lower case; ``None`` if it is not recognised as a message."""
     role = message["role"].text or message["type"].text
     if role == "constructor":
         # LangChain's own serialisation names the class: HumanMessage, AIMessage, …
@@ -131,12 +131,12 @@ def _content(content: Node, problems: list[Problem]) -> tuple[str, list[str]]:
         elif kind in _ATTACHMENTS:
             attachments.append(_attachment(part, kind))
     text = "\n".join(texts)
-    # A turn of nothing but a picture says that much.
+    # A turn without text consists of the names of its attachments.
     return text if text.strip() or not attachments else f"[{', '.join(attachments)}]", attachments
 
 
 def _attachment(part: Node, kind: str) -> str:
-    """The name of what ``part`` attaches; content that is written out is named by its kind, size and digest."""
+    """The name of the attachment ``part``; inline content is named by its kind, size and digest."""
     held = next((part[key] for key in (kind, kind.removeprefix("input_"), "image_url") if not part[key].absent), part)
     name = held.text or next((held[key].text for key in _REFERENCES if held[key].text), "") or kind
     if not name.startswith("data:") and len(name) <= 200:

@@ -1,7 +1,7 @@
-"""Plain files: a list of records with what the user says in one column, in whatever order and with whatever beside it.
+"""Plain files: a list of records with the user's words in one column, and any other columns in any order.
 
-The columns are found by their usual names, or as ``formats.yaml`` names them.  Records with the same conversation are
-the turns of one query, in the file's order; its id is the one that they share, else that of the conversation.
+Columns are found by their usual names, or named in ``formats.yaml``.  Records with the same conversation are the turns
+of one query, in the file's order; its id is the one that they share, else that of the conversation.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MARK: Final = re.compile(
     r"quer(?:y|ies)|question|prompt|input|utterance|instruction|message|turns|request|ticket|task|text",
     re.IGNORECASE,
 )
-"""A word that the name of a column of queries has."""
+"""Words in names of columns of queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundColumns:
-    """The columns of a file by their names in it; ``None`` where there is none.
+    """The names of a file's columns; ``None`` if there is none.
 
-    ``queries`` are several where each record has one of them.
+    There may be several ``queries``, if each record has one of them.
     """
 
     queries: tuple[str, ...]
@@ -45,16 +45,16 @@ class _FoundColumns:
 
 
 def has_query_column(source: SourceFile) -> bool:
-    """Whether the records of ``source`` have a column that may hold what the user says."""
+    """Whether the records of ``source`` have a column that may contain the user's words."""
     return bool(query_keys(source.keys_of(source.records)))
 
 
 def read_plain(
     source: SourceFile, records: Records | None = None, told: Mapping[str, Data] | None = None
 ) -> EvalSetRows:
-    """The records of ``source`` as rows; what is no turn, id or conversation is expectation, unchanged.
+    """The records of ``source`` as rows; all but turns, id and conversation is kept as expectation.
 
-    ``records`` are those of the file's list where it is none itself, ``told`` what the file says of all of them.
+    ``records`` are those of a list inside the file, ``told`` is the file's data for all of them.
     """
     records = source.records if records is None else records
     columns = source.columns or Columns()
@@ -84,7 +84,7 @@ def read_plain(
 
 
 def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColumns:
-    """The columns of the file; raises :class:`InputError` if there are several for one thing, or none for the query."""
+    """The columns of the file; raises :class:`InputError` if one is ambiguous, or if there is none for the query."""
     known = sorted(source.keys_of(records))
     line = records.places[0].line if records.places else 1
     problems: list[Problem] = []
@@ -125,23 +125,23 @@ def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColum
 
 
 def _take_turns(records: Records, names: Sequence[str]) -> bool:
-    """Whether some records have one of ``names`` alone, and others another: the file mixes them, record by record."""
+    """Whether some records have only one of ``names``, and others only another."""
     filled = [_filled(record, names) for record in records.places]
     return len({alone[0] for alone in filled if len(alone) == 1}) > 1
 
 
 def _filled(record: Node, names: Sequence[str]) -> list[str]:
-    """Those of ``names`` under which ``record`` has something."""
+    """Those of ``names`` that are not empty in ``record``."""
     return [name for name in names if record[name].data not in (None, "", [])]
 
 
 def declaration(source: SourceFile, what: str, column: str) -> str:
-    """How to say in ``formats.yaml`` which column of the file holds ``what``; for a fix."""
+    """A fix: the declaration in ``formats.yaml`` that ``column`` of the file contains ``what``."""
     return declaring(source.file, source.path, kind_of(source), source.columns, **{what: column})
 
 
 def kind_of(source: SourceFile) -> str:
-    """The name of the plain format that ``source`` is of."""
+    """The name of the plain format of ``source``."""
     return "plain-table" if source.is_table else "plain-records"
 
 
@@ -188,7 +188,7 @@ def _row(
 
 
 def _undecided(source: SourceFile, held: Node, name: str) -> Problem:
-    """The fault of a query that is an object: which of its values the user says is not known."""
+    """The problem of a query that is an object: it is unclear which value is the user's."""
     told = ", ".join(key for key, _ in held.entries[:20]) or "none"
     longest = max(held.entries, key=lambda entry: len(entry[1].text), default=("NAME", held))
     message = f"{held.name}: is an object, of whose values ({told}) one must be named"
@@ -197,7 +197,7 @@ def _undecided(source: SourceFile, held: Node, name: str) -> Problem:
 
 
 def _from_cell(cell: Node, source: SourceFile) -> Node:
-    """What a cell holds: turns or messages in JSON, else its text, which may begin with a bracket like any other."""
+    """The content of a cell: turns or messages in JSON, else its text, which may begin with a bracket too."""
     inner = decoded(cell, source.limits)
     texts = inner.is_list and bool(inner.items) and all(isinstance(item.data, str) for item in inner.items)
     return inner if texts or is_messages(inner) or has_messages(inner.data) else cell
@@ -206,7 +206,7 @@ def _from_cell(cell: Node, source: SourceFile) -> Node:
 def _joined(
     rows: Sequence[EvalSetRow], keys: Sequence[str | None], broken: Collection[str], found: _FoundColumns
 ) -> Iterator[EvalSetRow]:
-    """``rows``, those that share a key joined to one; a conversation that lacks a turn is none."""
+    """``rows``, with those that share a key joined; conversations with a broken row are left out."""
     groups: dict[str | int, list[EvalSetRow]] = {}
     for place, (row, key) in enumerate(zip(rows, keys, strict=True)):
         groups.setdefault(place if key is None else key, []).append(row)
@@ -223,7 +223,7 @@ def _conversation(key: str, group: list[EvalSetRow], found: _FoundColumns) -> Ev
         rest = {name: value for name, value in as_mapping(row.expected).items() if name != found.conversation}
         if several and found.id is not None and row.id is not None:
             rest = {found.id: row.id, **rest}
-        # What is expected of several turns that stand in one record is expected of the last of them.
+        # The expectation of a record with several turns applies to the last of them.
         turns.extend([*({} for _ in row.turns[1:]), rest])
     return EvalSetRow(
         turns=tuple(turn for row in group for turn in row.turns),

@@ -1,4 +1,4 @@
-"""Ids of queries: the file's own, or one made from the content that survives a change of order."""
+"""Ids of queries: the file's own, or one made from the content, which does not depend on the order."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bot.text.personal_data.counting import personal_in_name
 from bot.text.secrets import holds_key
 
 ID_CHARACTERS: Final = 200
-"""Most characters of a query id, as the format of ids has it."""
+"""Maximum length of a query id."""
 
 
 class MadeIds:
     """Makes ids from content: ``q-`` and the first 10 hex digits of the SHA-256 of the normalised turns.
 
-    An id stays the same wherever its query moves in the file.  Where it is taken, by a given id or by an equal query
-    before it, the smallest suffix from ``-2`` on is added that makes it free.
+    An id stays the same if its query moves in the file.  If it is taken, by a given id or by an equal query before it,
+    the smallest free suffix from ``-2`` on is added.
     """
 
     def __init__(self, given: Iterable[str]) -> None:
@@ -40,7 +40,7 @@ class MadeIds:
 
 
 def fault_of_id(name: str) -> str | None:
-    """What is wrong with a query id that a file gives, or ``None``."""
+    """The fault of a query id in a file, or ``None``."""
     if not name.strip():
         return "the id is empty"
     if len(name) > ID_CHARACTERS:

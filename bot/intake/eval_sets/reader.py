@@ -1,4 +1,4 @@
-"""What a format's module gets (a file's content) and gives (rows, and faults)."""
+"""The interface of a format's module: a source file in, rows and problems out."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MANY_KEYS: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalSetRow:
-    """A query as its file has it, before limits and ids are looked after.
+    """A query as read from its file, before limits and ids are checked.
 
-    ``id`` is ``None`` where the file gives none; ``title``, which people gave it, then stands for it where no other row
-    of the file has the same.  ``line`` is where the query begins.  ``expected`` is what the row
-    holds beside its turns, unchanged; messages that are more than turns stay in it under their own key.
+    ``id`` is ``None`` if the file gives none; then ``title``, a name given by people, is used if no other row of the
+    file has it.  ``line`` is where the query begins.  ``expected`` is the other data of the row, unchanged; messages
+    that are more than turns stay in it under their own key.
     """
 
     turns: tuple[str, ...]
@@ -43,9 +43,9 @@ class EvalSetRow:
 
 @dataclass(frozen=True, slots=True)
 class EvalSetRows:
-    """The good rows of a file in its order, and the faults of the others.
+    """The valid rows of a file in order, and the problems of the others.
 
-    ``used`` are paths of other files that were read as parts of this one, and are no eval sets by themselves.
+    ``used`` are paths of other files that were read as parts of this one, and are not separate eval sets.
     """
 
     rows: tuple[EvalSetRow, ...]
@@ -54,9 +54,9 @@ class EvalSetRows:
 
 
 def read_records(records: Records, read: Callable[[Node, list[Problem]], EvalSetRow | None], most: int) -> EvalSetRows:
-    """A reading of ``records``: ``read`` makes a row of each, or adds its faults to the list and returns anything.
+    """The rows of ``records``: ``read`` returns a row for each, or adds its faults to the list.
 
-    Behind ``most`` rows the rest is not looked at.
+    Reading stops after ``most`` rows.
     """
     rows: list[EvalSetRow] = []
     problems = list(records.problems)
@@ -75,7 +75,7 @@ def read_records(records: Records, read: Callable[[Node, list[Problem]], EvalSet
 
 
 def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
-    """Whether there are as many ``rows`` as a folder may hold; that there is another is then said by ``problem``."""
+    """Whether the limit of ``rows`` in a folder is reached; adds a problem about the next one, made by ``problem``."""
     if len(rows) < most:
         return False
     message = f"the folder holds more queries than the limit of {most:,}; they are read up to here"
@@ -84,7 +84,7 @@ def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[s
 
 
 def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
-    """Whether there are so many ``problems`` that nobody reads more; the last of them then says so by ``problem``."""
+    """Whether there are too many ``problems`` to go on; adds a last one that says so, made by ``problem``."""
     if len(problems) < MOST_FAULTS:
         return False
     problems.append(
@@ -94,7 +94,7 @@ def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) ->
 
 
 def text_id(place: Node, problems: list[Problem]) -> str | None:
-    """The id at ``place``: a text, or a whole number, which many tools write; anything else is a fault."""
+    """The id at ``place``: a text, or an integer, which many tools write; anything else is a fault."""
     value = place.data
     if value is None or isinstance(value, str):
         return value
@@ -107,14 +107,14 @@ def text_id(place: Node, problems: list[Problem]) -> str | None:
 
 
 def rest_of(record: Node, *used: str) -> dict[str, Data]:
-    """What ``record`` holds beside the keys ``used``, unchanged and in its order."""
+    """The data of ``record`` without the keys ``used``, unchanged and in order."""
     return {key: place.data for key, place in record.entries if key not in used}
 
 
 def bundled(told: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
-    """What a file says of all its rows; many keys stand below one ``key``, but for those ``apart``.
+    """A file's data for all rows; many keys are put below one ``key``, except those in ``apart``.
 
-    Each row has the keys, so that many rows would have very many.
+    Each row repeats the keys, which would be too many otherwise.
     """
     if len(told) <= _MANY_KEYS:
         return told
@@ -122,8 +122,8 @@ def bundled(told: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
 
 
 def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = "eval_set") -> dict[str, Data]:
-    """``expected`` of a row, with what its file says of all rows, ``shared``, under ``key``."""
-    # Not copied: there may be many rows, and much that is said of all of them.
+    """``expected`` of a row, with the file's data for all rows, ``shared``, under ``key``."""
+    # Not copied: there may be many rows, and much shared data.
     told = shared if isinstance(shared, dict) else dict(shared)
     return {**expected, **({key if key not in expected else f"{key} (of the file)": told} if shared else {})}
 
@@ -131,20 +131,20 @@ def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = 
 LINES: Final = (".jsonl", ".ndjson")
 DOCUMENTS: Final = (".json", ".yaml", ".yml")
 
-# One object a line and nothing else: JSON Lines under the name of JSON.
+# One object per line and nothing else: JSON Lines with the ending of JSON.
 _LOOKS_LIKE_LINES: Final = re.compile(r"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 
 def glance(content: bytes) -> str:
-    """``content`` as text in whatever encoding it seems to be, just to see what it was meant as."""
-    # Every second byte of UTF-16 is zero where the text is ASCII, as all marks and names of files are.
+    """``content`` as a text in any encoding, good enough to recognise the format."""
+    # In UTF-16 every second byte of ASCII text is zero; all marks and names of files are ASCII.
     return content.replace(b"\0", b"").decode("utf-8", "replace")
 
 
 def open_source(
     snapshot: Snapshot, path: str, limits: Limits, columns: Columns | None = None, *, parsed: bool = True
 ) -> SourceFile:
-    """The file at ``path``, decoded, and ``parsed`` as its name and content say; raises :class:`InputError`."""
+    """The file at ``path``, decoded, and ``parsed`` according to its name and content; raises :class:`InputError`."""
     name, reading = snapshot.name(path), limits.reading
     content = snapshot.read(path, reading)
     document = lines = None
@@ -192,10 +192,10 @@ def open_source(
 
 
 def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether a path matches a pattern with ``*``, ``?``, ``[...]`` and ``**``, each given by its parts."""
+    """Whether a path matches a pattern with ``*``, ``?``, ``[...]`` and ``**``, both split at slashes."""
     reached = {0}
     for part in [*parts, None]:
-        # A `**` stands for no folder as well.
+        # A `**` also matches no folder.
         for place in sorted(reached):
             while place < len(patterns) and patterns[place] == "**":
                 place += 1
@@ -209,7 +209,7 @@ def _fits(parts: Sequence[str], patterns: Sequence[str]) -> bool:
 
 
 def _path_beside(path: str, place: Node, reference: str) -> str:
-    """The path that ``reference``, which stands at ``place`` of the file at ``path``, names."""
+    """The path of ``reference`` at ``place`` of the file at ``path``."""
     target = path_beside(path, reference)
     if target is not None:
         return target
@@ -229,14 +229,14 @@ def _refuse_pattern(place: Node, pattern: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFile:
-    """A file as readers get it.
+    """The input of a reader: one file.
 
-    ``file`` is how messages call it, ``path`` where it stands in the folder; ``text`` is its content without a byte
-    order mark.  ``document`` is the parsed content of a JSON or YAML file, ``lines`` that of JSON Lines; a table has
-    neither.  ``columns`` are those that ``formats.yaml`` names, if it does; ``limits`` hold for what is parsed further,
-    ``folder_limits`` for what all files of the folder come to.  ``beside`` opens the file of the folder that a place of
-    this one refers to, ``text_beside`` without parsing it, and ``matching`` gives the references that a pattern with
-    ``*`` stands for; all raise :class:`~bot.errors.InputError` for what leads out of the folder.
+    ``file`` is its name in messages, ``path`` its path in the folder; ``text`` is its content without a byte order
+    mark.  ``document`` is the parsed content of a JSON or YAML file, ``lines`` that of JSON Lines; a table has neither.
+    ``columns`` are those in ``formats.yaml``, if any.  ``limits`` apply to further parsing, ``folder_limits`` to all
+    files of the folder together.  ``beside`` opens another file of the folder that a place of this one names,
+    ``text_beside`` does so without parsing, and ``matching`` expands a pattern with ``*``; all raise
+    :class:`~bot.errors.InputError` for references that leave the folder.
     """
 
     file: str
@@ -253,38 +253,38 @@ class SourceFile:
 
     @property
     def is_table(self) -> bool:
-        """Whether the file is a table, whose rows are its records."""
+        """Whether the file is a table."""
         return self.document is None and self.lines is None
 
     @property
     def table(self) -> TableText:
-        """The file as a table, whatever it is."""
+        """The file as a table, whatever its type."""
         return TableText(self.text, self.file, self.limits)
 
     @cached_property
     def root(self) -> Node:
-        """The whole document; nothing stands there in a file that is none."""
+        """The root of the document; absent in a file that is not JSON or YAML."""
         return Parsed(self.path, self.document or Document(self.file, self.text, None)).root
 
     @cached_property
     def header(self) -> Header | None:
-        """The first row of a table as its header; ``None`` if it is empty, and of any other file."""
+        """The first row of a table as its header; ``None`` for an empty table or any other file."""
         return first_header(self.table) if self.is_table else None
 
     @cached_property
     def records(self) -> Records:
-        """The objects of a list, of JSON Lines or of a table; none for a file of any other shape."""
+        """The objects of a list, of JSON Lines or of a table; none for any other file."""
         if self.lines is not None:
             return of_lines(self.path, self.lines)
         return listed(self.root) if self.header is None else of_rows(self.table, self.path, self.header)
 
     def check(self) -> None:
-        """Raise :class:`~bot.errors.InputError` for a table that holds too much; others are refused when parsed."""
+        """Raise :class:`~bot.errors.InputError` for a table over the limits; other files are checked when parsed."""
         if self.is_table:
             _ = self.records
 
     def keys_of(self, records: Records) -> frozenset[str]:
-        """The keys that ``records`` of this file have; of a table those of its header, whatever its cells hold."""
+        """The keys of ``records`` of this file; those of the header for a table."""
         return records.keys if self.header is None else frozenset(self.header.labels().values())
 
 
@@ -292,11 +292,11 @@ class SourceFile:
 class EvalSetReader:
     """One format.
 
-    ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file comes into
-    question if its name has one of the ``endings`` (lower case) and its text shows ``mark`` near its beginning, which a
-    damaged file of the format does as well; it is then parsed, and is of this format if ``recognises`` says so.  A
-    ``plain`` format has nothing of its own to be told by: it is asked only where no other fits.  ``names_columns``
-    allows ``formats.yaml`` to say which column holds what.
+    ``name`` identifies it in :class:`~bot.intake.query.EvalSet`, ``title`` describes it to people.  A file is a
+    candidate if its name has one of the ``endings`` (lower case) and its text contains ``mark`` near the beginning,
+    also in a damaged file.  It is then parsed, and has this format if ``recognises`` returns true.  A ``plain`` format
+    has no distinctive features, and is tried only if no other fits.  ``names_columns`` allows ``formats.yaml`` to name
+    its columns.
     """
 
     name: str

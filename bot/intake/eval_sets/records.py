@@ -1,4 +1,4 @@
-"""Eval sets that are lists of records: objects in a JSON list, lines of JSON Lines, rows of a table, all alike."""
+"""Lists of records: a common form for objects in a JSON list, lines of JSON Lines and rows of a table."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from bot.intake.eval_sets.table import Header, TableText
 from bot.intake.node import Node, Parsed
 
 _LOOKED_AT: Final = 50
-"""A file's keys are those of so many records: what the format is shows at once or not at all."""
+"""Only so many records decide the keys and the format of a file."""
 
-# A text in brackets, such as `[Urgent] ...`, `{name} ...` or `[] ...`, is no JSON.
+# A text that begins with brackets, such as `[Urgent] ...`, `{name} ...` or `[] ...`, is not JSON.
 _BEGINS_LIKE_JSON: Final = re.compile(r"""\[\s*["\[{]|\{\s*"|(?:\[\s*\]|\{\s*\})\Z""")
 _BEGINS_LIKE_PYTHON: Final = re.compile(r"\{\s*'|\[\s*\{\s*'")
 _OF_PYTHON: Final = re.compile(
     r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|\b(?:None|True|False)\b"""
 )
-"""Texts and words of Python's literals; its numbers, lists and dictionaries are written like those of JSON."""
+"""Strings and words of Python literals; numbers, lists and dictionaries are written as in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of a file in its order, each an object, and the faults of what is none."""
+    """The records of a file in order, each an object, and the problems of items that are not."""
 
     places: tuple[Node, ...]
     problems: tuple[Problem, ...] = ()
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys that the first records have, all together."""
+        """All keys of the first records."""
         return frozenset(key for place in self.places[:_LOOKED_AT] for key, _ in place.entries)
 
     def any(self, fits: Callable[[Node], bool]) -> bool:
@@ -51,7 +51,7 @@ def of_lines(path: str, lines: Lines) -> Records:
 
 
 def listed(place: Node) -> Records:
-    """The records of the list at ``place``; none if no list stands there."""
+    """The records of the list at ``place``; none if it is not a list."""
     return Records(*_objects(place.items))
 
 
@@ -63,7 +63,7 @@ def _objects(places: tuple[Node, ...] | list[Node]) -> tuple[tuple[Node, ...], t
 
 
 def of_rows(table: TableText, path: str, header: Header) -> Records:
-    """The rows of a table; a cell is a string under its header, and one without content is left out."""
+    """The rows of a table: a cell is a string under its header; empty cells are left out."""
     labels = header.labels()
     places: list[Node] = []
     problems: list[Problem] = []
@@ -80,11 +80,11 @@ def of_rows(table: TableText, path: str, header: Header) -> Records:
 
 
 def decoded(place: Node, limits: ReadingLimits) -> Node:
-    """The JSON that the string at ``place`` holds, as tables and some exports have it; else ``place`` itself.
+    """The JSON in the string at ``place``, as in tables and some exports; else ``place`` itself.
 
-    Python's way of writing it, which pandas puts into tables, is read as well.
+    Python literals, which pandas writes into tables, are read as well.
 
-    Raises :class:`~bot.errors.InputError` if it begins like JSON and is none.
+    Raises :class:`~bot.errors.InputError` if it begins like JSON and is invalid.
     """
     if _BEGINS_LIKE_PYTHON.match(place.text):
         return _of_python(place, limits)
@@ -100,7 +100,7 @@ def decoded(place: Node, limits: ReadingLimits) -> Node:
 
 
 def _of_python(place: Node, limits: ReadingLimits) -> Node:
-    """What a literal of Python at ``place`` stands for; ``place`` itself if it is none, or has no place in JSON."""
+    """The value of a Python literal at ``place``; ``place`` itself if it is none, or cannot be JSON."""
     try:
         written = _OF_PYTHON.sub(_in_json, place.text)
         return Node(place.source, place.path, parse_json_text(written, str(place), limits).data)
@@ -109,7 +109,7 @@ def _of_python(place: Node, limits: ReadingLimits) -> Node:
 
 
 def _in_json(token: re.Match[str]) -> str:
-    """A text or a word of Python as JSON has it."""
+    """A string or a word of Python as JSON."""
     text = token.group()
     if text[0] in "'\"":
         return json.dumps(text[1:-1] if "\\" not in text else ast.literal_eval(text))
@@ -117,10 +117,10 @@ def _in_json(token: re.Match[str]) -> str:
 
 
 def located(record: Node, name: str) -> Node | None:
-    """The value that ``name`` names in ``record``: a key, or keys with dots between; ``None`` if there is none."""
+    """The value of ``name``, a key or a dotted path, in ``record``; ``None`` if there is none."""
     place, steps = record, name.split(".")
     while steps:
-        # A key may hold dots itself, as headers of tables do.
+        # A key may contain dots, as headers of tables do.
         taken = next((n for n in range(len(steps), 0, -1) if place.has(".".join(steps[:n]))), 0)
         if not taken:
             return None
@@ -129,7 +129,7 @@ def located(record: Node, name: str) -> Node | None:
 
 
 def beside_places(record: Node, *places: Node | None) -> dict[str, Data]:
-    """What ``record`` holds beside what stands at ``places`` in it."""
+    """The data of ``record`` without the values at ``places``."""
     kept = dict(as_mapping(record.data))
     for place in places:
         if place is not None:
@@ -138,7 +138,7 @@ def beside_places(record: Node, *places: Node | None) -> dict[str, Data]:
 
 
 def without(data: dict[str, Data], path: Path) -> dict[str, Data]:
-    """``data`` without the value at ``path``, nor the mappings that only held it."""
+    """``data`` without the value at ``path`` and mappings that become empty."""
     kept = dict(data)
     chain = [kept]
     for step in path[:-1]:

@@ -1,4 +1,4 @@
-"""The formats there are: every module of :mod:`bot.intake.eval_sets.formats`, which binds ``READER``."""
+"""The registered formats: every module of :mod:`bot.intake.eval_sets.formats`, each binds ``READER``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.intake.eval_sets.reader import EvalSetReader, SourceFile
 
 @cache
 def readers() -> tuple[EvalSetReader, ...]:
-    """The readers of all formats, by name."""
+    """The readers of all formats, sorted by name."""
     modules = (
         importlib.import_module(f"{formats.__name__}.{found.name}") for found in pkgutil.iter_modules(formats.__path__)
     )
@@ -24,12 +24,12 @@ def readers() -> tuple[EvalSetReader, ...]:
 
 
 def names_of(possible: Sequence[EvalSetReader]) -> str:
-    """The names of formats, for people who are told what was looked for; ``incumbent formats`` says what each is."""
+    """The names of formats for a message; ``incumbent formats`` describes them."""
     return ", ".join(reader.name for reader in possible)
 
 
 def fitting(source: SourceFile, possible: Sequence[EvalSetReader]) -> tuple[EvalSetReader, ...]:
-    """Those of ``possible`` that take ``source`` for theirs; a plain one only where no other does."""
+    """Those of ``possible`` that recognise ``source``; a plain one only without others."""
     for plain in (False, True):
         found = tuple(reader for reader in possible if reader.plain is plain and reader.recognises(source))
         if found:

@@ -1,6 +1,6 @@
-"""Tables in CSV, read row by row: a broken row costs no other.
+"""Reads CSV tables row by row, so that a broken row does not affect others.
 
-The separator may be a comma, a semicolon (as spreadsheets write it in many countries) or a tab.
+The separator may be a comma, a semicolon (used by spreadsheets in many countries) or a tab.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ SEPARATORS: Final = (",", ";", "\t")
 
 _TOLD: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
 _BROKEN_ROWS: Final = 50
-"""After so many rows with broken quotes the rest is not read: each of them may send the reader to the file's end."""
+"""Reading stops after so many rows with broken quotes: for each of them the reader may go to the end of the file."""
 
 _LONGEST_NAME: Final = 1_000
 
-# How long a cell may be is said by the limits of files and turns; Python's own limit would break the row.
+# The limits of files and turns bound the length of a cell; Python's own limit would break the row.
 csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TableText:
-    """The text of a table, what messages call its ``file``, and how much it may hold."""
+    """The text of a table, the name of its ``file`` in messages, and its limits."""
 
     text: str
     file: str
@@ -37,7 +37,7 @@ class TableText:
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """One record of the file: its cells, or what is wrong with it, the line it begins at, and if none is before it."""
+    """One record of the file: its cells or its fault, the line at which it begins, and whether it is the first."""
 
     number: int
     cells: tuple[str, ...] = ()
@@ -45,13 +45,13 @@ class TableLine:
     is_first: bool = False
 
     def cell(self, place: int | None) -> str:
-        """The cell in column ``place`` without white space around it; empty if there is none."""
+        """The cell in column ``place`` without surrounding white space; empty if there is none."""
         return self.cells[place].strip() if place is not None and place < len(self.cells) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header row: its cells, what separates them, the line it begins at; ``width`` is up to its last name."""
+    """The header row: its cells, their separator and its line; ``width`` counts the columns up to the last name."""
 
     names: tuple[str, ...]
     separator: str
@@ -59,14 +59,14 @@ class Header:
     width: int
 
     def columns(self, keys: frozenset[str]) -> list[int]:
-        """The places of the columns whose :func:`plain_key` is among ``keys``."""
+        """The indices of the columns whose :func:`plain_key` is among ``keys``."""
         return [place for place, name in enumerate(self.names) if plain_key(name) in keys]
 
     def labels(self, named: Sequence[int | None] = ()) -> Mapping[int, str]:
-        """What the cells of each column but those ``named`` are called: its header, once each."""
+        """A unique label for each column except those ``named``: its header."""
         labels: dict[int, str] = {}
         taken: set[str] = set()
-        # A table may have the same header thousands of times: each goes on counting where the one before it ended.
+        # A table may have the same header thousands of times, so the count goes on from the last one.
         counts: dict[str, int] = {}
         for place, name in enumerate(self.names):
             if place in named or not name.strip():
@@ -87,13 +87,13 @@ class Header:
         return (line for line in lines(table, self.separator) if line.number > self.line)
 
     def as_wide_as(self, rows: Sequence[TableLine]) -> Header:
-        """The header without its last columns where all of several ``rows`` leave these out alike."""
+        """The header without its last columns, if all of several ``rows`` leave these out."""
         widths = [len(row.cells) for row in rows if row.fault is None]
         alike = len(widths) > 1 and len(set(widths)) == 1
         return replace(self, width=widths[0]) if alike and widths[0] < self.width else self
 
     def fault(self, line: TableLine) -> tuple[str, str] | None:
-        """What is wrong with a record as a row, and how to mend it."""
+        """The fault of a record as a row, and its fix."""
         if line.fault is not None:
             return line.fault, 'close every quote; write a quote inside a quoted cell twice: ""'
         cells = list(line.cells)
@@ -109,21 +109,20 @@ class Header:
 
 
 def plain_key(name: str) -> str:
-    """A header or key without what people write differently: case, white space and punctuation.
+    """A header or key without case, white space and punctuation, which people write differently.
 
-    One that is longer than any name is left as it is: a broken table may have all of its text in the first row.
+    One that is too long for a name is unchanged: a broken table may have all of its text in the first row.
     """
     return name if len(name) > _LONGEST_NAME else re.sub(r"[\W_]+", "", name.casefold())
 
 
 def lines(table: TableText, separator: str) -> Iterator[TableLine]:
-    """The records of ``table``, blank ones left out.
+    """The records of ``table``, without blank ones.
 
-    An unbalanced quote swallows what follows; reading then goes on below the line it stands in, so that the good rows
-    there are not lost with it.
+    An unbalanced quote swallows the text after it; reading then goes on below its line, so that valid rows are kept.
 
-    Raises :class:`~bot.errors.InputError` once there are more cells than ``limits.nodes``: they may be small in the
-    file, and are large in memory.  As a line of JSON Lines does, a row counts as one value more.
+    Raises :class:`~bot.errors.InputError` for more cells than ``limits.nodes``: they may be small in the file, but need
+    much memory.  Like a line of JSON Lines, a row counts as one more value.
     """
     physical = _PhysicalLines(table.text)
     start, broken, begun = 1, 0, False
@@ -154,18 +153,18 @@ def lines(table: TableText, separator: str) -> Iterator[TableLine]:
 
 
 class _PhysicalLines:
-    """The lines of a text as they stand in the file, read as they are asked for, from one that is marked again."""
+    """The physical lines of a text, read lazily; reading can return to a marked line."""
 
     def __init__(self, text: str) -> None:
         self._file = io.StringIO(text, newline="")
         self._below: int | None = None
 
     def mark(self) -> None:
-        """The next line is where a record begins."""
+        """Mark the next line as the beginning of a record."""
         self._below = None
 
     def return_below_mark(self) -> None:
-        """Go on below the line at which the record began."""
+        """Continue below the first line of the record."""
         if self._below is not None:
             self._file.seek(self._below)
 
@@ -180,7 +179,7 @@ class _PhysicalLines:
 
 
 def find_header(table: TableText, is_header: Callable[[TableLine], bool], within: int) -> Header | None:
-    """The first record that ``is_header`` takes for one and that begins within the first ``within`` lines."""
+    """The first record that ``is_header`` accepts and that begins within the first ``within`` lines."""
     for separator in SEPARATORS:
         for line in lines(table, separator):
             if line.number > within:
@@ -191,8 +190,8 @@ def find_header(table: TableText, is_header: Callable[[TableLine], bool], within
 
 
 def first_header(table: TableText) -> Header | None:
-    """The first record of ``table`` as a header, under the separator that gives it the most columns."""
-    # Excel's way to say which separator it is.
+    """The first record of ``table`` as a header, with the separator that gives the most columns."""
+    # Excel's declaration of the separator.
     told = _TOLD.match(table.text)
     separators, start = (told[1], 2) if told else (SEPARATORS, 1)
     found = [(line, separator) for separator in separators for line in _first(table, separator, start)]

@@ -1,7 +1,7 @@
-"""Files beside an eval set that no reader takes: what could hold queries is never passed over without a word.
+"""Reports files beside an eval set that no reader recognises but that could contain queries.
 
-Files of an agent and of its project are left alone: those that another file of the folder names, those in a folder of
-an agent package below the eval set folder, and those whose name or content says what they are.
+It skips files of an agent and its project: those that another file of the folder names, those in a folder of an agent
+package below the eval set folder, and those with a known name or content.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bot.text.did_you_mean import did_you_mean
 AGENT_FILE: Final = re.compile(
     r"manifest\.json|declarativeagent.*\.json|ai-plugin.*\.json|agent\.ya?ml|agent[-_]card\.json", re.IGNORECASE
 )
-"""Names that belong to agents, whatever the files hold."""
+"""Names that belong to agents, regardless of content."""
 
 _DATA: Final = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
 _TEXTS: Final = (".yaml", ".yml", ".json")
@@ -35,7 +35,7 @@ _PROJECT_FILE: Final = re.compile(
     r"\..*|package(-lock)?\.json|pnpm-lock\.yaml|tsconfig.*\.json|host\.json|[\w.]*settings[\w.]*\.json|azure\.ya?ml"
     r"|(docker-)?compose.*\.ya?ml|(teamsapp|m365agents)(\..+)?\.ya?ml"
 )
-# Keys that together say what a file is; `$schema` names a kind by itself.
+# Keys that together identify other kinds of files; `$schema` does so by itself.
 _OTHER_KINDS: Final = tuple(
     frozenset(keys)
     for keys in (
@@ -53,14 +53,14 @@ _OTHER_KINDS: Final = tuple(
         ("mcs.metadata",),
     )
 )
-# What people ask stands under these, be it outside a list.
+# Keys of queries, even outside a list.
 _SPOKEN: Final = frozenset(
     ("query", "prompt", "question", "input", "inputs", "turns", "messages", "conversation", "utterance", "user", "text")
 )
 _CALLED: Final = re.compile(r"eval|golden|benchmark|test[-_ ]?(?:set|case)|dataset|promptfoo|quer(?:y|ies)|question")
-"""What stands in paths of eval sets."""
+"""Words in paths of eval sets."""
 _KEYS: Final = ("eval_set", "queries", "items", "prompts")
-# What a name may stand as: by itself, or with spaces and the like between quotes.
+# Names of files in a text: bare, or in quotes with spaces and other characters.
 _WORD: Final = re.compile(r"[\w.-]++")
 _QUOTED: Final = re.compile(r"""["']([^"'\n]{1,300})(?=["'])""")
 _ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
@@ -70,11 +70,11 @@ _AS_ONE: Final = f"write it in one of these formats, which `incumbent formats` d
 def find_strays(
     snapshot: Snapshot, limits: Limits, taken: Collection[str], *, is_empty: bool = False
 ) -> dict[str, tuple[Problem, ...]]:
-    """What is wrong with each file and link that may have been meant as an eval set; ``taken`` are those that are read.
+    """The problems of files and links that may be meant as an eval set; ``taken`` are the files that are read.
 
-    Looked at are the folder itself, folders of eval sets, links in all folders, and files that are named like an
-    agent's but hold an eval set.  Where the folder ``is_empty`` of eval sets, files in other folders that are called
-    like some are looked at as well.
+    It checks the folder itself, folders of eval sets, links in all folders, and files that have an agent's name but
+    contain an eval set.  If the folder ``is_empty`` (has no eval set), it also checks files in other folders with names
+    of eval sets.
     """
     paths = snapshot.paths()
     packages = _packages(paths)
@@ -94,7 +94,7 @@ def find_strays(
             suspects[path] = _unrecognised(snapshot, path, limits)
     for link in snapshot.links():
         ending = posixpath.splitext(link)[1].lower()
-        # Without an ending it may lead to a folder of eval sets.
+        # A link without an ending may lead to a folder of eval sets.
         if not foreign(link) and (ending in _DATA or not ending):
             (suspects if ending else strays)[link] = _refusal(snapshot, link, limits)
     suspects = {path: problems for path, problems in suspects.items() if problems}
@@ -104,13 +104,13 @@ def find_strays(
 
 
 def foreign_files(paths: Collection[str]) -> frozenset[str]:
-    """Those of ``paths`` that belong to an agent or its project by their place or name."""
+    """The ``paths`` that belong to an agent or its project by folder or name."""
     packages = _packages(paths)
     return frozenset(path for path in paths if _is_foreign(path, packages))
 
 
 def files_of_the_agent(snapshot: Snapshot, limits: Limits, candidates: Collection[str]) -> set[str]:
-    """Those of ``candidates`` that a file of an agent names, as agents name what they know and answer with."""
+    """The ``candidates`` that a file of an agent names, such as its knowledge."""
     if not candidates:
         return set()
     paths = [path for path in snapshot.paths() if path.lower().endswith(_TEXTS) and path not in candidates]
@@ -139,7 +139,7 @@ def _is_foreign(path: str, packages: Iterable[str]) -> bool:
 
 
 def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: Collection[str]) -> set[str]:
-    """Those of ``suspects`` whose name stands in another file, as names of an agent's files and of fixtures do."""
+    """The ``suspects`` whose name is in another file, as names of an agent's files and of fixtures are."""
     if not suspects:
         return set()
     names = {posixpath.basename(path) for path in suspects}
@@ -151,7 +151,7 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
                 text = glance(snapshot.read(path, limits.reading))
             except InputError:
                 continue
-            # Words first, all names at once: a pattern of a thousand names would be tried at every character.
+            # Compare words with all names at once: a pattern of a thousand names would be tried at every character.
             words = (match.group().rstrip(".") for match in _WORD.finditer(text))
             found |= {word for word in words if word in names and word != posixpath.basename(path)}
             quoted = (posixpath.basename(match[1]) for match in _QUOTED.finditer(text)) if are_unusual else ()
@@ -160,7 +160,7 @@ def _named(snapshot: Snapshot, paths: Iterable[str], limits: Limits, suspects: C
 
 
 def _refusal(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
-    """Why nothing is read at ``path``."""
+    """Why ``path`` cannot be read."""
     try:
         snapshot.read(path, limits.reading)
     except InputError as error:
@@ -169,7 +169,7 @@ def _refusal(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ..
 
 
 def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
-    """The fault of an eval set with the name of an agent's file; a broken file is the business of who reads agents."""
+    """The problem of an eval set with the name of an agent's file; the agent readers report broken files."""
     name = snapshot.name(path)
     try:
         source = open_source(snapshot, path, limits)
@@ -184,7 +184,7 @@ def _misnamed(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, .
 
 
 def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Problem, ...]:
-    """Why the file at ``path`` is no eval set; nothing if its content says what else it is."""
+    """Why the file at ``path`` is not an eval set; empty if its content identifies it as something else."""
     name = snapshot.name(path)
     ending = posixpath.splitext(path)[1].lower()
     possible = [reader for reader in readers() if ending in reader.endings]
@@ -193,7 +193,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
         return (Problem(name, None, message, _AS_ONE),)
     try:
         source = open_source(snapshot, path, limits)
-        # Lines that are all broken tell nothing but what is wrong with them.
+        # If all lines are broken, report only their faults.
         if source.lines is not None and not source.lines.documents and source.lines.problems:
             raise InputError(source.lines.problems)
         source.check()
@@ -222,7 +222,7 @@ def _unrecognised(snapshot: Snapshot, path: str, limits: Limits) -> tuple[Proble
 
 
 def _is_other(source: SourceFile) -> bool:
-    """Whether a parsed file says of itself that it is something else than an eval set."""
+    """Whether a parsed file identifies itself as something other than an eval set."""
     data = None if source.document is None else source.document.data
     keys = as_mapping(data).keys()
     return (
@@ -233,7 +233,7 @@ def _is_other(source: SourceFile) -> bool:
 
 
 def _is_settings(data: Data) -> bool:
-    """Whether a file is an object without a list of sentences or records, and so has no room for queries."""
+    """Whether a file is an object without a list of sentences or records, and so has no queries."""
     if not isinstance(data, dict):
         return False
     rest: list[Data] = [data]
@@ -251,14 +251,14 @@ def _is_settings(data: Data) -> bool:
 
 
 def _is_record(item: Data) -> bool:
-    """Whether an item of a list may be a query: a sentence, or an object that has a text."""
+    """Whether an item of a list may be a query: a sentence, or an object with a text."""
     if isinstance(item, dict):
         return any(isinstance(value, str) for value in item.values())
     return isinstance(item, str) and (" " in item.strip() or not item.isascii())
 
 
 def _slip(source: SourceFile) -> tuple[int | None, str]:
-    """The slip by which a parsed file of our own format may have become unrecognisable, and its line."""
+    """The likely mistake in an unrecognised file of the product's own format, and its line."""
     if source.document is None:
         return None, ""
     data: Data = source.document.data

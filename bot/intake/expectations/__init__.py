@@ -1,1 +1,1 @@
-"""What customers expect of answers, understood: the ways in which formats say it, one module each."""
+"""Reads expectations of answers in the forms of the formats, one module for each form."""

@@ -1,4 +1,4 @@
-"""The expected answer, in the ways that formats give it: one text, several, a mapping, messages, an assertion."""
+"""The expected answer in all forms: one text, several, a mapping, messages, an assertion."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.intake.expectations.replies import replied, reply_text
 from bot.intake.expectations.tool_calls import names_tools, states_calls
 
 _DEPTH: Final = 8
-"""An answer lies no deeper than this in what is expected."""
+"""Maximum depth of an answer in the expectation."""
 
 
 def answers_of_messages(messages: Data, turns: int) -> list[str | None]:
-    """Per turn the ``ground_truth`` of the message that answers it, as conversations of Azure AI Evaluation have it."""
+    """The ``ground_truth`` of the answer to each turn, in conversations of Azure AI Evaluation."""
     answers: list[str | None] = []
     for message in map(as_mapping, as_list(messages)):
         if message.get("role") == "user":
@@ -28,7 +28,7 @@ def answers_of_messages(messages: Data, turns: int) -> list[str | None]:
 
 
 def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
-    """The answer that a mapping gives under the most telling of its keys, or else in an assertion."""
+    """The answer under the most specific key of a mapping, or else in an assertion."""
     # promptfoo's columns `__expected` are assertions.
     by_key = {plain_key(key): value for key, value in reversed(list(held.items())) if not key.startswith("__")}
     for key in (key for key in ANSWERS if key in by_key):
@@ -40,16 +40,16 @@ def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
 
 
 def _states_response(held: Mapping[str, Data]) -> bool:
-    """Whether a ``response`` is what is expected: it stands alone, or beside nothing but expected calls.
+    """Whether a ``response`` is an expectation: it is alone, or together with expected calls only.
 
-    Beside other results it is what an agent once answered.
+    With other results it is a recorded answer.
     """
     others = {key for key in held if plain_key(key) not in TOOLS_OF_ANSWERS}
     return others == {"response"} and states_calls(held)
 
 
 def text_of(value: Data, depth: int = _DEPTH) -> str | None:
-    """The text that an expected answer comes to; of several acceptable ones, the first."""
+    """The text of an expected answer; the first of several acceptable ones."""
     if depth == 0:
         return None
     said = replied(value)

@@ -1,7 +1,7 @@
-"""Assertions that say which answer or which tool calls are expected: those of promptfoo, and constraints of Vally.
+"""Expected answers and tool calls in assertions of promptfoo and constraints of Vally.
 
-Of promptfoo's many assertions those count as an expected answer that compare the whole answer with a text; one that a
-part of it must meet (``contains``, ``regex``, rubrics) is no answer.
+Assertions of promptfoo count as an expected answer if they compare the whole answer with a text.  Assertions about a
+part of it (``contains``, ``regex``, rubrics) do not.
 
 Source: https://www.promptfoo.dev/docs/configuration/expected-outputs/.
 """
@@ -53,7 +53,7 @@ _VARIABLE: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def asserted_answer(held: Mapping[str, Data]) -> str | None:
-    """The first text that an assertion compares the answer with, the variables of its test put in."""
+    """The first text with which an assertion compares the answer, with the variables of its test replaced."""
     variables = as_mapping(held.get("vars"))
     for kind, value in _assertions(held):
         if kind in _SAME and isinstance(value, str) and value.strip():
@@ -64,7 +64,7 @@ def asserted_answer(held: Mapping[str, Data]) -> str | None:
 
 
 def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[list[Data], bool]]:
-    """Tools that are expected to be called, as each assertion names them, and whether they must not be."""
+    """The expected calls of each assertion, and whether they must not be made."""
     for kind, value in _assertions(held):
         unwanted = kind.startswith("not-")
         name = kind.removeprefix("not-")
@@ -72,7 +72,7 @@ def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[list[Data], bool]
             inner = as_mapping(value)
             listed = next((inner[key] for key in ("steps", "tools") if key in inner), value)
             items = listed if isinstance(listed, list) else _split(listed, name)
-            # At most none is a way of saying that it must not be called.
+            # `max: 0` means that it must not be called.
             refused = [unwanted or as_mapping(item).get("max") == 0 for item in items]
             for each in (False, True):
                 yield [item for item, is_refused in zip(items, refused, strict=True) if is_refused is each], each
@@ -84,14 +84,14 @@ def asserted_calls(held: Mapping[str, Data]) -> Iterator[tuple[list[Data], bool]
 
 
 def asserts_no_call(held: Mapping[str, Data]) -> bool:
-    """Whether ``held`` says that no tool at all is to be called: none may match, or no step may be a call."""
+    """Whether ``held`` says that no tool may be called: every tool is rejected, or no step may be a call."""
     if _ANY in as_list(as_mapping(held.get("constraints")).get("reject_tools")):
         return True
     return any(_refuses_all(kind, value) for kind, value in _assertions(held))
 
 
 def _refuses_all(kind: str, value: Data) -> bool:
-    """Whether an assertion refuses every call of a tool."""
+    """Whether an assertion rejects every tool call."""
     inner = as_mapping(value)
     if kind == f"not-{_USED}":
         return _ANY in (value, inner.get("pattern"))
@@ -101,14 +101,14 @@ def _refuses_all(kind: str, value: Data) -> bool:
 
 
 def _split(value: Data, kind: str) -> list[Data]:
-    """One tool, or the names that ``tool-call-f1`` takes with commas between them."""
+    """One tool, or the comma-separated names of ``tool-call-f1``."""
     if isinstance(value, str) and kind == "tool-call-f1":
         return [name.strip() for name in value.split(",")]
     return [value]
 
 
 def _assertions(held: Mapping[str, Data]) -> Iterator[tuple[str, Data]]:
-    """The kind and value of all assertions of a test, those of sets and those that hold for every test included."""
+    """The kind and value of all assertions of a test, including those of sets and of the default test."""
     default = as_mapping(as_mapping(held.get("config")).get("defaultTest"))
     without = as_mapping(held.get("options")).get("disableDefaultAsserts") is True
     todo = [*as_list(held.get("assert")), *([] if without else as_list(default.get("assert")))]
@@ -125,7 +125,7 @@ def _assertions(held: Mapping[str, Data]) -> Iterator[tuple[str, Data]]:
 
 
 def _parsed(cell: str) -> tuple[str, Data]:
-    """An assertion in one cell: ``equals: text``; a text without a kind is what the answer must be equal to."""
+    """The assertion in a cell: ``equals: text``; a text without a kind means ``equals``."""
     match = _TYPED.fullmatch(cell)
     if match is None:
         return "equals", cell

@@ -1,8 +1,8 @@
-"""What an export of a regression set leaves in a file beside what the file's format has a place for.
+"""The data that an export of a regression set adds to a file, where the format has no field for it.
 
-Under the key ``incumbent``, wherever the format takes keys of others, stand the entry's id, its capabilities, source
-and set-up, and what was expected as far as the format cannot say it.  Readers keep it like all that they do not know;
-here it is found again, so that an exported set comes back with its ids and expectations.
+The key ``incumbent``, at a place where the format allows foreign keys, contains the entry's id, capabilities, source
+and set-up, and the part of the expectation that the format cannot express.  Readers keep it like all unknown data.
+This module finds it again, so that an exported set is imported with its ids and expectations.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from bot.files.limits import ReadingLimits
 
 CARRIED: Final = "incumbent"
 HOLDERS: Final = ("extensions", "metadata", "additional_metadata")
-"""Where formats take keys of others: M365 Copilot eval documents; promptfoo and Inspect; DeepEval."""
+"""Keys below which formats allow foreign keys: M365 Copilot eval documents; promptfoo and Inspect; DeepEval."""
 
 SEALED: Final = "expected_json"
-"""Where a record holds what was expected as JSON in a string."""
+"""The key of an expectation that is stored as JSON in a string."""
 _LIMITS: Final = ReadingLimits(file_bytes=1_000_000, nesting_depth=100, nodes=100_000)
 
 
 def carried(expected: Data) -> Mapping[str, Data]:
-    """What an export left in ``expected``, which a reader keeps of a query; empty if it comes from elsewhere.
+    """The export's data in ``expected`` of a query; empty if the query was not exported.
 
-    A query of several turns may carry it with its first.  In formats that render templates it is JSON in a string, and
-    so is what was expected wherever it is not flat.
+    A query of several turns may have it in its first turn.  It is JSON in a string in formats that render templates,
+    and so is an expectation that is not flat.
     """
     turns = as_list(as_mapping(expected).get("turns"))
     for held in (as_mapping(expected), *map(as_mapping, turns[:1])):
@@ -48,7 +48,7 @@ def _block(value: Data) -> Mapping[str, Data]:
 
 
 def _parsed(text: str) -> Data:
-    """What ``text`` says as JSON; ``None`` if it is none."""
+    """``text`` parsed as JSON; ``None`` if it is not JSON."""
     if len(text) > _LIMITS.file_bytes:
         return None
     try:
@@ -58,13 +58,13 @@ def _parsed(text: str) -> Data:
 
 
 def carried_id(expected: Data) -> str | None:
-    """The entry's id that an export left in ``expected``; ``None`` if it left none."""
+    """The entry's id in the export's data of ``expected``; ``None`` if there is none."""
     found = carried(expected).get("id")
     return found if isinstance(found, str) else None
 
 
 def bare(expected: Data) -> Data:
-    """``expected`` without what an export left, nor the places of it that hold nothing else."""
+    """``expected`` without the export's data, and without mappings that become empty."""
     held = dict(as_mapping(expected))
     turns = as_list(held.get("turns"))
     if turns and isinstance(turns[0], dict):
@@ -77,7 +77,7 @@ def _bare(held: Mapping[str, Data]) -> dict[str, Data]:
     for key, value in held.items():
         if key in HOLDERS and isinstance(value, dict):
             told = _block(value.get(CARRIED)).get("capabilities")
-            # promptfoo filters by what stands beside the record, too.
+            # The export repeats capabilities beside the block, since promptfoo filters by them.
             again = {"capabilities"} if told is not None and value.get("capabilities") == told else set()
             inner = {name: each for name, each in _bare(value).items() if name not in again}
             if inner:
@@ -88,7 +88,7 @@ def _bare(held: Mapping[str, Data]) -> dict[str, Data]:
 
 
 def without_carried(expected: Data) -> Data:
-    """``expected`` without what an export left of the entry; what was expected beyond the format stays."""
+    """``expected`` without the export's data about the entry; the expectation beyond the format stays."""
     if not carried(expected):
         return expected
     held = dict(as_mapping(expected))

@@ -1,4 +1,4 @@
-"""Keys under which formats say what is expected (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
+"""Keys of expectations in all formats (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWERS: Final = (
     "outputs",
     "output",
 )
-"""Of expected answers, the more telling first."""
+"""Keys of expected answers, the most specific first."""
 
 TOOLS: Final = (
     "expectedtools",
@@ -47,7 +47,7 @@ TOOLS: Final = (
     "requiredtools",
     "tools",
 )
-"""Of expected tools."""
+"""Keys of expected tools."""
 
 TOOLS_OF_ANSWERS: Final = ("toolcalls", "trajectory")
-"""Of what was called; inside an expected answer, that is what is expected."""
+"""Keys of recorded calls; inside an expected answer they are expected calls."""

@@ -1,4 +1,4 @@
-"""What agents say and call in lists of messages, which many formats have as the expected answer."""
+"""The agent's texts and tool calls in lists of messages, which many formats use as the expected answer."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CONTENT: Final = ("content", "kwargs", "data", "tool_calls", "function_call")
 
 
 def replied(value: Data) -> list[Data]:
-    """The messages that ``value`` holds if an agent speaks in them, else none.
+    """The messages in ``value`` if one of them is an agent's, else none.
 
-    They may be a list, a single one, under ``messages``, or as models return them (``choices``, ``generations``).
+    They may be a list, a single one, under ``messages``, or in a model's response (``choices``, ``generations``).
     """
     match value:
         case {"messages": list(messages)}:
@@ -40,11 +40,11 @@ def reply_text(messages: Sequence[Data]) -> str | None:
 
 
 def reply_tool_calls(messages: Sequence[Data]) -> list[Data]:
-    """The tool calls of agents in ``messages``, each as it is written there."""
+    """The tool calls of agents in ``messages``, unchanged."""
     calls: list[Data] = []
     for item in messages:
         if _speaks(item, _AGENT):
-            # LangChain repeats a call in the form of the model's provider.
+            # LangChain repeats a call in the form of the provider.
             holders = (as_mapping(item), _inner(item), as_mapping(_held(item, "additional_kwargs")))
             told = next((many for held in holders if (many := as_list(held.get("tool_calls")))), [])
             one = next((call for held in holders if (call := as_mapping(held.get("function_call")))), None)
@@ -53,7 +53,7 @@ def reply_tool_calls(messages: Sequence[Data]) -> list[Data]:
 
 
 def replies(messages: Data, turns: int) -> list[str | None]:
-    """The agent's last text after each of so many ``turns`` of the user; ``None`` for each if there are not so many."""
+    """The agent's last text after each of the user's ``turns``; ``None`` for each if their number differs."""
     found: list[list[Data]] = []
     for item in as_list(messages):
         if _speaks(item, _USER):
@@ -64,7 +64,7 @@ def replies(messages: Data, turns: int) -> list[str | None]:
 
 
 def _speaks(message: Data, roles: frozenset[str]) -> bool:
-    """Whether ``message`` is one of somebody in ``roles``."""
+    """Whether the role of ``message`` is in ``roles``."""
     held = as_mapping(message)
     role = held.get("role") or held.get("type")
     if role == "constructor":

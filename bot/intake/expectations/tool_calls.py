@@ -1,4 +1,4 @@
-"""The expected tool calls, in the ways that formats give them."""
+"""The expected tool calls in the forms of all formats."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from bot.intake.expectations.keys import ANSWERS, TOOLS, TOOLS_OF_ANSWERS
 from bot.intake.expectations.replies import replied, reply_tool_calls
 
 AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
-"""Keys that a record has only where it is about the tools of an agent."""
+"""Keys that only records about an agent's tools have."""
 
 _ARGUMENTS: Final = ("arguments", "inputparameters", "args", "parameters", "input")
 _NAMES: Final = ("command", "name", "tool_name", "tool")
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema")
 _EMPTY: Final = frozenset({"", "-", "null", "n/a"})
-"""How people leave a cell empty, which says nothing."""
+"""Ways to leave a cell empty, which say nothing."""
 _NO_CALL: Final = re.compile(r"none|no[ _-]?(?:tool|function|action)s?(?:[ _-]?calls?)?|no[ _-]?calls?", re.IGNORECASE)
-"""How people say that nothing is to be called."""
+"""Ways to say that no tool is called."""
 _EXPECTED: Final = frozenset(TOOLS) - {"tools"}
-"""Keys that say which tools are expected: by themselves `tools` are those that there are."""
+"""Keys of expected tools; `tools` alone may mean the available tools."""
 _RECORDED: Final = frozenset({"answer", "messages", "output", "outputs"})
-"""Keys of answers that are often what a run returned, with an empty list where it called nothing."""
+"""Keys of answers that are often recorded, with an empty list if the run called nothing."""
 _RECORDS: Final = frozenset(
     {"actions", "actualoutput", "conversation", "messages", "runid", "sampleoutput", "tooldefinitions", "toolscalled"}
 )
-"""Beside one of these keys, `tool_calls` are what an agent once called."""
+"""Next to one of these keys, `tool_calls` are recorded calls."""
 _RETURNED: Final = ("id", "tool_call_id", "call_id", "tool_result", "result", "output")
-"""Keys of a call that was made."""
+"""Keys of a recorded call."""
 _REMARKS: Final = frozenset({"comment", "comments", "criteria", "note", "notes", "response", "rubric"})
 _SEPARATORS: Final = re.compile(r"[|;,\n]")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that is expected to be called, or not to be if ``unwanted``; ``arguments`` are as the file has them."""
+    """An expected tool call, or an ``unwanted`` one that must not be made; ``arguments`` are unchanged."""
 
     name: str
     arguments: Data = None
@@ -50,19 +50,19 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolStatement:
-    """What one place says of tools: the ``calls`` that it names, in order, or that there is to be ``none``."""
+    """A statement about tools at one place: the ``calls`` in order, or that there must be ``none``."""
 
     calls: tuple[ToolCall, ...] = ()
     none: bool = False
 
 
 def tool_statements(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
-    """What a mapping says of tool calls, in the ways of the formats that have them, place by place."""
+    """The statements about tool calls in a mapping, in the forms of all formats."""
     names = {plain_key(key) for key in held}
     for key, value in held.items():
         name = plain_key(key)
         if name in TOOLS or (name == "groundtruth" and names_tools(value, held)):
-            # DeepEval writes both keys of every golden, whether or not anything was said of it.
+            # DeepEval always writes both keys of a golden, even if they are empty.
             yield _stated(value, empty=name in _EXPECTED and "toolscalled" not in names)
         elif name in TOOLS_OF_ANSWERS and states_calls(held):
             yield _stated(value, empty=names <= {*ANSWERS, *TOOLS_OF_ANSWERS, *_REMARKS})
@@ -78,17 +78,17 @@ def tool_statements(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
 
 
 def noted_statements(metadata: Data) -> Iterator[ToolStatement]:
-    """What people note of tool calls in the ``metadata`` of formats that have no place for them."""
+    """The statements about tool calls in ``metadata``, for formats without a field for them."""
     for key, value in as_mapping(metadata).items():
         if plain_key(key) in _EXPECTED:
             yield _stated(value, empty=True)
 
 
 def states_calls(held: Mapping[str, Data]) -> bool:
-    """Whether calls by the name of those that were made (``tool_calls``) are such as are expected.
+    """Whether calls under a key of recorded calls (``tool_calls``) are expected calls.
 
-    They are if nothing in ``held`` looks like the record of a run: an identifier or a result of a call, the tools that
-    there were, messages, an actual answer.
+    They are if nothing in ``held`` looks like a recorded run: an identifier or a result of a call, the available tools,
+    messages, an actual answer.
     """
     if any(plain_key(key) in _RECORDS for key in held) or isinstance(held.get("response"), list):
         return False
@@ -97,7 +97,7 @@ def states_calls(held: Mapping[str, Data]) -> bool:
 
 
 def _of_answers(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
-    """What the expected answers of ``held`` say: the calls of messages, or those named beside the answer's text."""
+    """The statements in the expected answers of ``held``: calls of messages, or calls next to the answer's text."""
     waiting = _answers_in(held)
     while waiting:
         name, answer = waiting.pop(0)
@@ -113,15 +113,15 @@ def _of_answers(held: Mapping[str, Data]) -> Iterator[ToolStatement]:
 
 
 def _answers_in(held: Mapping[str, Data]) -> list[tuple[str, Data]]:
-    """The expected answers of ``held`` with the plain names of their keys."""
+    """The expected answers of ``held`` with their plain keys."""
     named = ((plain_key(key), value) for key, value in held.items())
     return [(name, value) for name, value in named if name in (*ANSWERS, "messages")]
 
 
 def names_tools(value: Data, held: Mapping[str, Data]) -> bool:
-    """Whether ``value``, the ground truth of the record ``held``, is tools, as Azure's task navigation has them.
+    """Whether ``value``, the ground truth of the record ``held``, lists tools, as in Azure's task navigation.
 
-    A list of texts may as well be answers.  They are tools if none has white space, and the record is about an agent's
+    A list of texts may also be answers.  They are tools if none has white space, and if the record is about an agent's
     tools or one of the texts is a name with an underscore.
     """
     names = as_list(_parsed(value))
@@ -134,13 +134,13 @@ def names_tools(value: Data, held: Mapping[str, Data]) -> bool:
 
 
 def each_once(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
-    """``calls`` without those that are there already."""
+    """``calls`` without duplicates."""
     seen: set[tuple[str, str, bool]] = set()
     for number, call in enumerate(calls):
         try:
             arguments = json.dumps(call.arguments, sort_keys=True)
         except (RecursionError, ValueError):
-            # Too deep to be compared, which only limits that are set far too high let happen.
+            # Nested too deeply to compare, which only happens if the limits are far too high.
             arguments = f"#{number}"
         key = (call.name, arguments, call.unwanted)
         if key not in seen:
@@ -149,7 +149,7 @@ def each_once(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
 
 
 def repeated(statements: Iterable[ToolStatement]) -> tuple[str, ...]:
-    """The names of the calls that are to be made, in order; what several statements say is said once.
+    """The names of the calls that must be made, in order, without repetitions between statements.
 
     A name counts as often as in the statement that has it most often.
     """
@@ -167,17 +167,17 @@ def repeated(statements: Iterable[ToolStatement]) -> tuple[str, ...]:
 
 
 def _stated(value: Data, *, empty: bool) -> ToolStatement:
-    """What ``value`` says: objects, names, a pair of names and their arguments, a text with them; or that none is.
+    """The statement in ``value``: objects, names, a pair of names and arguments, a text with names, or “none”.
 
-    ``empty``: an empty list says that there is none; words that say so always do.
+    With ``empty``, an empty list means that no tool is called; words that say so always do.
     """
     found = _parsed(value)
     if isinstance(found, str):
-        # What begins like JSON and is none is left to its reader to complain of.
+        # The format's reader reports invalid JSON.
         names = [] if _may_be_json(found) else [name.strip() for name in _SEPARATORS.split(found)]
         if any(map(_NO_CALL.fullmatch, names)) and not any(map(_is_name, names)):
             return ToolStatement(none=True)
-        # One part with white space in it, and the whole is prose.
+        # If one part has white space, the whole text is prose.
         if any(len(name.split()) > 1 for name in names):
             return ToolStatement()
         return ToolStatement(tuple(ToolCall(name) for name in names if _is_name(name)))
@@ -193,12 +193,12 @@ def _stated(value: Data, *, empty: bool) -> ToolStatement:
 
 
 def _listed(items: Iterable[Data], *, unwanted: bool = False) -> ToolStatement:
-    """The calls that ``items`` are."""
+    """The calls in ``items``."""
     return ToolStatement(tuple(call for item in items for call in _call(item, unwanted=unwanted)))
 
 
 def _is_pair(items: list[Data]) -> bool:
-    """Whether ``items`` are the names of tools, and their arguments by name."""
+    """Whether ``items`` is a list of names and a mapping of their arguments."""
     match items:
         case [[*names], dict()]:
             return bool(names) and all(isinstance(name, str) for name in names)
@@ -213,9 +213,9 @@ def _call(item: Data, *, unwanted: bool = False) -> Iterator[ToolCall]:
     held = as_mapping(item)
     inner = as_mapping(held.get("function")) or held
     if any(as_mapping(inner.get(key)).get("type") == "object" for key in _SCHEMAS):
-        # The definition of a tool: it may be called, and that is all.
+        # The definition of an available tool, not a call.
         return
-    # Vally names the server, and the tool as its command.
+    # In Vally the name may be the server's, and the command is the tool.
     name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
     if isinstance(name, str) and name.strip():
         arguments = next((value for key, value in inner.items() if plain_key(key) in _ARGUMENTS), None)
@@ -223,13 +223,13 @@ def _call(item: Data, *, unwanted: bool = False) -> Iterator[ToolCall]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether ``text`` may name a tool; people write that there is none as well."""
+    """Whether ``text`` may be the name of a tool, not a word for none."""
     said = text.strip()
     return said.casefold() not in _EMPTY and _NO_CALL.fullmatch(said) is None
 
 
 def _parsed(value: Data) -> Any:
-    """What the JSON in a text stands for, as tables have it; else ``value`` itself."""
+    """The value of JSON in a text, as in tables; else ``value`` itself."""
     if not isinstance(value, str) or not _may_be_json(value):
         return value
     try:

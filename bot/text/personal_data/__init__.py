@@ -1,1 +1,1 @@
-"""Personal data in what users write: found, masked, replaced.  Strings in, values out (docs/personal-data.md)."""
+"""Finds, masks and replaces personal data in users' texts (docs/personal-data.md)."""

@@ -1,4 +1,4 @@
-"""Street addresses: only where street, number of the house, and town or post code are all there."""
+"""Street addresses: a match needs a street, a house number, and a town or post code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Surene
 from bot.text.personal_data.plain_text import plain
 
 _REACH: Final = 90
-"""So far before the number of a house its street begins at most."""
+"""At most so many characters before the house number, its street begins."""
 
 _CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-я][\w'’-]{0,29}\w"
 _JOIN: Final = r"[ ]?[,;\n-]?[ ]?\n?[ ]?"
@@ -68,7 +68,7 @@ _CAPITALS: Final = (
 _NUMBER_WORD: Final = r",?[ ](?:(?i:nr|no|n[°o]|num|numero)\.?[ ]?)?"
 _LONG_CODE: Final = r"(?:[A-Z]{1,2}-)?(?:\d{5}(?:-\d{3})?|\d{4}[ ]?[A-Z]{2}|\d{3}[ ]\d\d|\d\d-\d{3}|\d{4}-\d{3})"
 _ANY_CODE: Final = r"\d\d(?:\d[ ]?\d|-\d)"
-"""A part of each code of digits."""
+"""A part of every numeric post code."""
 _SHORT_CODE: Final = r"(?:[A-Z]{1,2}-)?\d{4}"
 _RUSSIAN_STREET: Final = (
     r"(?:(?<![\w.])[А-Я][\w-]{2,25}[ ](?:[\w-]{2,25}[ ])?(?:проспект|улица|бульвар|шоссе|переулок|"
@@ -79,7 +79,7 @@ _RUSSIAN_STREET: Final = (
 _RUSSIAN_TOWN: Final = r"(?:(?:\d{6},?[ ])?(?:(?i:г\.|город)[ ]?)?[А-Я][\w-]{2,25}(?:[ -][А-Я][\w-]{2,25})?,[ ]?)?"
 
 
-# What people write when any address will do, and what follows a comma and is no town.
+# Made-up addresses, and words after a comma that are not a town.
 _MADE_UP: Final = re.compile(
     r"(?i)\b(?:123|1234|456|789|100) (?:main|elm|oak|fake|maple|any|first) (?:st|street|ave|avenue|rd|"
     r"road)\b(?!.*\d{5})|\b123 main\b"
@@ -98,9 +98,9 @@ _HINDI_STREETS: Final = "|".join(
 
 @dataclass(frozen=True, slots=True)
 class AddressForm:
-    """Addresses of one form: what begins with the number of the house, and the street before it if it comes first.
+    """Addresses of one form: ``rest`` begins with the house number; ``street`` is before it, if the street comes first.
 
-    What every such text ``needs`` is looked for first: it is quicker, and several rules need the same.
+    Every such text contains ``needs``.  It is searched first: that is faster, and several rules share it.
     """
 
     rest: str
@@ -241,7 +241,7 @@ _NEEDED: Final = tuple(dict.fromkeys(rule.needs for rule in _RULES))
 
 
 def addresses(text: str) -> Iterator[PossibleMatch]:
-    """Street addresses in a plain text, whose case counts."""
+    """Street addresses in a plain text, with its case kept."""
     needed = {needs: not needs or re.search(needs, text) is not None for needs in _NEEDED}
     for rule in _RULES:
         if not needed[rule.needs]:

@@ -60,7 +60,7 @@ _PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_S
     "6759649826438453",
 }
 _ZEROS: Final = "00000000"
-"""What numbers for tests have, and no card."""
+"""Only test numbers contain this, never a real card."""
 # First digits and lengths of the networks: Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay,
 # Mir, Maestro, RuPay, Troy, Elo, Hipercard.
 _NETWORK: Final = re.compile(
@@ -84,12 +84,12 @@ _LEAST_DIGITS: Final = 13
 _MOST_DIGITS: Final = 19
 _SHAPES: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (8, 8), (6, 13), (4, 4, 4, 1)})
 """Digits in each group, as cards are printed and typed."""
-# The groups of a printed card with the same sign between all of them, which may also be that between cells.
+# The groups of a printed card with the same separator between all of them; table cells may have it too.
 _PRINTED: Final = re.compile(
     r"(?<!\d)(?<!\d\.)\d{4}(?P<gap>\r\n| ?[^\w\s] ?|[\W_])"
     r"(?:\d{4}(?P=gap)\d{4}(?P=gap)\d{4}|\d{6}(?P=gap)\d{4,5})(?!\d)(?!\.\d)(?!(?P=gap)[0-9a-f]{4}(?![a-z0-9]))"
 )
-# The same, broken over lines at one gap or another.
+# The same with a line break in place of some separators.
 _WRAPPED: Final = re.compile(
     r"(?<!\d)(?<!\d\.)\d{4}(?P<gap>{gap})(?:\d{4}{gap}\d{4}{gap}\d{4}|\d{6}{gap}\d{4,5})"
     r"(?!\d)(?!\.\d)(?!{gap}[0-9a-f]{4}(?![a-z0-9]))".replace("{gap}", r"(?:[ -]|[ \t\\]{0,3}\r?\n[ \t>]{0,8})")
@@ -98,14 +98,14 @@ _OF_LIST: Final = re.compile(r"(?<![a-z0-9])[0-9a-f]{4}")
 _ROW_BEFORE: Final = re.compile(r"(?<![a-z0-9])[0-9a-f]{4}[ \t]{0,3}\r?\n[ \t>]{0,8}$")
 _OF_HASH: Final = re.compile(r"[a-f]{1,8}\d")
 _BETWEEN_CELLS: Final = frozenset({", ", "; ", " | ", "| ", " |"})
-"""What is between numbers in a sentence or a table, and in a card only if a word says that it is one."""
+"""Separators of numbers in a sentence or a table.  They count inside a card only if a word says that it is one."""
 _CARD_WORDS: Final = folded(
     "card, visa, mastercard, amex, maestro, discover, diners, cc, pan, karte, carte, carta, tarjeta, cartao, kart, "
     "kaart, karta, kort, карта, карты, 卡, 카드, カード"
 )
 _REACH: Final = 40
 _WORD: Final = 4
-"""Letters of a word that may stand before a number without a blank; ids have fewer before them."""
+"""A word of at least so many letters may directly precede a number; ids have fewer letters."""
 _LONGEST_WORD: Final = 24
 _BEHIND_CARDS: Final = frozenset({"cvv", "cvc", "exp"})
 _NO_DIGITS_OF_HASHES: Final = frozenset(ascii_lowercase) - frozenset("abcdef")
@@ -131,7 +131,7 @@ def _is_other(lower: str, start: int) -> bool:
 
 
 def _is_of_list(lower: str, printed: re.Match[str]) -> bool:
-    """Whether the groups are numbers of a list, a table or a longer number, or something else than a card."""
+    """Whether the groups belong to a list, a table or a longer number, or are not a card for another reason."""
     start, gap = printed.start(), printed["gap"]
     before = start - len(gap) - 4
     if before >= 0 and lower.startswith(gap, before + 4) and _OF_LIST.match(lower, before):
@@ -156,14 +156,14 @@ def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[PossibleMat
             if (is_one or is_printed) and _is_card(digits):
                 found = True
                 yield PossibleMatch(PersonalDataKind.CARD, groups[first][0], end, Sureness.CHECKED)
-    # However it is divided, if nothing else is beside it.
+    # In any grouping, if nothing else is beside it.
     start, end = groups[0][0], groups[-1][1]
     if not found and _is_whole(lower, start, end) and _is_card("".join(lower[start:end] for start, end in groups)):
         yield PossibleMatch(PersonalDataKind.CARD, start, end, Sureness.CHECKED)
 
 
 def _is_whole(lower: str, start: int, end: int) -> bool:
-    """Whether no letters are beside it, as in a hash or an id, but for words; other scripts write no blanks."""
+    """Whether no letters are beside it, as in a hash or an id.  Words may be: some scripts use no spaces."""
     before = lower[max(0, start - _LONGEST_WORD) : start]
     behind = lower[end : end + _LONGEST_WORD]
     word_before = before[len(before.rstrip(ascii_lowercase)) :]
@@ -201,12 +201,12 @@ def accounts(lower: str) -> Iterator[PossibleMatch]:
 
 @cache
 def _length_of_account(country: str) -> int:
-    """How many characters the numbers of a country have; 0 if it has none."""
+    """The length of a country's account numbers; 0 if it has none."""
     form = numdb.get("iban").info(country)[0][1].get("bban", "")
     return 4 + sum(map(int, _LENGTHS.findall(form))) if form else 0
 
 
 def _is_account(compact: str) -> bool:
-    # The remainder first: it is quicker, and few texts pass it.
+    # The remainder first: it is faster, and few texts pass it.
     remainder = int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97
     return remainder == 1 and compact not in _PUBLISHED_ACCOUNTS and bool(iban.is_valid(compact, check_country=False))

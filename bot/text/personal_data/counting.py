@@ -1,4 +1,4 @@
-"""Kinds of personal data counted and put into words, without the values (pure)."""
+"""Counts personal data by kind and puts the counts into words, without the values (pure)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS: Final[Mapping[PersonalDataKind, tuple[str, str]]] = {
 
 @lru_cache(maxsize=20_000)
 def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]:
-    """Kind of personal data in ``texts`` → how many different values, in the order of the kinds."""
+    """Kind of personal data → number of different values in ``texts``, in the order of the kinds."""
     values = {
         (found.kind, comparable(text[found.start : found.end])) for text in texts for found in detector.find(text)
     }
@@ -36,15 +36,15 @@ def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]
 
 
 def personal_in_name(name: str) -> str:
-    """Kinds of personal data in ``name``, which is to be part of a path, in words; nothing is allowed there."""
-    # Its patterns take long to load, and most commands read no eval set.
+    """The kinds of personal data in ``name``, a part of a path, in words.  The allowlist does not apply to paths."""
+    # The patterns are slow to load, and most commands read no eval set.
     from bot.text.personal_data.detector import Detector
 
     return kinds_in_words(personal_in((name,), Detector()))
 
 
 def kinds_in_words(kinds: Mapping[str, int]) -> str:
-    """``kinds`` as in “an e-mail address and 2 payment card numbers”."""
+    """``kinds`` in words, as in “an e-mail address and 2 payment card numbers”."""
     named = [
         _WORDS[PersonalDataKind(kind)][0] if count == 1 else f"{count} {_WORDS[PersonalDataKind(kind)][1]}"
         for kind, count in kinds.items()

@@ -1,4 +1,4 @@
-"""Personal data found, masked and replaced in what users write."""
+"""Finds, masks and replaces personal data in users' texts."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from bot.text.personal_data.model import Found, PersonalDataKind, PossibleMatch
 from bot.text.personal_data.plain_text import PlainText
 from bot.text.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
 
-# Most texts have nothing of what every kind needs, and are done with at once.
+# Quick tests: most texts have nothing that any kind needs.
 _MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot |%(?:25)?40|&(?:#x?0{0,5}[46]|commat)|\\u0040")
 _DIGIT: Final = re.compile(r"\d")
 _MOST_PASSES: Final = 10
-"""A text that still looks like something after so many is made for that, and goes as a whole."""
-# Digits close to each other, or with letters in one piece: every number of a person has one or the other.
+"""A text that still contains matches after so many passes is an attack, and is masked as a whole."""
+# Digits close to each other, or with letters in one piece: every kind of number has one or the other.
 _NUMBER: Final = re.compile(
     r"\d(?:[\W_]{0,4}\d){5}|(?=[a-z]{0,8}\d)[a-z0-9]{9}|[a-z]{3} [a-z]{3} ?\d\d[a-z]\d\d|"
     r"[a-z]{2}\d\d[\W_]{1,2}[a-z]{4}[\W_]{1,2}\d|\d[a-z][a-z0-9]\d-[a-z]"
 )
 
 Written = Callable[[PersonalDataKind, str, int], str]
-"""What is written for a value of a kind with its number."""
+"""Gives the replacement for a value, from its kind, the value and its number."""
 
 
 @dataclass(frozen=True)
 class Detector:
     """Finds personal data.
 
-    ``names`` also finds names of people, where the words around show one.  ``allowed`` are values that are not personal
-    here, compared without case, blanks, brackets and dashes; ``@contoso.com`` allows every address of that domain.
+    ``names`` also finds names of people where the words around them show one.  ``allowed`` values are never personal;
+    they are compared without case, blanks, brackets and dashes.  ``@contoso.com`` allows every address of that domain.
     """
 
     names: bool = False
     allowed: frozenset[str] = frozenset()
 
     def find(self, text: str) -> tuple[Found, ...]:
-        """What is personal in ``text``, in order; spans do not overlap."""
+        """The personal data in ``text``, in order; spans do not overlap."""
         given = PlainText(text)
         spans = (
             Found(kept.kind, given.place(kept.start), given.place(kept.end - 1) + 1)
@@ -48,25 +48,25 @@ class Detector:
         return tuple(found for found in spans if not self._is_allowed(text[found.start : found.end], found.kind))
 
     def masked(self, text: str) -> str:
-        """``text`` with a placeholder for all that is personal; a value has the same one wherever it is."""
+        """``text`` with a placeholder for all personal data; equal values have equal placeholders."""
         return self.all_masked((text,))[0]
 
     def all_masked(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """``texts`` masked under one numbering, as the turns of a query are."""
+        """``texts`` (such as the turns of a query) masked with one numbering."""
         return self._changed(texts, _placeholder)
 
     def replaced(self, text: str) -> str:
-        """``text`` with values of the same form that are reserved for examples; nothing in it is found personal."""
+        """``text`` with example values of the same form, which this detector does not find."""
         return self.all_replaced((text,))[0]
 
     def all_replaced(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """``texts`` replaced under one numbering."""
+        """``texts`` replaced with one numbering."""
         return self._changed(texts, stand_in)
 
     def _changed(self, texts: Sequence[str], written: Written) -> tuple[str, ...]:
         numbers = Numbering(texts)
         changed = [self._with(text, numbers, written) for text in texts]
-        # What takes the place of a value may, beside what is around it, look like another.
+        # A replacement may, together with the text around it, look like another value.
         for place, text in enumerate(changed):
             if text == texts[place]:
                 continue
@@ -90,7 +90,7 @@ class Detector:
         return "".join([*parts, text[end:]])
 
     def _candidates(self, given: PlainText) -> Iterator[PossibleMatch]:
-        # The patterns of a kind take long to load, and most texts have nothing of it.
+        # The patterns of a kind are slow to load, and most texts do not need them.
         text, lower = given.text, given.lower
         if self.names:
             from bot.text.personal_data.names import names
@@ -102,7 +102,7 @@ class Detector:
             yield from mails(lower)
         if not _DIGIT.search(lower):
             return
-        # A placeholder stays what it is, whatever is beside it.
+        # A placeholder is never a part of a match.
         text, lower = (PLACEHOLDER.sub(lambda match: "\0" * len(match[0]), it) for it in (text, lower))
         from bot.text.personal_data.addresses import addresses
 

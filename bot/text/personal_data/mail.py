@@ -1,4 +1,4 @@
-"""Addresses of e-mail: those of people, not of roles, examples and machines."""
+"""E-mail addresses of people, not of roles, examples or machines."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
 from bot.text.personal_data.near import words
 
-# Letters of scripts that write blanks between words; in Chinese or Japanese the word before an address touches it.
+# Letters of scripts with spaces between words; in Chinese or Japanese the word before an address touches it.
 _LETTER: Final = r"a-z0-9\u00df-\u02af\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f"
 _LOCAL: Final = rf"(?<![{_LETTER}.+%_-])[{_LETTER}_][{_LETTER}.+%_'&-]{{0,63}}"
-# As addresses, pages and programs escape the signs.
+# The signs as URLs, HTML and programs escape them.
 _AT: Final = r"@|%(?:25)?40|&(?:[#]0{0,5}64|[#]x0{0,5}40|commat);|\\u0040"
 _DOT: Final = r"\.|%(?:25)?2e|&(?:[#]0{0,5}46|[#]x0{0,5}2e|period);|\\u002e"
 _MAIL: Final = re.compile(
@@ -66,7 +66,7 @@ _ROLES: Final = words(
     "warehouse web webmaster website welcome xxx you your your-email your-name your.email your.name your_email "
     "your_name youremail yourname zamowienia zendesk zentrale "
 )
-"""Names of mailboxes that are of no one person."""
+"""Names of mailboxes that belong to no single person."""
 _ROLE_PART: Final = re.compile(r"support|help|info|sales|service|team|admin|alerts?|billing|notifications?|[a-z]{1,3}")
 _NO_REPLY: Final = re.compile(
     r"(?:no|do-?not|ne|nao|nicht|niet|nie|non)[._-]?(?:pas[._-]?)?"
@@ -78,7 +78,7 @@ _RESERVED: Final = re.compile(
     r"site|website)\.[a-z]{2,3}"
     r"|(?:.*[.-])?no-?reply[.-].*|[^.]+\.(?:png|jpe?g|gif|svg|webp|pdf|js|ts|json|ya?ml|txt|html?|css|zip|exe)"
 )
-# Options and files may stand between a command and where it goes.
+# Options and files may be between a command and its destination.
 _COMMAND: Final = re.compile(
     r"(?:\b(?:ssh|scp|sftp|rsync|mosh|git clone|npm (?:i|install)|docker (?:login|pull|push|tag|run))"
     r"(?:[ \t]{1,4}(?:-\S{1,30}(?:[ \t][\w.~/:-]{1,30})?|[\w~.:-]{0,30}[/.][\w~./:-]{1,30})){0,4}[ \t]{1,4}|://[^\s/?]{0,64})$"
@@ -91,7 +91,7 @@ _PATH_OF_LOGIN: Final = re.compile(r"[:/]\w")
 
 
 def mails(lower: str) -> Iterator[PossibleMatch]:
-    """Addresses of e-mail in a plain text."""
+    """E-mail addresses in a plain text."""
     for pattern in (_MAIL, _SPOKEN):
         for match in pattern.finditer(lower):
             local = match[0][: match.start("domain") - match.start()]
@@ -111,14 +111,14 @@ def _domain(written: str) -> str:
 def _of_person(local: str, domain: str) -> bool:
     base = local.split("+")[0].strip(".-_'0123456789")
     parts = re.split(r"[._-]", base)
-    # Behind a dot stands a name, behind a dash what a mailbox is for.
+    # A name follows a dot; the purpose of a mailbox follows a dash.
     of_role = parts[0] if "." not in base else base
     is_role = len(parts[0]) > 3 and all(_ROLE_PART.fullmatch(part) for part in of_role.split("."))
     return base not in _ROLES and not is_role and not _NO_REPLY.match(base) and not _RESERVED.fullmatch(domain)
 
 
 def _is_login(lower: str, match: re.Match[str], name: str) -> bool:
-    """Whether a user and a host are written, as in an address of ssh or a database."""
+    """Whether it is a user and a host, as in an address of ssh or a database."""
     before = lower[max(0, match.start() - 200) : match.start()]
     after = _VERSION.match(lower, match.end()) or (name in _LOGINS and _PATH_OF_LOGIN.match(lower, match.end()))
     return bool(after or _COMMAND.search(before))

@@ -1,4 +1,4 @@
-"""The kinds of personal data, and where they are in a text."""
+"""Personal data: its kinds, and its places in a text."""
 
 from __future__ import annotations
 

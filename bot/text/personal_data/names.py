@@ -1,4 +1,4 @@
-"""Names of people, where a title or a phrase shows one: a modest rule, used only where it was asked for."""
+"""Names of people after a title or a phrase.  A simple rule, off by default."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAID: Final = re.compile(
     rf"[ ]?:?[ ](?P<name>{_FULL})"
 )
 _TWO: Final = rf"{_CAPITAL}(?:[ ]{_PART}){{1,3}}"
-# Two words at least: behind these there are also other things.
+# At least two words, since other things than names follow these labels too.
 _LABELLED: Final = re.compile(
     r"(?<!\w)(?i:patient|applicant|owner|guest|sender|recipient|tenant|employee|customer|client|"
     r"contact|beneficiary|attn|"
@@ -57,7 +57,7 @@ _EASTERN: Final = re.compile(
 
 
 def names(text: str) -> Iterator[PossibleMatch]:
-    """Names of people in a plain text, whose case counts."""
+    """Names of people in a plain text, with its case kept."""
     for pattern in (_TITLED, _SAID, _LABELLED, _EASTERN):
         for match in pattern.finditer(text):
             group = match.lastgroup or "name"

@@ -1,4 +1,4 @@
-"""Numbers by which states know people: the registers, their check digits, and how they are written."""
+"""National identification numbers: the registers, their check digits and their written forms."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _GAP: Final = "[ ./-]{0,2}"
 class NumberRegister:
     """The numbers of one register.
 
-    ``form`` is any way in which one is written, and counts beside one of ``words``; ``marked`` is how nothing else is
-    written.  ``check`` names the rule of validity (national_checks).
+    ``form`` matches any way to write one, and counts only near one of ``words``.  ``marked`` matches forms that nothing
+    else has.  ``check`` names the rule of validity (:func:`check_of`).
     """
 
     check: str
@@ -325,7 +325,7 @@ _SEPARATORS: Final = re.compile(r"[ ./()-]")
 
 @cache
 def check_of(rule: str) -> Callable[[str], bool]:
-    """The check of a rule: a module of ``stdnum`` such as ``br.cpf``, one of those here, or none (an empty name)."""
+    """The check named ``rule``: a module of ``stdnum`` such as ``br.cpf``, one of this module, or none (empty)."""
     own = _OWN.get(rule)
     if own is not None:
         return lambda written: own(_compact(written))
@@ -341,7 +341,7 @@ def _compact(written: str) -> str:
 
 
 def _signed(written: str) -> str:
-    """With the sign before the last four, which gives the century and is a part of the number."""
+    """``written`` with the sign before the last four, a part of the number that gives the century."""
     compact = re.sub(r"[ ./]", "", written).upper()
     return compact if compact[-5] in "-+A" or not compact[-5].isdigit() else f"{compact[:-4]}-{compact[-4:]}"
 
@@ -446,7 +446,7 @@ def _person_of_india(number: str) -> bool:
 
 
 def _danish(number: str) -> bool:
-    """Without the check digits, which numbers have lacked since 2007."""
+    """By its date only: numbers since 2007 have no check digits."""
     return _is_date(number[4:6], number[2:4], number[:2])
 
 
@@ -455,13 +455,13 @@ def _danish_checked(number: str) -> bool:
 
 
 def _belgian(number: str) -> bool:
-    """Of either century, which the check digits decide."""
+    """Of either century; the check digits depend on it."""
     rests = (97 - int(century + number[:9]) % 97 for century in ("", "2"))
     return int(number[2:4]) <= 12 and int(number[9:]) in rests
 
 
 def _norwegian(number: str) -> bool:
-    """Two check digits behind a date; other registers add 40 to the day or the month."""
+    """Two check digits after a date; other registers add 40 to the day or the month."""
     day, month, year, individual = (int(number[at : at + 2]) for at in (0, 2, 4, 6))
     return (
         _weighted(number, (3, 7, 6, 1, 8, 9, 4, 5, 2, 1)) % 11 == 0
@@ -473,7 +473,7 @@ def _norwegian(number: str) -> bool:
 
 
 def _swedish(number: str) -> bool:
-    """The year of ten digits is of either century, which differ in no leap year but 1900."""
+    """Ten digits leave the century open.  Either will do: only 1900 differs in leap years."""
     digits = number.replace("+", "")
     return check_of("se.personnummer")(digits if len(digits) != 10 else f"20{digits}")
 
@@ -519,11 +519,11 @@ _OWN: Final[dict[str, Callable[[str], bool]]] = {
 
 
 _BEFORE: Final = 45
-"""So far behind a word that names it a number begins at most."""
+"""A number begins at most so many characters after a word that names it."""
 _AFTER: Final = 34
-"""So far before such a word it begins at most."""
+"""A number begins at most so many characters before such a word."""
 _LONGEST: Final = 80
-"""No number with what is looked at behind it is longer."""
+"""The maximum length of a number together with the characters that are read after it."""
 _BEFORE_UNCHECKED: Final = 24
 _AFTER_UNCHECKED: Final = 20
 """The same for numbers without check digits."""
@@ -533,7 +533,7 @@ _END: Final = r"(?![0-9_])(?![./-]\d)"
 
 
 def national_ids(lower: str) -> Iterator[PossibleMatch]:
-    """Numbers by which a state knows a person, in a plain text."""
+    """National identification numbers in a plain text."""
     yield from _marked_ids(lower)
     general = windows(lower, GENERAL, _AFTER, _BEFORE)
     for place, scheme in enumerate(SCHEMES):
@@ -575,7 +575,7 @@ def _marked_ids(lower: str) -> Iterator[PossibleMatch]:
 
 
 def _is_whole(lower: str, match: re.Match[str], words: tuple[str, ...]) -> bool:
-    """Whether no letters make ``match`` a part of something else; people also write a word for it right beside it."""
+    """Whether no letters make ``match`` a part of something else.  A word that names it may touch it."""
     start, end = match.span()
     if lower[start - 1 : start].isascii() and lower[start - 1 : start].isalpha():
         return lower[start].isdigit() and lower.endswith(words, 0, start)
@@ -586,7 +586,7 @@ def _is_whole(lower: str, match: re.Match[str], words: tuple[str, ...]) -> bool:
 
 
 def _is_published(written: str) -> bool:
-    """Whether it is a published example, or one digit many times."""
+    """Whether it is a published example, or one repeated digit."""
     compact = re.sub(r"[\W_]", "", written)
     return compact in _PUBLISHED or len(set(filter(str.isdigit, compact))) < 2
 

@@ -1,4 +1,4 @@
-"""Words near a number that say what it is, or that it is something else."""
+"""Words near a number that name it, or show that it is something else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.text.personal_data.plain_text import plain
 
 Window = tuple[int, int]
 
-# What precedes a number that is of no person: what people order, count, measure and version.
+# Words before numbers that do not identify a person: orders, counts, measures and versions.
 _OTHER: Final = re.compile(
     r"(?:"
     r"(?<![a-z])(?:orders?|bestell(?:ung|nummer|-?nr)?|commande|pedido|ordine|encomenda|zamowienie|"
@@ -31,7 +31,7 @@ _OTHER: Final = re.compile(
     r")(?:\s?(?:is|was|ist|est|es|:|=|#|№|no\.?|nr\.?|n[°o]\.?|\())?[\s:#=(\"'№-]{0,4}[a-z]{0,4}[-_#]?$"
 )
 _REACH: Final = 36
-# Dates and what is behind them, ranges of years, a year and another number: 2018 12345.
+# Dates with the text after them, ranges of years, a year and another number: 2018 12345.
 _DATED: Final = re.compile(
     r"""
       (?:19|20)\d\d[-./ ](?:0?[1-9]|1[0-2])[-./ ](?:0?[1-9]|[12]\d|3[01])(?:\D.*)?
@@ -44,27 +44,27 @@ _DATED: Final = re.compile(
 
 
 def said_to_be_other(lower: str, start: int) -> bool:
-    """Whether the words right before ``start`` say that what begins there is of no person."""
+    """Whether the words right before ``start`` show that the number there does not identify a person."""
     return _OTHER.search(lower, max(0, start - _REACH), start) is not None
 
 
 def is_dated(written: str) -> bool:
-    """Whether what looks like one number is a date or a year, and what stands behind it."""
+    """Whether ``written`` is not one number but a date or a year with the text after it."""
     return _DATED.fullmatch(written) is not None
 
 
 def folded(words: str) -> tuple[str, ...]:
-    """The words of a list divided by commas, as they are in plain text."""
+    """The words of a comma-separated list, as plain text."""
     return tuple(plain(word.strip()) for word in words.split(","))
 
 
 def words(of: str) -> frozenset[str]:
-    """The words of a list divided by blanks."""
+    """The words of a list separated by spaces."""
     return frozenset(of.split())
 
 
 def windows(lower: str, words: Iterable[str], before: int, after: int) -> list[Window]:
-    """Where a number may begin that ``words`` name: up to ``after`` characters behind one or ``before`` it."""
+    """Where a number named by one of ``words`` may begin: up to ``before`` characters before it or ``after`` after."""
     used = [word for word in words if word in lower]
     spans = sorted((max(0, start - before), end + after) for word in used for start, end in _places(lower, word))
     merged: list[Window] = []
@@ -86,8 +86,8 @@ def _places(lower: str, word: str) -> Iterator[Window]:
 
 
 def _joins(lower: str, place: int, letter: str) -> bool:
-    """Whether the character at ``place`` makes one word with ``letter`` beside it.
+    """Whether the character at ``place`` forms one word with the adjacent ``letter``.
 
-    Scripts without blanks, and those that join endings to words, are not looked at.
+    Only for ASCII: other scripts may write no spaces, or join endings to words.
     """
     return letter.isascii() and 0 <= place < len(lower) and lower[place].isascii() and lower[place].isalpha()

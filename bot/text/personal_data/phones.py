@@ -1,4 +1,4 @@
-"""Telephone numbers: international ones, and national ones that a word or how they are written shows to be such."""
+"""Telephone numbers: international ones, and national ones that have a typical form or a word that names them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REGIONS: Final = _split(
     "US GB DE FR ES IT NL BR PT PL SE DK FI NO TR JP KR CN IN RU AT CH BE IE AU NZ ZA MX AR CO CL PE CA HK TW SG MY "
     "ID TH VN PH IL AE SA EG NG KE GR CZ HU RO UA"
 )
-"""Where a national number may be of."""
+"""Regions whose national numbers are recognised."""
 _WORDS: Final = folded(
     "phone, phones, phone number, telephone, tel, tel., telefon, telefono, telefone, telefoon, telefonnummer, "
     "telefonnr, telephon, téléphone, mobile, mobil, mobiltelefon, mobilnummer, mobiel, mobilfunk, "
@@ -65,7 +65,7 @@ _RUN: Final = re.compile(
 )
 _GROUP: Final = re.compile(r"[+(]{0,2}\d+")
 _AMERICAN: Final = re.compile(r"(?:1[ .-])?(?:\([1-9]\d\d\) ?\d{3}[ .-]|[1-9]\d\d[-.]\d{3}[-.])\d{4}")
-# National forms that are only used for telephone numbers, and where: a bracket or a zero before an area, and groups.
+# National forms used only for telephone numbers, with their regions: a bracket or a zero before an area, and groups.
 _MARKED: Final = tuple(
     (re.compile(form), _split(regions))
     for form, regions in (
@@ -89,7 +89,7 @@ _MARKED: Final = tuple(
         (r"8[ -]?\(?9\d\d\)?[ -]?\d{3}[ -]\d\d[ -]\d\d", "RU"),
     )
 )
-# Kept for films and books: of the United States and Canada, the United Kingdom, Australia, Germany, France, Sweden.
+# Numbers reserved for fiction: United States and Canada, United Kingdom, Australia, Germany, France, Sweden.
 _FICTION: Final = re.compile(
     r"""
       1\d{3}55501\d\d
@@ -105,7 +105,7 @@ _FICTION: Final = re.compile(
 )
 _REGIONS_OF_FICTION: Final = "US", "GB", "AU", "DE", "FR", "SE"
 _NO_PHONE: Final = re.compile(r"\d{1,4}\.\d{5,}|\d{5}-\d{3}")
-"""Decimals and post codes."""
+"""Decimal fractions and post codes."""
 _INTERNET: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _COUNTED: Final = "012345678901234567890 12345678910 987654321098765432109"
 _LEAST: Final = 8
@@ -115,7 +115,7 @@ _MOST: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """Where a number is beside a word for telephones, or behind a verb that also has other objects."""
+    """Places near a word for telephones, and places after a verb such as “call” that also has other objects."""
 
     words: list[Window]
     verbs: list[Window]
@@ -155,7 +155,7 @@ def _in_run(lower: str, run: re.Match[str], near: _Near) -> Iterator[PossibleMat
 
 
 def _may_begin(lower: str, groups: list[tuple[int, int]], place: int) -> bool:
-    """Whether a number may begin in the middle of a run of groups of digits."""
+    """Whether a number may begin at group ``place`` of a run of groups of digits."""
     start, end = groups[place]
     if end - start < 2 or lower[start - 1] not in " ~\n":
         return False
@@ -186,20 +186,20 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> PossibleMatch 
 
 
 def _is_made_up(digits: str) -> bool:
-    """Whether the digits are a sequence or a repetition, as in made-up numbers."""
+    """Whether the digits are a sequence or a repetition."""
     return len(set(digits)) < 3 or digits in _COUNTED or digits.removeprefix("1") in _COUNTED
 
 
 @lru_cache(maxsize=4096)
 def _international(digits: str) -> bool:
-    """Whether the digits behind a plus are a number that can be dialled, and not one of fiction."""
-    # A zero in brackets is written before the area and not dialled: +44 (0)20.
+    """Whether ``digits`` after a plus are a valid number that is not reserved for fiction."""
+    # A zero in brackets before the area is not dialled: +44 (0)20.
     return _valid("+" + digits, None)
 
 
 @lru_cache(maxsize=4096)
 def _national(digits: str, of: tuple[str, ...]) -> bool:
-    """Whether ``digits`` can be dialled in one of the regions; a number of fiction in any is none."""
+    """Whether ``digits`` are valid in one of the regions, and reserved for fiction in none."""
     regions = [region for region in of if _shape(region).fullmatch(digits)]
     if any(_is_fiction(digits, region) for region in _REGIONS_OF_FICTION if region in regions):
         return False
@@ -208,7 +208,7 @@ def _national(digits: str, of: tuple[str, ...]) -> bool:
 
 @cache
 def _shape(region: str) -> re.Pattern[str]:
-    """The form of the numbers of ``region``: quicker than asking the library of each, and wider."""
+    """A pattern of the numbers of ``region``: wider than the library's check, and faster."""
     numbers = cast("PhoneMetadata", PhoneMetadata.metadata_for_region(region))
     form = cast("PhoneNumberDesc", numbers.general_desc).national_number_pattern
     return re.compile(f"(?:{numbers.national_prefix or ''})?(?:{numbers.national_prefix_for_parsing or ''})?(?:{form})")

@@ -1,4 +1,4 @@
-"""Text without the ways of writing that hide digits and words, with the places of its characters in the original."""
+"""Plain text: a normalised form in which digits and words cannot hide, mapped to places in the original."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from functools import cached_property
 from bot.text.invisible import BLANK
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-"""What ASCII has of characters that show nothing, beside tab and line break."""
+"""ASCII's invisible characters, except tab and line breaks."""
 _DASHES = frozenset("\u2212\u30fc\uff70\u2043\u02d7")
-"""Signs that are written as dashes, beside those that Unicode calls so."""
+"""Signs used as dashes, in addition to Unicode's category of dashes."""
 
 
 def digits_of(number: object) -> str | None:
@@ -24,13 +24,13 @@ def digits_of(number: object) -> str | None:
 
 @dataclass(frozen=True)
 class PlainText:
-    """A text as the finders read it: one form of digit, blank, dash and letter; nothing invisible, no accents."""
+    """A text in normalised form: one form of digit, blank, dash and letter; nothing invisible, no accents."""
 
     original: str
 
     @cached_property
     def text(self) -> str:
-        """The plain text, its case kept."""
+        """The plain text with its case kept."""
         is_plain = self.original.isascii() and not _CONTROL.search(self.original)
         return self.original if is_plain else self.original.translate(_PLAIN)
 
@@ -51,7 +51,7 @@ class PlainText:
 
 
 def plain(text: str) -> str:
-    """``text`` in the form in which it is compared with others: plain and in lower case."""
+    """``text`` as plain text in lower case, for comparison."""
     return PlainText(text).lower
 
 
@@ -59,7 +59,7 @@ _ALIKE = {"\u0131": "i", "\u2028": "\n", "\u2029": "\n"}
 
 
 class _Plain(dict[int, str]):
-    """What each character becomes: one character or none."""
+    """Code point → its plain form, one character or none."""
 
     def __missing__(self, code: int) -> str:
         self[code] = plain_sign = _plain_sign(chr(code))
@@ -78,7 +78,7 @@ def _plain_sign(sign: str) -> str:
         return "-"
     letters = [letter for letter in unicodedata.normalize("NFKD", sign) if unicodedata.category(letter) != "Mn"]
     compatible = letters[0] if len(letters) == 1 else unicodedata.normalize("NFKC", sign)
-    # A sign that stands for several stays, so that places map back.
+    # A sign that would become several stays, so that places map back.
     return _ALIKE.get(compatible, compatible) if len(compatible) == 1 else sign
 
 

@@ -1,4 +1,4 @@
-"""What is written in place of personal data: a placeholder, or a value of its form that is reserved for examples."""
+"""Replacements for personal data: a placeholder, or a value of the same form that is reserved for examples."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CARD_STAND_INS: Final = (
     "5200 8282 8282 8210",
     "4012 8888 8888 1881",
 )
-"""Numbers of cards that providers publish for tests."""
+"""Card numbers that providers publish for tests."""
 PLACEHOLDER: Final = re.compile(rf"\[(?:{'|'.join(kind.words for kind in PersonalDataKind)}) \d{{1,5}}\]")
 _AMERICAN: Final = re.compile(r"(?:\+?1[ .-]?)?\(?[2-9]\d\d\)?[ .-]?[2-9]\d\d[ .-]?\d{4}")
 _FICTION: Final = range(100, 200)
-"""The last digits of numbers of fiction: 555-0100 to 555-0199."""
+"""The last digits of the numbers reserved for fiction: 555-0100 to 555-0199."""
 _LEFT_OUT: Final = re.compile(r"[\s()\[\]/-]")
 
 
@@ -40,14 +40,14 @@ def comparable(value: str) -> str:
 
 
 def placeholder(kind: PersonalDataKind, number: int) -> str:
-    """What stands for the value ``number`` of ``kind`` where it may not be shown."""
+    """The placeholder for value ``number`` of ``kind``."""
     return f"[{kind.words} {number}]"
 
 
 class Numbering:
-    """The numbers of values in ``texts``, by order of first appearance among those of their kind.
+    """Numbers the values in ``texts`` within each kind, by first appearance.
 
-    Placeholders that are in ``texts`` already keep their numbers for themselves.
+    Numbers of placeholders that are in ``texts`` already are not used again.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -58,13 +58,13 @@ class Numbering:
             self._taken[words] = max(self._taken.get(words, 0), int(number))
 
     def of(self, kind: PersonalDataKind, value: str) -> int:
-        """The number of ``value``; the same value has the same number."""
+        """The number of ``value``; equal values have equal numbers."""
         known = self._numbers.setdefault(kind, {})
         return known.setdefault(comparable(value), self._taken.get(kind.words, 0) + len(known) + 1)
 
 
 def stand_in(kind: PersonalDataKind, value: str, number: int) -> str:
-    """A value of the form of ``value`` that is reserved for examples, else the placeholder."""
+    """A value reserved for examples, of the same form as ``value``; the placeholder if there is none."""
     if kind is PersonalDataKind.E_MAIL:
         return f"person{number}@example.com"
     if kind is PersonalDataKind.CARD and number <= len(CARD_STAND_INS):

@@ -1,9 +1,9 @@
-"""Evals of agent skills: ``evals/evals.json``, and the queries that a skill's description must or must not answer to.
+"""Evals of agent skills: ``evals/evals.json``, and trigger evals (queries that must or must not activate a skill).
 
 ``evals.json`` is ``{"skill_name": "...", "evals": [{"id": 1, "prompt": "...", "expected_output": "..."}]}``; its ids
-count from 1 in every skill, so the skill's name stands before them.  Trigger evals are a list of
-``{"query": "...", "should_trigger": true}``.  Skills in use write ``cases`` for ``evals``, and ``skill`` for
-``skill_name``, as well.
+count from 1 in every skill, so the skill's name is their prefix.  Trigger evals are a list of
+``{"query": "...", "should_trigger": true}``.  In practice skills also write ``cases`` for ``evals``, and ``skill`` for
+``skill_name``.
 
 Source: agentskills.io, "Evaluating skills", and ``references/schemas.md`` of the skill *skill-creator*.
 """
@@ -53,7 +53,7 @@ def _recognises(source: SourceFile) -> bool:
 
 
 def _triggers(item: Data) -> bool:
-    """Whether an eval says if its skill must be used."""
+    """Whether an eval says whether its skill must be used."""
     return any(plain_key(key) == _TRIGGER for key in as_mapping(item))
 
 
@@ -92,14 +92,14 @@ def _row(skill: Node, shared: dict[str, Data], record: Node, problems: list[Prob
 
 
 def _beside(shared: dict[str, Data], expected: dict[str, Data]) -> dict[str, Data]:
-    """What the file says of all its evals; where an eval has the same key, the file's stands below it."""
+    """The file's data for all evals; keys that an eval has too go under ``evals_file``."""
     clash = {key: value for key, value in shared.items() if key in expected}
     apart = {key: value for key, value in shared.items() if key not in expected}
     return apart | ({"evals_file": clash} if clash else {})
 
 
 def _files(place: Node) -> tuple[str, ...]:
-    """The names of the files that stand in a list, as texts or as objects that name them."""
+    """The names of the files in a list of texts or objects."""
     names = (text for item in place.items for text in (item.text, *(item[key].text for key in _NAMES)) if text)
     return tuple(dict.fromkeys(names))
 

@@ -1,9 +1,8 @@
 """Data files of Microsoft's GitHub Action and Azure DevOps task ``ai-agent-evals``, in JSON.
 
 ``{"name": …, "evaluators": […], "data": [{"query": …}]}``; ``data_mapping`` may name another column for the query, as
-``user_question``, ``${data.user_question}`` or ``{{item.user_question}}``.  What an item holds beside its query is
-expectation and travels along, with what the document says for all of its items: evaluators, their parameters, graders
-and the mapping.
+``user_question``, ``${data.user_question}`` or ``{{item.user_question}}``.  Other data of an item is kept as its
+expectation, together with the document's data for all items: evaluators, their parameters, graders and the mapping.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _QUERY: Final = "query"
 _MAPPING: Final = "data_mapping"
 _TELLING: Final = ("evaluators", _MAPPING, "openai_graders", "evaluator_parameters")
 _OF_THE_FILE: Final = ("$schema", "name", "data")
-"""What the document says of itself, and not of its items."""
+"""Keys about the document, not about its items."""
 
 
 def _recognises(source: SourceFile) -> bool:
@@ -64,7 +63,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _mapping(root: Node) -> tuple[Data, list[Problem]]:
-    """What the document says the query's column is, ``None`` if nothing, and what is wrong with that."""
+    """The mapping of the query's column (``None``: not given), and its faults."""
     mapping = root[_MAPPING]
     if not mapping.is_mapping and not mapping.absent:
         fix = 'write `"data_mapping": {"query": "NAME"}`, or remove it'
@@ -78,7 +77,7 @@ def _mapping(root: Node) -> tuple[Data, list[Problem]]:
 
 def _row(record: Node, mapping: Data, of_all: Mapping[str, Data], problems: list[Problem]) -> EvalSetRow | None:
     held = as_mapping(record.data)
-    # A mapping of some items is none of the others.
+    # A mapping that fits some items may not fit others.
     path = path_of(mapping, held) or path_of(_QUERY, held)
     place = record
     for step in path:
@@ -90,7 +89,7 @@ def _row(record: Node, mapping: Data, of_all: Mapping[str, Data], problems: list
     used = (path[0],) if spoken.is_text and len(path) == 1 else ()
     expected = rest_of(record, "id", *used)
     for key, value in of_all.items():
-        # An item's own word goes before the file's, which is kept beside it.
+        # An item's own value has precedence; the file's value is kept under another key.
         expected[f"{key} (of the file)" if key in expected else key] = value
     return EvalSetRow(
         turns=spoken.turns,

@@ -1,9 +1,9 @@
 """Data of the Azure AI Evaluation SDK, in JSON Lines or CSV: one record per call of the agent, or per conversation.
 
-What the user says is ``messages``, else the ``messages`` of a ``conversation``, else ``query``: a text or the messages
-up to the call.  All messages of the user are turns.  The rest is expectation: ``ground_truth``, ``context``,
-``tool_definitions``, and what an agent once did (``response``, ``tool_calls``, ``actions``).  The SDK does not know
-ids; an ``id`` that data has nevertheless, as the data that ai-agent-evals writes, is taken for one.
+The user's words are in ``messages``, else in the ``messages`` of a ``conversation``, else in ``query``: a text or the
+messages up to the call.  All messages of the user are turns.  The rest is kept as expectation: ``ground_truth``,
+``context``, ``tool_definitions``, and recorded behaviour (``response``, ``tool_calls``, ``actions``).  The SDK has no
+ids, but an ``id``, as in data written by ai-agent-evals, is used.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 
 _SPOKEN: Final = ("messages", "conversation", "query")
-"""Where what the user says may stand; the SDK asks in this order."""
+"""Keys of the user's words, in the SDK's order."""
 
 _TELLING: Final = (
     *("response", "ground_truth", "context", "tool_definitions", "tool_calls"),
     *("actions", "expected_actions", "retrieval_ground_truth", "retrieved_documents"),
 )
-"""The other inputs of the SDK's evaluators."""
+"""Other inputs of the SDK's evaluators."""
 
 
 def _recognises(source: SourceFile) -> bool:
@@ -61,7 +61,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _row(record: Node, limits: ReadingLimits | None, problems: list[Problem]) -> EvalSetRow | None:
-    """A record as a row; cells of a table are decoded within ``limits``."""
+    """A record as a row; ``limits`` are given for a table, whose cells are decoded."""
     found = {key: decoded(record[key], limits) if limits else record[key] for key in _SPOKEN}
     given = [key for key in _SPOKEN if _speaks(found[key], key)]
     if not given:
@@ -87,7 +87,7 @@ def _row(record: Node, limits: ReadingLimits | None, problems: list[Problem]) ->
 
 
 def _speaks(place: Node, key: str) -> bool:
-    """Whether what the user says stands at ``place``; a plain value may be somebody's own name of a conversation."""
+    """Whether ``place`` contains the user's words; a plain value may be a custom name of a conversation."""
     return not place.absent and (key == "query" or place.is_mapping or place.is_list)
 
 

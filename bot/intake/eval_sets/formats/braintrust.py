@@ -1,8 +1,8 @@
-"""Datasets of Braintrust, as its application and API export them: JSON, JSON Lines and CSV.
+"""Datasets of Braintrust, exported by its application or API: JSON, JSON Lines and CSV.
 
-A record has an ``input`` (a text, messages, or a mapping of the customer's own making) and what is ``expected``, and
-beside them ``id``, ``metadata``, ``tags``, ``created``, ``dataset_id``, ``root_span_id``, ``_xact_id``, ...  The API
-hands records out as ``{"events": [...]}``, answers to its SQL as ``{"data": [...]}``.
+A record has an ``input`` (a text, messages, or a custom mapping) and an ``expected`` value, and also ``id``,
+``metadata``, ``tags``, ``created``, ``dataset_id``, ``root_span_id``, ``_xact_id``, ...  The API returns records as
+``{"events": [...]}``, answers to its SQL as ``{"data": [...]}``.
 See https://www.braintrust.dev/docs/annotate/export and ``DatasetEvent`` in the API's reference.
 """
 
@@ -23,7 +23,7 @@ _NAME: Final = "braintrust"
 _LISTS: Final = ("events", "rows", "data", "records")
 _TELLING: Final = frozenset({"expected", "_xact_id", "_pagination_key", "root_span_id"})
 _OTHERS: Final = frozenset({"evaluators", "data_mapping", "openai_graders"})
-"""Keys of ai-agent-evals documents, whose records stand under ``data`` too."""
+"""Keys of ai-agent-evals documents, which have ``data`` too."""
 
 _COLUMN: Final = re.compile(r"(input|expected|metadata)\.(.+)", re.DOTALL)
 _FLATTENING: Final = Flattening(
@@ -62,7 +62,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _attachments(place: Node) -> Iterator[str]:
-    """The names of the files that stand anywhere in an input."""
+    """The names of the files anywhere in an input."""
     waiting = [place]
     while waiting:
         held = waiting.pop()

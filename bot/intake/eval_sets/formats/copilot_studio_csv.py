@@ -1,11 +1,10 @@
 """Test sets of Microsoft Copilot Studio, in CSV.
 
-One row is one prompt.  Columns are found by their headers, in any order, whatever the case, spaces and underscores:
-the import template, the samples and the exports of Copilot Studio do not agree on them.  Rows that share a value in a
-conversation column are the turns of one conversation, in the file's order.  What else a row holds is expectation and
-travels along under its header, cells without content left out.  Lines above the header, such as a template's
-instructions, are passed over.  The separator may be a comma, a semicolon (as spreadsheets write it in many countries)
-or a tab.
+One row is one prompt.  Columns are found by their headers, in any order, ignoring case, spaces and underscores: the
+import template, the samples and the exports of Copilot Studio differ.  Rows that share a value in a conversation column
+are the turns of one conversation, in the file's order.  Other non-empty cells are kept as expectation under their
+headers.  Lines above the header, such as a template's instructions, are skipped.  The separator may be a comma, a
+semicolon (used by spreadsheets in many countries) or a tab.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ _ID: Final = frozenset({"id", "testid", "testcaseid", "caseid", "queryid"})
 _TELLING: Final = _EXPECTED | _METHOD | _SCORE | _CONVERSATION
 
 _HEADER_WITHIN: Final = 30
-"""The header stands within this many lines: no template has as many lines of instructions."""
+"""The header is within so many lines: no template has as many lines of instructions."""
 
 
 @dataclass(slots=True)
 class _Conversation:
-    """The rows of one query, as they are collected; ``broken`` if one of them cannot be read."""
+    """The rows collected for one query; ``broken`` if one of them cannot be read."""
 
     line: int
     ids: dict[str, int] = field(default_factory=dict)
@@ -46,9 +45,9 @@ class _Conversation:
 
 
 def _find_header(table: TableText) -> Header | None:
-    """The first record with a prompt column and another one that Copilot Studio knows, or the prompt column alone.
+    """The first record with a prompt column and another known column, or with the prompt column alone.
 
-    Alone it counts only at the top, since below it may be content of a table of another kind.
+    Alone it counts only at the top, since further down it may be content of another table.
     """
     return find_header(table, _is_header, _HEADER_WITHIN)
 

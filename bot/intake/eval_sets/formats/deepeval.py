@@ -1,11 +1,11 @@
 """Goldens of DeepEval and Confident AI, single and conversational, in JSON, JSON Lines and CSV.
 
-A golden has an ``input``.  A conversational golden has a ``scenario``, and perhaps ``turns``, of which those of the
-user count; where the user says nothing in them, the scenario stands for what the user says.  Keys may be written in
-camel case, as Confident AI writes them, and a file may be an export with ``goldens`` and ``conversationalGoldens``.
+A golden has an ``input``.  A conversational golden has a ``scenario``, and possibly ``turns``; the user's turns count,
+and without any the scenario is the turn.  Keys may be in camel case, as in Confident AI, and a file may be an export
+with ``goldens`` and ``conversationalGoldens``.
 
-CSV and JSON Lines hold lists and objects as texts.  They are read as what they stand for (see
-:mod:`~bot.intake.eval_sets.formats.deepeval`), so that a golden is the same whatever it was saved as.
+CSV and JSON Lines store lists and objects as texts.  These are decoded, so that a golden is the same in every file
+type.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ __all__ = ["READER"]
 
 
 _LISTS: Final = frozenset({"context", "retrievalcontext"})
-"""Keys of lists of texts, joined to one (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
+"""Keys of lists that are stored as one text (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
 _TOOLS: Final = frozenset({"toolscalled", "expectedtools"})
 _OBJECTS: Final = frozenset(
     {"additionalmetadata", "customcolumnkeyvalues", "expectations", "expectedlabels", "persona", "imagesmapping"}
 )
 
-# Prose has a space beside a semicolon; between the items of a list there is none.
+# A semicolon between the items of a list has no space beside it, unlike one in prose.
 _SEMICOLON: Final = re.compile(r"(?<=\S);(?=\S)")
 _TRAILING_COMMA: Final = re.compile(r",\s*([\]}])")
 
 
 @dataclass(frozen=True, slots=True)
 class CellFormat:
-    """How the texts of a file are read: ``separators`` says what divides each list, by the key in the file."""
+    """How to decode the texts of a file: ``separators`` maps the key of each list to its separator."""
 
     separators: Mapping[str, re.Pattern[str]]
     limits: ReadingLimits
 
     def value(self, place: Node) -> Node:
-        """What the text at ``place`` stands for; ``place`` itself if it holds no text, or one that stands for itself.
+        """The decoded text at ``place``; ``place`` itself if there is no text, or nothing to decode.
 
-        Raises :class:`~bot.errors.InputError` for turns and tools that begin like JSON and are none.
+        Raises :class:`~bot.errors.InputError` for turns and tools that begin like JSON and are invalid.
         """
         key = str(place.path[-1]) if place.path else ""
         kind = plain_key(key)
@@ -76,15 +76,15 @@ class CellFormat:
             try:
                 return _decoded(place, self.limits)
             except InputError:
-                # DeepEval reads Python's way of writing an object as well; it stays the text it is.
+                # It may be a Python literal, which DeepEval also reads; it stays a text.
                 return place
         return place
 
 
 def cells_of(records: Records, limits: ReadingLimits, *, flat: bool) -> CellFormat:
-    """How the texts of ``records`` are read; only a ``flat`` file has lists as texts.
+    """How to decode the texts of ``records``; only a ``flat`` file has lists as texts.
 
-    DeepEval joins with ``|``, before version 3 with ``;``, which counts only where no record has a ``|``.
+    DeepEval joins with ``|``, before version 3 with ``;``, which counts only if no record has a ``|``.
     """
     separators: dict[str, re.Pattern[str]] = {}
     if flat:
@@ -99,7 +99,7 @@ _BAR: Final = re.compile(r"\|")
 
 
 def _names(text: str) -> list[str]:
-    """The tools that are named in ``text``, which is no JSON."""
+    """The names of tools in ``text``, which is not JSON."""
     return [name.strip() for name in re.split(r"[|;]", text) if name.strip()]
 
 
@@ -108,7 +108,7 @@ def _list(place: Node, items: list[str]) -> Node:
 
 
 def _decoded(place: Node, limits: ReadingLimits) -> Node:
-    """The JSON at ``place``, with a comma before the end of a list or object pardoned, as DeepEval does."""
+    """The JSON at ``place``; like DeepEval, it allows trailing commas."""
     try:
         return decoded(place, limits)
     except InputError:
@@ -129,11 +129,11 @@ _OF_GOLDENS: Final = frozenset(
         *("additionalmetadata", "customcolumnkeyvalues"),
     }
 )
-"""What a golden has beside its input (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
+"""Other keys of a golden (see :func:`~bot.intake.eval_sets.table.plain_key`)."""
 _OF_CONVERSATIONS: Final = frozenset({"turns", "expectedoutcome", "userdescription", "persona"})
 _EXPORTED: Final = ("goldens", "conversationalgoldens")
 _TURNS_FIX: Final = 'write `[{"role": "user", "content": "..."}]`'
-# How DeepEval writes an image or document into a text.
+# DeepEval's mark for an image or document in a text.
 _ATTACHED: Final = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):([^\]\n]{1,200})\]")
 
 
@@ -149,7 +149,7 @@ def _fits(record: Node) -> bool:
 
 
 def _lists(source: SourceFile) -> list[Records]:
-    """The lists of goldens in the file: it is one itself, or an export that has them by name."""
+    """The lists of goldens in the file: the file itself, or the named lists of an export."""
     return [source.records, *(listed(place) for place in _exported(source))]
 
 
@@ -180,7 +180,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _row(record: Node, cells: CellFormat, problems: list[Problem]) -> EvalSetRow | None:
-    # Of two ways to write a key, the first counts.
+    # The first of two spellings of a key counts.
     keys = {plain_key(key): key for key, _ in reversed(record.entries)}
     values: dict[str, Node] = {}
     for key, place in record.entries:
@@ -226,17 +226,17 @@ def _row(record: Node, cells: CellFormat, problems: list[Problem]) -> EvalSetRow
 
 
 def _is_silent(turns: Node) -> bool:
-    """Whether the user says nothing in ``turns``, as where an agent opens the conversation."""
+    """Whether ``turns`` has no message of the user, for example if an agent opens the conversation."""
     return is_messages(turns) and not read_spoken(turns, []).turns
 
 
 def _are_goldens(turns: Node) -> bool:
-    """Whether ``turns`` are goldens themselves, as before DeepEval 3."""
+    """Whether ``turns`` contains goldens, as before DeepEval 3."""
     return any(item.has("input") and not item.has("role") for item in turns.items)
 
 
 def _goldens_of(turns: Node, problems: list[Problem]) -> tuple[UserTurns, Data]:
-    """What the goldens ``turns`` say, and what is expected of each."""
+    """The user turns of the goldens in ``turns``, and the expectation of each."""
     said: list[str] = []
     for item in turns.items:
         if isinstance(item["input"].data, str):
@@ -247,7 +247,7 @@ def _goldens_of(turns: Node, problems: list[Problem]) -> tuple[UserTurns, Data]:
 
 
 def _attached(turns: Iterable[str], images: Data) -> list[str]:
-    """The names of the images and documents that ``turns`` refer to, by ``images`` where it knows them."""
+    """The names of the images and documents in ``turns``, from ``images`` if they are there."""
     named: list[str] = []
     for identifier in (found for turn in turns for found in _ATTACHED.findall(turn)):
         image = as_mapping(as_mapping(images).get(identifier))

@@ -1,9 +1,9 @@
 """Samples of Inspect, the evaluation framework of the UK AI Security Institute, in JSON, JSON Lines and CSV.
 
 A sample has an ``input`` (a text, or messages of a chat) and a ``target`` (one or several); further fields are
-``choices``, ``id``, ``metadata``, ``sandbox``, ``files``, ``setup`` and ``checkpoint``.  They are read as Inspect's own
-readers of files read them (``json_dataset`` and ``csv_dataset`` of ``inspect_ai.dataset``); fields under other names,
-which Inspect maps in Python, are named in ``formats.yaml``.
+``choices``, ``id``, ``metadata``, ``sandbox``, ``files``, ``setup`` and ``checkpoint``.  They are read as by Inspect's
+own readers (``json_dataset`` and ``csv_dataset`` of ``inspect_ai.dataset``).  Inspect maps fields with other names in
+Python; here ``formats.yaml`` names them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDING: Final = re.compile(r".\.[A-Za-z]\w{0,7}$")
 
 
 def _records(source: SourceFile) -> Records:
-    """The samples; a JSON file may hold a single one."""
+    """The samples; a JSON file may be a single one."""
     if source.root.is_mapping:
         return Records((source.root,))
     return source.records
@@ -41,7 +41,7 @@ def _recognises(source: SourceFile) -> bool:
     records = _records(source)
     keys = source.keys_of(records)
     if source.document is not None and not source.records.places and not keys <= _FIELDS:
-        # A file that is no list has little to be told by.
+        # A single sample has few distinctive features.
         return False
     spoken = source.is_table or records.any(lambda record: record.has("input") and not record["input"].is_mapping)
     return "input" in keys and not _TELLING.isdisjoint(keys) and spoken
@@ -63,7 +63,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _check_input(sample: Node, problems: list[Problem]) -> None:
-    """Inspect takes a text or messages, and neither an object nor a list of texts."""
+    """Report an input that is an object or a list of texts: Inspect accepts a text or messages."""
     place = sample["input"]
     if place.is_mapping or (place.is_list and any(not item.is_mapping for item in place.items)):
         message = f"{place.name}: must be a text or a list of messages"
@@ -71,7 +71,7 @@ def _check_input(sample: Node, problems: list[Problem]) -> None:
 
 
 def _sample(source: SourceFile, record: Node, problems: list[Problem]) -> Node:
-    """``record`` with the cells of a table that hold JSON decoded; the faults of its fields go to ``problems``."""
+    """``record`` with the JSON in table cells decoded; adds the faults of its fields to ``problems``."""
     held: dict[str, Data] = {key: place.data for key, place in record.entries}
     in_cells = source.is_table
     for key in _JSON_CELLS:
@@ -95,7 +95,7 @@ def _looks_like_messages(place: Node) -> bool:
 
 
 def _fault(value: Node, key: str) -> Iterator[Problem]:
-    """What is wrong with the decoded ``value`` of the field ``key``."""
+    """The fault of the decoded ``value`` of the field ``key``."""
     if value.absent:
         return
     if key == "sandbox":
@@ -113,7 +113,7 @@ def _fault(value: Node, key: str) -> Iterator[Problem]:
 
 
 def _fixtures(source: SourceFile, sample: Node) -> Iterator[str]:
-    """The files beside the samples that a runner needs; a file whose content the sample holds is none of them."""
+    """The files that a runner needs beside the samples, without those whose content is in the sample."""
     files = decoded(sample["files"], source.limits)
     sandbox = decoded(sample["sandbox"], source.limits)
     config = sandbox.items[1] if len(sandbox.items) == 2 else sandbox["config"]
@@ -123,7 +123,7 @@ def _fixtures(source: SourceFile, sample: Node) -> Iterator[str]:
 
 
 def _is_file_name(text: str) -> bool:
-    """Whether ``text`` names a file, rather than being its content."""
+    """Whether ``text`` is the name of a file, not its content."""
     if not _FILE_NAME.fullmatch(text) or text.startswith(("data:", "#!")):
         return False
     return _ENDING.search(posixpath.basename(text)) is not None or "/" in text

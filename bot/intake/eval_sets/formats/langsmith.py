@@ -1,10 +1,9 @@
-"""Datasets of LangSmith, as its application, command line and API export them: JSON, JSON Lines and CSV.
+"""Datasets of LangSmith, exported by its application, command line or API: JSON, JSON Lines and CSV.
 
-An example has ``inputs`` and ``outputs`` (``reference_outputs``), mappings of the customer's own making, and beside
-them ``id``, ``dataset_id``, ``metadata``, ``split``, ``attachments`` and times.  In a table the mappings are cells of
-JSON, or each value has a column such as ``inputs.question`` or ``input_question``.  Examples of chats may be exported
-for the fine-tuning of OpenAI models as well: JSON Lines with ``messages``, where the assistant's are the expected
-answers.
+An example has ``inputs`` and ``outputs`` (``reference_outputs``), both custom mappings, and also ``id``,
+``dataset_id``, ``metadata``, ``split``, ``attachments`` and times.  In a table the mappings are cells of JSON, or each
+value has a column such as ``inputs.question`` or ``input_question``.  Chats may also be exported for the fine-tuning of
+OpenAI models: JSON Lines with ``messages``, in which the assistant's messages are the expected answers.
 See https://docs.langchain.com/langsmith/manage-datasets and ``Example`` in ``langsmith.schemas``.
 """
 
@@ -67,7 +66,7 @@ def _recognises(source: SourceFile) -> bool:
 
 
 def _is_fine_tuning(records: Records) -> bool:
-    """Whether each record is a chat that ends with what the assistant says, and nothing else."""
+    """Whether the records are chats that end with an answer of the assistant, and have no other keys."""
     return (
         "messages" in records.keys
         and records.keys <= _FINE_TUNING
@@ -93,7 +92,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _attachments(place: Node, problems: list[Problem]) -> Iterator[str]:
-    """The names of an example's attachments: the keys of a mapping, or a list of them."""
+    """The names of an example's attachments: the keys of a mapping, or the items of a list."""
     if place.is_mapping:
         yield from (key for key, _ in place.entries)
         return

@@ -1,11 +1,11 @@
 """Eval documents of Microsoft's M365 Copilot Agent Evaluations command line tool, in JSON.
 
-The current shape (schema 1.x) is ``{"schemaVersion": "1.2.0", "items": [...]}``, an item being one turn (``prompt``) or
-a conversation (``turns``).  Two older shapes are still about: a bare list of items, and
-``{"prompts": [...], "expected_responses": [...]}``.  Whatever an item holds beside its prompts is expectation and
-travels along, with the document's defaults (``default_evaluators``, ...), which apply to each of its items.
+The current form (schema 1.x) is ``{"schemaVersion": "1.2.0", "items": [...]}``; an item is one turn (``prompt``) or a
+conversation (``turns``).  Two older forms are still in use: a bare list of items, and
+``{"prompts": [...], "expected_responses": [...]}``.  Other data of an item is kept as its expectation, together with
+the document's defaults (``default_evaluators``, ...), which apply to each item.
 
-The tool's published schema is stricter than what is in use, so keys it does not know are no faults.
+The tool's published schema is stricter than files in use, so unknown keys are not faults.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KNOWN_VERSION: Final = re.compile(r"1(?:\.\d+){0,2}")
 _ITEM_KEYS: Final = ("prompt", "turns", "expected_response")
 _DEFAULTS: Final = "default_evaluators"
 _DEFAULT: Final = "default_"
-"""With this begins what a document says of each of its items."""
+"""The prefix of a document's keys that apply to each item."""
 _OF_AN_ITEM: Final = frozenset(
     {
         *("id", "name", "prompt", "turns", "expected_response", "context", "conversation_id", "extensions"),
@@ -54,7 +54,7 @@ def _recognises(source: SourceFile) -> bool:
 
 
 def _are_items(items: list[Mapping[str, Data]]) -> bool:
-    """Whether a bare list holds items: lists of other records have prompts as well."""
+    """Whether a bare list contains items: lists of other records may have prompts too."""
     prompted = [item for item in items if "prompt" in item]
     known = all(item.keys() <= _OF_AN_ITEM for item in prompted)
     return bool(prompted) and (known or any("expected_response" in item for item in prompted))
@@ -130,7 +130,7 @@ def _row(document: Document, item: Data, at: Path, defaults: Mapping[str, Data])
 
 
 def _turns(document: Document, turns: Data, at: Path, problems: list[Problem]) -> tuple[tuple[str, ...], list[Data]]:
-    """The prompts of a conversation, and per turn what else it holds."""
+    """The prompts of a conversation, and the other data of each turn."""
     where = ".".join(str(step) for step in at)
     if not isinstance(turns, list) or not turns:
         problems.append(document.problem(at, f"{where}: must be a list of at least one turn", "write the turns"))
@@ -163,7 +163,7 @@ def _prompt(document: Document, holder: Mapping[str, Data], at: Path, problems: 
 
 
 def _id(document: Document, item: Mapping[str, Data], at: Path, problems: list[Problem]) -> str | None:
-    """``id``, which some files add, else ``conversation_id``, which the schema calls the thread's unique identifier."""
+    """``id``, an addition in some files, else ``conversation_id``, the unique identifier in the schema."""
     for key in ("id", "conversation_id"):
         value = item.get(key)
         if isinstance(value, str):
@@ -179,7 +179,7 @@ def _id(document: Document, item: Mapping[str, Data], at: Path, problems: list[P
 
 
 def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> EvalSetRows:
-    """The older shape with prompts and expected responses in two lists, paired by position."""
+    """Read the older form with prompts and expected responses in two lists, paired by position."""
     problems: list[Problem] = []
     prompts, answers = whole["prompts"], whole.get("expected_responses")
     for key, value in (("prompts", prompts), ("expected_responses", answers)):
@@ -211,7 +211,7 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> EvalS
 
 
 def _unpaired(document: Document, longer: str, shorter: str, first: int) -> Problem:
-    """One problem for all that the ``longer`` list has from the position ``first`` on."""
+    """One problem for all items of the ``longer`` list from the position ``first`` on."""
     left = len(as_list(as_mapping(document.data)[longer])) - first
     more = f", nor have the {left - 1} after it" if left > 1 else ""
     fix = "add its expected response, or null" if longer == "prompts" else "add its prompt, or remove it"

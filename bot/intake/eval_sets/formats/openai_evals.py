@@ -1,10 +1,10 @@
 """Samples of OpenAI's evals, in JSON Lines, and data of its Evals API.
 
-A sample has an ``input``, messages or a text, and for most evals an ``ideal`` answer or several.  Many samples put the
-question into a system message; where the user says nothing, the last system message that is no worked example
-(``name: example_user``) is the turn.  Lines of the Evals API are ``{"item": {…}, "sample": {…}}``; which key of an item
-is the query stands in the run and not in the data, so it is found by its usual names or as ``formats.yaml`` names it.
-An ``id`` is taken for one, wherever it stands.
+A sample has an ``input``, messages or a text, and for most evals one or several ``ideal`` answers.  Many samples have
+the question in a system message: without a message of the user, the last system message that is not a worked example
+(``name: example_user``) is the turn.  Lines of the Evals API are ``{"item": {…}, "sample": {…}}``.  The run, not the
+data, says which key of an item is the query, so it is found by its usual names or named in ``formats.yaml``.  An ``id``
+at any place is used.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 
 _TELLING: Final = ("ideal", "choice_strings", "completion", "criteria")
-"""What a sample has beside its input, for the evals of the registry."""
+"""Other keys of a sample for the evals of the registry."""
 _OF_A_LINE: Final = frozenset({"item", "sample"})
-"""What a line of the Evals API holds; what lies in a sample may be flattened, as `sample.output_text`."""
+"""Keys of a line of the Evals API; keys of a sample may be flattened, as in `sample.output_text`."""
 _LOOKED_AT: Final = 50
 
 
@@ -54,7 +54,7 @@ def _is_line(record: Node) -> bool:
 
 
 def _may_be_data(record: Node, source: SourceFile) -> bool:
-    """Whether an ``item`` is one of an eval: lists of items of any other kind are about as well."""
+    """Whether an ``item`` may belong to an eval: other lists have items too."""
     return source.lines is not None or len(record.entries) > 1 or bool(_queries(record["item"]))
 
 
@@ -81,7 +81,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 def _column(source: SourceFile) -> str:
-    """The key of the query in items, empty if the file has none; raises :class:`InputError` if it cannot be told."""
+    """The key of the query in items, empty without items; raises :class:`InputError` if it is unclear."""
     items = [record["item"] for record in source.records.places if _is_line(record)][:_LOOKED_AT]
     if not items:
         return ""
@@ -144,7 +144,7 @@ def _item_row(record: Node, column: str, columns: Columns, problems: list[Proble
 
 
 def _spoken(place: Node, problems: list[Problem]) -> UserTurns:
-    """What is asked at ``place``: by the user, or by the system where the user says nothing."""
+    """The turns at ``place``: messages of the user, or of the system without any."""
     found: list[Problem] = []
     spoken = read_spoken(place, found)
     if not spoken.turns and is_messages(place):

@@ -1,7 +1,7 @@
-"""Our own eval set format, in YAML (or the same in JSON).
+"""The product's own eval set format, in YAML or JSON.
 
-Each query has ``turns`` (or ``query`` for a single one), and as it likes an ``id``, what is ``expected`` of the answer
-(any value, carried over unchanged), and the mock ``setup`` behind it.
+Each query has ``turns`` (or ``query`` for a single one), and optionally an ``id``, the ``expected`` answer (any value,
+kept unchanged) and a mock ``setup``.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _read(source: SourceFile) -> EvalSetRows:
     problems: list[Problem] = []
     items = data.get("queries")
     if isinstance(items, list):
-        # Queries are validated one by one, so that a broken one costs no other.
+        # Queries are validated one by one, so that a broken one does not affect others.
         data["queries"] = []
         for place, item in enumerate(items):
             problem = partial(document.problem, ("queries", place))

@@ -1,7 +1,7 @@
 """Plain JSON Lines, and lists in JSON or YAML (see :mod:`~bot.intake.eval_sets.plain`).
 
-The list may be the file, or stand in it by one of its usual names (``cases``, ``tests``, ``questions``, ...); what the
-file says beside it is said of each of its queries, under ``eval_set``.
+The list may be the whole file, or be in it under a usual name (``cases``, ``tests``, ``questions``, ...).  Other data
+of the file is kept with each query under ``eval_set``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.intake.eval_sets.table import plain_key
 from bot.intake.node import Node
 
 _OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
-"""Keys of queries in our own format, which a list in YAML with nothing else is a slip of."""
+"""Keys of queries in the product's own format: a YAML list with only these is a faulty file of that format."""
 
 
 def _recognises(source: SourceFile) -> bool:
@@ -32,7 +32,7 @@ def _recognises(source: SourceFile) -> bool:
 
 
 def _lists(source: SourceFile) -> list[Node]:
-    """The lists of queries in a file that is a mapping; a list of a common name must say what it expects as well."""
+    """The lists of queries in a file that is a mapping; a list with a common name needs expectations too."""
     if source.document is None:
         return []
     root = source.root
@@ -45,7 +45,7 @@ def _is_eval_set(key: str, place: Node) -> bool:
 
 
 def records_in(source: SourceFile) -> Records:
-    """The records of a plain file: those of its list, or of the lists in it that have the usual names."""
+    """The records of a plain file: those of its list, or of the lists in it with usual names."""
     places = _named(source)
     if not places:
         return source.records

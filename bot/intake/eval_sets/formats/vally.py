@@ -1,7 +1,7 @@
 """Eval specs of Microsoft's Vally, in YAML.
 
-A *stimulus* is a ``prompt`` (or several ``turns``) with its graders; its ``name`` is its unique identifier.  What the
-file says of all stimuli – environment, defaults, scoring, tags – travels along under ``eval_spec``.
+A *stimulus* is a ``prompt`` (or several ``turns``) with its graders; its ``name`` is its unique identifier.  The file's
+data for all stimuli – environment, defaults, scoring, tags – is kept under ``eval_spec``.
 
 Source: the eval spec reference, https://microsoft.github.io/vally/reference/eval-spec/.
 """
@@ -68,9 +68,9 @@ def _row(common: Node, shared: dict[str, Data], stimulus: Node, problems: list[P
 
 
 def _setup(stimulus: Node, common: Node, attached: tuple[str, ...]) -> Setup:
-    """The environment of a stimulus, merged with that of the file: a name is the tenant, its files are fixtures."""
+    """The environment of a stimulus merged with that of the file: a name is the tenant, its files are fixtures."""
     environments = (common, stimulus["environment"])
-    # A parameter such as `${ENVIRONMENT}` is filled in by each run, and names no tenant.
+    # Each run replaces a parameter such as `${ENVIRONMENT}`, so it is not the name of a tenant.
     named = [place.text for place in environments if place.text and "${" not in place.text]
     return Setup(
         tenant=named[-1] if named else None,
@@ -81,7 +81,7 @@ def _setup(stimulus: Node, common: Node, attached: tuple[str, ...]) -> Setup:
 
 
 def _files(place: Node) -> list[str]:
-    """The names of the files that stand in a list, as texts or by where they come from."""
+    """The names of the files in a list of texts or objects."""
     names = (item.text or item["src"].text or item["path"].text for item in place.items)
     return [name for name in names if name]
 

@@ -1,4 +1,4 @@
-"""promptfoo: configs, with the prompts, tests, variables and files that they name."""
+"""promptfoo: configs with their prompts, tests, variables and files."""
 
 from bot.intake.eval_sets.formats.promptfoo.reader import READER
 

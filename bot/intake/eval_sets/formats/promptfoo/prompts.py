@@ -23,7 +23,7 @@ from bot.intake.eval_sets.reader import SourceFile, rest_of
 from bot.intake.node import Node, Parsed
 
 DEFAULT: Final = "{{prompt}}"
-"""The prompt of a config that has none."""
+"""The prompt of a config without prompts."""
 
 _FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|j2|json|jsonl|ya?ml|csv|[cm]?[jt]s|py)(?::\w+)?")
 _ELSEWHERE: Final = re.compile(r"(?:exec|python|portkey|langfuse|helicone|package|https?):\S")
@@ -36,7 +36,7 @@ _Leaves: TypeAlias = "Template | list[_Leaves] | dict[str, _Leaves] | int | floa
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """A prompt before its variables are put in; ``told`` is what the config says of it beside its text."""
+    """A prompt with variables; ``told`` is other data of the config about it."""
 
     raw: str
     file: str
@@ -45,7 +45,7 @@ class PromptTemplate:
     told: dict[str, Data]
 
     def is_meant(self, wanted: str) -> bool:
-        """Whether a test that asks for the prompt ``wanted`` means this one."""
+        """Whether a test's reference ``wanted`` means this prompt."""
         names = [str(self.told[key]) for key in ("label", "id") if key in self.told] or [self.raw]
         if wanted.endswith("*"):
             return any(name.startswith(wanted[:-1]) for name in names)
@@ -54,7 +54,7 @@ class PromptTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A prompt that can be rendered: a text, or a chat; ``history`` says whether it repeats the conversation so far."""
+    """A prompt ready to render: a text or a chat; ``history``: it repeats the conversation so far."""
 
     leaves: _Leaves
     history: bool
@@ -63,19 +63,19 @@ class Compiled:
 def read_prompts(
     place: Node, files: ReferencedFiles, problems: list[Problem], otherwise: str = ""
 ) -> list[PromptTemplate]:
-    """The prompts that stand at ``place`` of a config; what is wrong is added to ``problems``.
+    """The prompts at ``place`` of a config; adds faults to ``problems``.
 
-    ``otherwise`` is what one can do where they cannot be read.
+    ``otherwise`` is a fix for prompts that cannot be read.
     """
     if place.absent:
         return [PromptTemplate(DEFAULT, files.config.file, 1, "prompts", {})]
     if place.is_mapping and not place.has("raw") and not place.has("id"):
-        # An older way: names of files, each with its label.
+        # An older form: names of files, each with its label.
         items = [(Node(item.source, item.path, key), {"label": item.data}) for key, item in place.entries]
     else:
         items = [(item, {}) for item in (place.items if place.is_list else (place,))]
     found: list[PromptTemplate] = []
-    # Each prompt makes a query of each test at least: of more, none would be read.
+    # Each prompt makes at least one query, so more prompts would exceed the limit.
     most = files.config.folder_limits.queries + 1
     for item, told in items:
         try:
@@ -99,7 +99,7 @@ def _prompts(item: Node, told: dict[str, Data], files: ReferencedFiles) -> Itera
         if single.startswith(PREFIX) or _FILE.fullmatch(single) or _ELSEWHERE.match(single):
             for name in files.names(held, single):
                 if name.lower().endswith(".json"):
-                    # It is a template, and JSON only once the variables are put in.
+                    # It is a template, and JSON only after variables are replaced.
                     source = files.text(held, name)
                     yield PromptTemplate(source.text, source.file, 1, f"{held.name}: {source.path}", told)
                     continue
@@ -135,7 +135,7 @@ def _in_file(source: SourceFile, place: Node, told: dict[str, Data]) -> Iterator
 
 
 def _split(source: SourceFile, name: str, told: dict[str, Data], several: bool) -> Iterator[PromptTemplate]:
-    """The prompts of a text, which in a ``.txt`` stand between lines of ``---``."""
+    """The prompts of a text; in a ``.txt`` file, lines of ``---`` separate them."""
     start = line = 0
     ends = (match.span() for match in _BETWEEN.finditer(source.text)) if several else ()
     for end, following in chain(ends, [(len(source.text), len(source.text))]):
@@ -149,7 +149,7 @@ def _split(source: SourceFile, name: str, told: dict[str, Data], several: bool) 
 
 
 def compile_prompt(raw: str, limits: ReadingLimits) -> Compiled:
-    """``raw`` ready to be rendered; raises :class:`TemplateFault`."""
+    """``raw``, ready to render; raises :class:`TemplateFault`."""
     template = compiled(raw)
     if template.source.lstrip().startswith(("[", "{")):
         try:
@@ -173,7 +173,7 @@ def _leaves(data: Data) -> _Leaves:
 
 
 def render(prompt: Compiled, variables: Mapping[str, Data], room: int) -> tuple[Data, int]:
-    """What ``prompt`` comes to, and its size; raises :class:`TemplateFault` (see :func:`rendered`)."""
+    """The rendered ``prompt`` and its size; raises :class:`TemplateFault` (see :func:`rendered`)."""
     spent = 0
 
     def put(leaves: _Leaves) -> Data:
@@ -196,7 +196,7 @@ def render(prompt: Compiled, variables: Mapping[str, Data], room: int) -> tuple[
 def speak(
     value: Data, prompt: PromptTemplate, path: str, limits: ReadingLimits, problems: list[Problem]
 ) -> tuple[UserTurns, Data]:
-    """The turns of a rendered prompt, and its messages where they are more than plain turns."""
+    """The turns of a rendered prompt, and its messages if they are more than plain turns."""
     if isinstance(value, str):
         if not _CHAT.match(value) and not _YAML_CHAT.match(value):
             return UserTurns((value,), is_text=True), None
@@ -217,7 +217,7 @@ def speak(
 
 
 def _is_one_turn(data: Data) -> bool:
-    """Whether messages say no more than one plain turn does."""
+    """Whether messages are equivalent to one plain turn."""
     match as_list(data):
         case [{"role": "user", "content": str(), **rest}]:
             return not rest

@@ -1,12 +1,12 @@
-"""Configs of promptfoo, in YAML or JSON: prompts with the variables of the tests put in.
+"""Configs of promptfoo, in YAML or JSON: prompts rendered with the variables of the tests.
 
-Each test is a query for each prompt that it is for; a variable that is a list of texts makes a test of each.  Tests
-with the same ``conversationId`` are the turns of one conversation, in their order; so are all tests of a prompt that
-repeats the conversation so far (``_conversation``) and gives no such id.  What a test holds stays in its expectation,
-with the values of its variables; what the config says of all tests stays under ``config``.
+Each test makes a query with each of its prompts; a variable with a list of texts makes a test of each.  Tests with the
+same ``conversationId`` are the turns of one conversation, in order; so are all tests of a prompt that repeats the
+conversation so far (``_conversation``) without such an id.  A test and the values of its variables are kept as
+expectation; the config's data for all tests is kept under ``config``.
 
-Without prompts a provider puts the variables into its request itself; the query is the variable that is called so.
-``formats.yaml`` may name the variable (``columns: {query: NAME}``), also where prompts are programs.
+Without prompts, the provider puts the variables into its request; the query is the variable with a usual name.
+``formats.yaml`` may name the variable (``columns: {query: NAME}``), also if prompts are programs.
 
 Source: https://www.promptfoo.dev/docs/configuration/reference/, and promptfoo 0.121 (``evaluator``).
 """
@@ -61,7 +61,7 @@ def _recognises(source: SourceFile) -> bool:
 
 @dataclass
 class _Group:
-    """A query as it is collected: its turns, what is expected of each, and whether one of them is broken."""
+    """A query under construction: its turns, the expectation of each, and whether one of them is broken."""
 
     line: int | None
     turns: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class _Group:
 
 
 class _Stop(Exception):  # noqa: N818 - it ends the reading early, and is no error
-    """Nothing more can be of use."""
+    """Further reading is useless."""
 
 
 def _read(source: SourceFile) -> EvalSetRows:
@@ -83,7 +83,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 
 class _Config:
-    """One config on its way to queries."""
+    """Reads one config into queries."""
 
     def __init__(self, source: SourceFile, root: Node) -> None:
         self._source, self._root, self._limits = source, root, source.folder_limits
@@ -91,7 +91,7 @@ class _Config:
         self._problems: list[Problem] = []
         self._groups: dict[tuple[int, str], _Group] = {}
         self._compiled: dict[tuple[int, str, str], Compiled | None] = {}
-        # No query, and no set, within the limits holds more text than this.
+        # A query or a set with more text than this exceeds the limits.
         most = self._limits.turns * self._limits.turn_characters
         self._variables = Variables(self._files, most, self._limits.queries * self._limits.turn_characters)
         self._steps = 0
@@ -110,7 +110,7 @@ class _Config:
 
     @property
     def _declaration(self) -> str:
-        """What to write where the query is a variable that cannot be found."""
+        """The fix if it is unclear which variable is the query."""
         line = f"files: {{{untrusted(json.dumps(self._source.path))}: {{format: {_NAME}, columns: {{query: NAME}}}}}}"
         return f"write `formats: 1` and `{line}` into {FORMATS_FILE}, with the name of the variable that the user says"
 
@@ -118,7 +118,7 @@ class _Config:
         return f"{fix}; or {self._declaration}"
 
     def _prompt_of(self, variable: str) -> PromptTemplate:
-        """A prompt that is nothing but ``variable``."""
+        """A prompt of ``variable`` alone."""
         return PromptTemplate(f"{{{{ {variable} }}}}", self._source.file, 1, f"vars.{variable}", {})
 
     def _default_test(self) -> Mapping[str, Data]:
@@ -133,7 +133,7 @@ class _Config:
         return as_mapping(source.document.data if source.document is not None else None)
 
     def reading(self) -> EvalSetRows:
-        """The queries of the config, up to as many as the folder may hold."""
+        """The queries of the config, up to the limit of the folder."""
         if self._root.has("redteam") and not (self._root.has("tests") or self._root.has("scenarios")):
             message = "redteam: its tests are made when promptfoo runs, and the config has no others"
             fix = "run `promptfoo redteam generate`, and bring the file that it writes"
@@ -159,7 +159,7 @@ class _Config:
         )
 
     def _test(self, case: PromptfooTest) -> None:
-        """Add what ``case`` makes of each prompt to the groups."""
+        """Add the turns of ``case`` with each prompt to the groups."""
         default, place = self._default, case.place
         options = {**as_mapping(default.get("options")), **as_mapping(case.data.get("options"))}
         metadata = {**as_mapping(default.get("metadata")), **as_mapping(case.data.get("metadata"))}
@@ -181,7 +181,7 @@ class _Config:
                     raise _Stop
                 template = self._template(number, prompt, wrapped)
                 group = self._group(case, number, conversation, template)
-                # Of a conversation that is too long anyway no more is of use.
+                # A conversation that is too long already needs no more turns.
                 if template is None or len(group.turns) > self._limits.turns:
                     group.broken = group.broken or template is None
                     continue
@@ -194,7 +194,7 @@ class _Config:
         return f"{place.name}: " if place.path else ""
 
     def _asked(self, case: PromptfooTest, variables: Mapping[str, Data]) -> list[tuple[int, PromptTemplate]]:
-        """The prompt of a test where the config has none: the variable that the user says."""
+        """The prompt of a test if the config has none: the variable with the user's words."""
         if "prompt" in variables or not variables:
             return list(enumerate(self._prompts))
         told = [name for name, value in variables.items() if isinstance(value, str | list)]
@@ -206,7 +206,7 @@ class _Config:
         return [(self._said.setdefault(found[0], len(self._said) + 1), self._prompt_of(found[0]))]
 
     def _chosen(self, case: PromptfooTest) -> list[tuple[int, PromptTemplate]]:
-        """The prompts that a test is for."""
+        """The prompts of a test."""
         wanted = case.data.get("prompts", self._default.get("prompts"))
         numbered = list(enumerate(self._prompts))
         if wanted is None:
@@ -220,7 +220,7 @@ class _Config:
     def _combinations(
         self, case: PromptfooTest, variables: Mapping[str, Data], options: Mapping[str, Data]
     ) -> Iterator[dict[str, Data]]:
-        """The values of the variables, one test after the other."""
+        """The values of the variables for each test."""
         spread = not options.get("disableVarExpansion")
         values = [self._values(case, value) if spread else [value] for value in variables.values()]
         count = math.prod(map(len, values))
@@ -240,7 +240,7 @@ class _Config:
         return [value]
 
     def _template(self, number: int, prompt: PromptTemplate, wrapped: list[str]) -> Compiled | None:
-        """``prompt`` within its prefix and suffix, compiled once; ``None`` if it cannot be."""
+        """``prompt`` with its prefix and suffix, compiled once; ``None`` if that fails."""
         prefix, suffix = wrapped
         key = (number, prefix, suffix)
         if key not in self._compiled:
@@ -255,7 +255,7 @@ class _Config:
         return self._compiled[key]
 
     def _group(self, case: PromptfooTest, number: int, conversation: Data, template: Compiled | None) -> _Group:
-        """The query that a test belongs to."""
+        """The query to which a test belongs."""
         if isinstance(conversation, str | int | float) and str(conversation):
             key = f"named {conversation}"
         elif template is not None and template.history:
@@ -271,7 +271,7 @@ class _Config:
     def _add(
         self, group: _Group, case: PromptfooTest, prompt: PromptTemplate, template: Compiled, values: Mapping[str, Data]
     ) -> None:
-        """Put the turns of one test under one prompt into its query."""
+        """Add the turns of one test with one prompt to its query."""
         problems: list[Problem] = []
         try:
             ready = self._variables.ready(case.place, values)
@@ -307,7 +307,7 @@ class _Config:
         group.tests += 1
         group.turns.extend(spoken.turns)
         group.attachments.extend((*ready.attached, *spoken.attachments))
-        # What is expected is expected of the last turn that a test has.
+        # The expectation applies to the last turn of a test.
         group.expected.extend([*({} for _ in spoken.turns[1:]), expected])
 
 

@@ -1,7 +1,7 @@
-"""What promptfoo's prompts need of the template language Nunjucks: variables, a few filters, no code.
+"""The part of the template language Nunjucks that promptfoo's prompts need: variables, a few filters, no code.
 
-Read are ``{{ name }}``, dotted paths and items, filters, comments, ``{% raw %}``, and loops over ``_conversation``: the
-history is made by whoever runs the conversation, so it is empty here.  Everything else is a fault, never a guess.
+It supports ``{{ name }}``, dotted paths and items, filters, comments, ``{% raw %}``, and loops over ``_conversation``,
+which are empty, since only a run has a history.  Everything else is a fault, never a guess.
 
 Source: https://mozilla.github.io/nunjucks/templating.html, and promptfoo's ``renderPrompt``.
 """
@@ -34,7 +34,7 @@ _END_OF_RAW: Final = re.compile(r"\{%-?\s*end(?:raw|verbatim)\s*-?%\}")
 
 
 class TemplateFault(Exception):  # noqa: N818 - it becomes a problem, with a place
-    """What cannot be rendered: what is wrong, how to mend it, and on which line of the template (from 1)."""
+    """A fault of a template: what is wrong, how to fix it, and its line in the template (from 1)."""
 
     def __init__(self, message: str, fix: str, line: int = 1) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class TemplateFault(Exception):  # noqa: N818 - it becomes a problem, with a pla
 
 
 class _Undefined:
-    """The value of what is not given."""
+    """The value of a missing variable."""
 
 
 _UNDEFINED: Final = _Undefined()
@@ -51,7 +51,7 @@ Value: TypeAlias = "Data | _Undefined"
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A value by its path, and the filters it goes through, each with its argument."""
+    """A path to a value, and its filters, each with its argument."""
 
     path: tuple[str, ...]
     filters: tuple[tuple[str, Data], ...]
@@ -60,9 +60,9 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Texts and expressions in turn; ``history`` says whether there are loops over the conversation so far.
+    """Texts and expressions in order; ``history``: it has loops over the conversation so far.
 
-    ``source`` is the text without those loops and without comments.
+    ``source`` is the text without these loops and without comments.
     """
 
     parts: tuple[str | Expression, ...]
@@ -129,7 +129,7 @@ def compiled(text: str) -> Template:
         if any(isinstance(part, Expression) for part in parts):
             message = f"`{opening.group()}` is not closed"
             raise TemplateFault(message, f"write `{_CLOSE[opening.group()]}`, or the text in `raw`", line + 1)
-        # As in promptfoo, a text that only looks like a template is text.
+        # As in promptfoo, a text that only looks like a template is a text.
         return Template((text,), False, text)
     literal(len(text))
     return Template(tuple(parts), history, "".join(source))
@@ -168,10 +168,10 @@ def _literal(text: str, line: int) -> Data:
 
 
 def rendered(template: Template, variables: Mapping[str, Data], room: int) -> str:
-    """The text of ``template``; raises :class:`TemplateFault`, also where it has more than ``room`` characters.
+    """The rendered ``template``; raises :class:`TemplateFault`, also if it has more than ``room`` characters.
 
-    A variable that is not given is empty, as in promptfoo, but where it is the only one, or seems to be a slip or what
-    the user says.
+    As in promptfoo, a missing variable is empty.  It is a fault if it is the only one, looks mistyped, or looks like
+    the user's words.
     """
     pieces: list[str] = []
     asked = [part.path for part in template.parts if isinstance(part, Expression)]
@@ -193,7 +193,7 @@ class TooLongFault(TemplateFault):
 
 
 def is_template(text: str) -> bool:
-    """Whether ``text`` may hold anything to be rendered."""
+    """Whether ``text`` may contain anything to render."""
     return _OPEN.search(text) is not None
 
 
@@ -236,7 +236,7 @@ def _found(path: Sequence[str], variables: Mapping[str, Data]) -> Value:
 
 
 def _written(value: Value) -> str:
-    """``value`` as JavaScript writes it."""
+    """``value`` as JavaScript prints it."""
     match value:
         case None | _Undefined():
             return ""
@@ -273,7 +273,7 @@ def _ending(value: Value, place: int) -> Value:
 
 
 SAID: Final = (QUERY_NAMES, SPOKEN_NAMES, frozenset({"message", "request", "ticket", "task", "text"}))
-"""Names of variables that the user says, the more telling first."""
+"""Names of variables with the user's words, the most specific first."""
 _Filter: TypeAlias = Callable[[Value, Data], Value]
 _DEFAULTS: Final = frozenset({"default", "d"})
 _FILTERS: Final[Mapping[str, _Filter]] = {

@@ -1,4 +1,4 @@
-"""Tests of promptfoo configs: inline, in files, and as scenarios (each of their data with each of their tests).
+"""Tests of promptfoo configs: inline, in files, and in scenarios (all combinations of their data and tests).
 
 Source: https://www.promptfoo.dev/docs/configuration/test-cases/ and ``reference/#test-case``.
 """
@@ -26,7 +26,7 @@ _FIX: Final = "write `vars:` and `assert:`, or the name of a file"
 
 @dataclass(frozen=True, slots=True)
 class PromptfooTest:
-    """A test: its ``data``, the place it stands at, its line in the config, and the scenario that it belongs to."""
+    """A test: its ``data``, its place, its line in the config, and its scenario."""
 
     data: Mapping[str, Data]
     place: Node
@@ -35,7 +35,7 @@ class PromptfooTest:
 
 
 def read_cases(root: Node, files: ReferencedFiles, problems: list[Problem]) -> Iterator[PromptfooTest]:
-    """All tests of the config at ``root``, one after the other; what is wrong is added to ``problems``."""
+    """All tests of the config at ``root``; adds faults to ``problems``."""
     yield from _cases(root["tests"], files, problems)
     scenarios = root["scenarios"]
     if scenarios.absent and root["tests"].absent:
@@ -66,7 +66,7 @@ def _merged(row: Mapping[str, Data], test: Mapping[str, Data]) -> dict[str, Data
 
 
 def _spread(place: Node, files: ReferencedFiles, problems: list[Problem]) -> Iterator[Node]:
-    """The objects of the list at ``place``, those of files that it names among them."""
+    """The objects of the list at ``place``, including those of files that it names."""
     for item in place.items if place.is_list else () if place.absent else (place,):
         if item.is_mapping:
             yield item
@@ -140,7 +140,7 @@ def _in_file(
 
 
 def _from_row(row: Mapping[str, Data]) -> dict[str, Data]:
-    """The test that a row of a table is; what it expects stays under its own columns."""
+    """The test in a row of a table; its expectation stays under its own columns."""
     variables: dict[str, Data] = {}
     options: dict[str, Data] = {}
     metadata: dict[str, Data] = {}
@@ -166,7 +166,7 @@ def _from_row(row: Mapping[str, Data]) -> dict[str, Data]:
 def _with_vars(
     item: Node, files: ReferencedFiles, within: SourceFile | None, problems: list[Problem]
 ) -> dict[str, Data] | None:
-    """The test at ``item``, its variables read where they stand in files; ``None`` if they cannot be."""
+    """The test at ``item`` with variables from files; ``None`` if these cannot be read."""
     held = item["vars"]
     data = dict(as_mapping(item.data))
     if held.absent or held.is_mapping:

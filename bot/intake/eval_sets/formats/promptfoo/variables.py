@@ -1,4 +1,4 @@
-"""Variables of promptfoo's tests, and the files they are read from."""
+"""Variables of promptfoo's tests, and the files with their values."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _BINARY: Final = re.compile(r"\.(?:xlsx?|docx?|pptx?)(?:#.*)?$", re.IGNORECASE)
 
 @dataclass
 class ReferencedFiles:
-    """The files beside a config, as its places refer to them; ``used`` are the paths of those that were read."""
+    """Opens the files to which a config refers; ``used`` are the paths of those that were read."""
 
     config: SourceFile
     used: set[str] = field(default_factory=set)
     _opened: dict[tuple[str, str, bool], SourceFile] = field(default_factory=dict)
 
     def all(self, place: Node, reference: str, within: SourceFile | None = None) -> tuple[SourceFile, ...]:
-        """The file, or the files of the pattern, that ``reference`` names; ``within`` is the file it stands in.
+        """The files that ``reference``, a name or a pattern, means; ``within`` is the file that contains it.
 
-        Raises :class:`InputError` for programs, other places than files, and files that cannot be read.
+        Raises :class:`InputError` for programs, references to anything but files, and unreadable files.
         """
         return tuple(self._open(place, name, within or self.config) for name in self.names(place, reference, within))
 
     def text(self, place: Node, name: str) -> SourceFile:
-        """The file ``name`` with its text alone; raises :class:`InputError` if it cannot be read."""
+        """The file ``name``, not parsed; raises :class:`InputError` if it cannot be read."""
         return self._open(place, name, self.config, parsed=False)
 
     def names(self, place: Node, reference: str, within: SourceFile | None = None) -> tuple[str, ...]:
-        """The names of the files that ``reference`` stands for."""
+        """The names of the files that ``reference`` means."""
         name = reference.strip().removeprefix(PREFIX)
         if _PROGRAMS.search(name):
             message = f"{place.name}: {name[:80]!r} is a program, which is not run"
@@ -76,7 +76,7 @@ class ReferencedFiles:
         return self._opened[key]
 
     def _told(self, place: Node, name: str, problem: Problem) -> Problem:
-        """A fault of a file as a whole, told where the config names it."""
+        """A problem of a whole file, reported where the config names it."""
         if problem.line is not None:
             return problem
         return place.problem(f"{place.name}: {name[:80]}: {problem.message}", problem.given_fix)
@@ -87,12 +87,12 @@ _ATTACHED: Final = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS: Final = 5
-"""So many times promptfoo puts variables into variables."""
+"""promptfoo replaces variables in variables so many times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The values of a test's variables as prompts get them, and the names of files that are attached."""
+    """The values of a test's variables, ready for prompts, and the names of attached files."""
 
     values: Mapping[str, Data]
     attached: tuple[str, ...]
@@ -100,9 +100,9 @@ class Ready:
 
 @dataclass
 class Variables:
-    """Makes variables ready.
+    """Prepares variables for prompts.
 
-    ``most`` is how many characters one text may come to once it is rendered, ``room`` how many all together still may.
+    ``most`` is the maximum number of characters of one rendered text, ``room`` the number left for all together.
     """
 
     files: ReferencedFiles
@@ -110,14 +110,14 @@ class Variables:
     room: int
 
     def ready(self, place: Node, values: Mapping[str, Data]) -> Ready:
-        """``values`` of the test at ``place``, ready to be put into prompts.
+        """``values`` of the test at ``place``, ready for prompts.
 
         Raises :class:`~bot.errors.InputError` for a file that cannot be read, and
         :class:`~bot.intake.eval_sets.formats.promptfoo.template.TooLongFault`.
         """
         found = dict(values)
         attached: list[str] = []
-        # Templates that say one text, whatever it holds: nothing is put into them.
+        # Variables that are one escaped text: nothing in it is replaced.
         said: set[str] = set()
         for name, value in values.items():
             if isinstance(value, str) and value.startswith(PREFIX):
@@ -140,7 +140,7 @@ class Variables:
         return Ready(found, tuple(attached))
 
     def _rendered(self, value: str, others: Mapping[str, Data]) -> str:
-        """``value`` with the others put in; one that cannot be rendered is text, as in promptfoo."""
+        """``value`` with the others replaced in it; as in promptfoo, an invalid template is a text."""
         try:
             text = rendered(compiled(value), others, self.most)
         except TooLongFault:
@@ -151,7 +151,7 @@ class Variables:
         return text
 
     def _content(self, place: Node, reference: str, attached: list[str]) -> str:
-        """The text of the file that a variable names; a picture is attached, and its name is the text."""
+        """The text of the file in a variable; a picture is attached, and its name is the text."""
         name = reference.removeprefix(PREFIX)
         if _ATTACHED.fullmatch(name):
             attached.append(name)
