@@ -1,4 +1,4 @@
-"""The few of the traffic that would have merit: one cycle over all that was classified."""
+"""The shortlist: the few queries of the traffic that would have merit, by one cycle over all that was classified."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
-"""Which rows of a classified shard have merit against R as it is."""
+"""A condition on rows of a classified shard: those with merit against R."""
 _SHOWN: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """A representative that enters, or waits for a person, with where it came from.
+    """A representative that enters, or waits for a person, with its origin.
 
-    ``exact`` counts the rows with its text, itself included, ``near`` those with nearly that text besides.
+    ``exact`` counts the rows with its text, itself included, ``near`` the additional rows with nearly that text.
     """
 
     query: ScoredQuery
@@ -43,7 +43,7 @@ class Chosen:
 
     @property
     def rows(self) -> int:
-        """How many rows of the traffic are like it, itself included."""
+        """The number of rows of the traffic that it represents, itself included."""
         return self.exact + self.near
 
 
@@ -59,7 +59,7 @@ class Shortlist:
 
 
 def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress) -> Shortlist:
-    """Judge what was classified in ``work``: the same verdicts as a review of all representatives gives."""
+    """Judge the classified representatives in ``work``; the verdicts are those of a review of all of them."""
     live = ground.live()
     name(connection, "representatives", shards(work, REPRESENTATIVES))
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
@@ -70,7 +70,7 @@ def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress:
         judged += 1
         if verdict.decision.admits:
             admitting.append((query, verdict))
-    # As a review has it: those that enter, then those that wait.
+    # The order of a review: those that enter, then those that wait.
     admitting.sort(key=lambda item: not item[1].admitted)
     wanted = (
         "SELECT id, agent, file, row, exact, near, masked FROM representatives WHERE list_contains(?::VARCHAR[], id)"
@@ -96,7 +96,7 @@ def _counted(
 
 
 def _arriving(connection: DuckDBPyConnection) -> Iterator[tuple[Key, ScoredQuery]]:
-    """Those with merit against R, sorted by key and id."""
+    """Queries with merit against R, sorted by key and id."""
     query = (
         "SELECT c.*, r.turns FROM classified c JOIN representatives r USING (place) "
         f"WHERE {MERIT} "
