@@ -65,7 +65,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasonCount:
-    """A reason that people gave: its first wording, the number of responses with it, and how many of these override."""
+    """A reason that people gave: as it was first written, in how many responses, and how many of these override."""
 
     text: str
     count: int

@@ -40,7 +40,7 @@ def edit_config(path: str, text: str, estimates: Sequence[Estimate]) -> ConfigEd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfCheck:
-    """How reliable a replay is: the number of verdicts ``shown``, replayed, and replayed with the same result."""
+    """How far a replay can be trusted: of ``shown`` verdicts, those that came back, and those that came back equal."""
 
     shown: int
     replayed: int

@@ -17,7 +17,7 @@ from bot.text.digests import digest
 
 @dataclass(frozen=True, slots=True)
 class PredictionAgreement:
-    """How many of ``count`` answers the verdicts agreed with, under the present config and under the fitted one."""
+    """How many of ``count`` answers the verdicts agreed with, under the config as it is and with what was fitted."""
 
     count: int = 0
     before: int = 0
@@ -26,10 +26,10 @@ class PredictionAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutAnswers:
-    """The answers of all folds, each judged by a fit to the other folds; silent ones are counted separately.
+    """The answers of all folds, each judged by a fit to the other folds; silent ones stand apart.
 
     ``lost`` answers could not be judged again: their verdicts cannot be replayed, or rest on scores under another
-    definition, or the answers are about no floor.
+    definition, or they are about no floor.
     """
 
     explicit: PredictionAgreement

@@ -51,9 +51,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Drops:
-    """How many responses fail a clause: ``first`` those that fail no earlier clause (it drops these), ``all`` every
-    one.
-    """
+    """How many responses fail a clause: ``first`` no clause before it (it drops these), ``all`` whatever else."""
 
     first: int
     all: int

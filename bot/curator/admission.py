@@ -65,7 +65,7 @@ def slot_holders(ids: Sequence[str], free: int, updates: Collection[str]) -> fro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """Admit ``admit`` and remove ``remove`` together, once a person confirms."""
+    """Admit ``admit`` and remove ``remove`` together; a person confirms it."""
 
     admit: str
     remove: tuple[str, ...]
@@ -73,9 +73,9 @@ class Swap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """What R would lose with ``id``, an entry that cannot be evicted safely.
+    """What R would lose if ``id`` went although it cannot go safely.
 
-    ``capabilities`` would fall below their floor or lose their champion; no other entry carries ``combinations``.
+    ``capabilities`` would fall below their floor or lose their champion; ``combinations`` nobody else carries.
     """
 
     id: str

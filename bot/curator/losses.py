@@ -18,7 +18,7 @@ from bot.taxonomy.model import Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Competent coverers of one capability before and after entries come or go, and its floor."""
+    """Competent coverers of one capability before and after entries come or go, and how many there should be."""
 
     capability: str
     before: int

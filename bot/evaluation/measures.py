@@ -116,10 +116,10 @@ def _floats(values: Booleans) -> Numbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Predictions with about the same probability.
+    """Predictions of about one probability.
 
-    ``low`` and ``high`` bound the bin (the last one contains 1, too).  It has ``count`` predictions with the mean
-    ``probability`` of TRUE; the share ``true`` of them is labelled TRUE.
+    ``low`` and ``high`` bound the bin (the last one holds 1 too); ``count`` predictions are in it, with the mean
+    ``probability`` of TRUE, and the share ``true`` of them is TRUE by label.
     """
 
     low: float

@@ -15,7 +15,7 @@ from bot.ledger.model import Digest
 
 
 class Prediction(FileModel):
-    """The prediction for one query."""
+    """What was predicted of one query."""
 
     true: Tuple[Text] = Field(description="the capabilities with the value TRUE")
     probabilities: dict[str, Score] = Field(description="capability: the probability that it is TRUE")

@@ -137,7 +137,7 @@ class ExportItem:
 
 @dataclass(frozen=True, slots=True)
 class ExportRemark:
-    """A remark on an entry: why it was left out, or which part of it the target cannot use."""
+    """What people should know of an entry: why it was left out, or what of it the target cannot use."""
 
     id: str
     message: str

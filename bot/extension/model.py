@@ -112,10 +112,10 @@ class Trait(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistinctiveTrait:
-    """A trait that members have and exemplars hardly have.
+    """A trait that members have and exemplars hardly do.
 
-    ``members`` have it, of all; it is in ``observed`` of all queries, while the exemplars suggest ``expected``.
-    ``surprise`` is minus the decimal logarithm of the probability of at least as many.
+    ``members`` have it, of all; it is in ``observed`` of all queries, where by the exemplars ``expected`` would be.
+    ``surprise`` is minus the decimal logarithm of the probability of as many.
     """
 
     kind: Text
@@ -134,7 +134,7 @@ class DistinctiveTrait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftExemplar:
-    """A query proposed as an exemplar; ``source`` is ``customer/agent/item``, or the capability it is taken from."""
+    """A query offered as an exemplar; ``source`` is ``customer/agent/item``, or the capability it is taken from."""
 
     turns: Annotated[tuple[Text, ...], Field(min_length=1)]
     source: Annotated[Text, Field(description="customer/agent/item; of a negative one the capability that lists it")]
@@ -142,7 +142,7 @@ class DraftExemplar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A query of a candidate, with its signals."""
+    """A query of a candidate and the signals that it gives."""
 
     id: Text
     customer: Text
@@ -156,9 +156,9 @@ class ExtensionCandidate:
     """A capability that the taxonomy may lack.
 
     ``members`` are the most central first.  ``belongs_to``: the capability that a missed one seems to be, or those that
-    a combination joins.  ``cohesion`` is the members' mean cosine similarity in distinctive traits; ``excess`` the
-    share of them that the exemplars do not suggest; ``surprise`` minus the decimal logarithm of the probability of at
-    least as many.  All texts of customers (turns, sources, words of traits) are hostile.
+    a combination joins.  ``cohesion`` is their mean cosine similarity in what is telling; ``excess`` the share of them
+    that the exemplars do not lead to expect; ``surprise`` minus the decimal logarithm of the probability of as many.
+    All texts of customers (turns, sources, words of traits) are hostile.
     """
 
     kind: Kind
