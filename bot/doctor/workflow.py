@@ -64,7 +64,7 @@ def _reached(places: set[int], steps: Sequence[_PatternStep]) -> set[int]:
 
 
 def _steps(pattern: str) -> list[_PatternStep]:
-    """The steps of ``pattern``; ``?`` and ``+`` say how often the sign before them occurs, as in a regular expression."""
+    """The steps of ``pattern``; ``?`` and ``+`` repeat the sign before them or make it optional, as in a regex."""
     steps: list[_PatternStep] = []
     for sign in _SIGNS.findall(pattern):
         if sign in ("?", "+"):
