@@ -1,1 +1,1 @@
-"""What people answer to verdicts, and how far they agree (semantics, section 8; pure)."""
+"""People's answers to verdicts, and how far they agree with them (semantics, section 8; pure)."""

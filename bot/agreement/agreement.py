@@ -13,12 +13,12 @@ from bot.consolidator.verdict import Decision, Reason, Route
 from bot.text.compare import normalise
 
 _ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
-"""In which order rows come; what is not among these comes after them, by its name."""
+"""The order of rows; other names come after these, sorted."""
 
 _MOST: Final = 10_000_000
-"""More responses than any history has: larger counts were not counted, and some would take long to compute with."""
+"""More responses than any history has: larger counts are invalid, and some would take too long to compute with."""
 _LEAVES_OUT: Final = frozenset({Decision.EXCLUDE.value, EVICT})
-"""The decisions whose agreement wants something out of the set."""
+"""The decisions that take something out of the set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,18 @@ class Share:
 
     @property
     def share(self) -> float | None:
-        """In [0, 1]; ``None`` of no responses."""
+        """In [0, 1]; ``None`` without responses."""
         return self.agreed / self.count if self.count else None
 
     @property
     def interval(self) -> ShareInterval | None:
-        """Wilson's 95 % interval of the share; ``None`` of no responses."""
+        """Wilson's 95 % interval of the share; ``None`` without responses."""
         return wilson(self.agreed, self.count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementRow:
-    """The responses of one kind: commands, merges and closings apart from what a merge let pass.
+    """The responses of one kind: explicit ones (commands, merges and closings) apart from implicit ones.
 
     ``several`` counts the subjects that more than one person judged explicitly, and ``alpha`` is how far these people
     agree with each other on what should be in the set (:func:`bot.agreement.statistics.alpha`).
@@ -74,10 +74,10 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overridden:
-    """A capability that ``overrides`` verdicts rest on which people wanted otherwise.
+    """A capability of verdicts that people overrode, and the number of these ``overrides``.
 
     A verdict rests on the capabilities that were new or won, an EXCLUDE on all that the query exercises.  ``answers``
-    counts all verdicts that rest on it and were answered, ``implicit`` those of them that a merge let pass.
+    counts all answered verdicts that rest on the capability; the ``implicit`` ones were merged without a word.
     ``interval`` is Wilson's of the share of overrides in all answers.
     """
 
@@ -90,10 +90,12 @@ class Overridden:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What the responses that still stand say; ``reversed_explicit`` and ``reversed_implicit`` count the others.
+    """The agreement of the responses that still count; ``reversed_explicit`` and ``reversed_implicit`` count the
+    others.
 
-    ``people`` is how many answered.  Rows come in the order of the decisions and gates, months in that of time, what
-    was said most often first; ``overridden`` by the lower bound of its interval, so that small counts do not lead.
+    ``people`` is the number of people who answered.  Rows are in the order of the decisions and gates, months in that
+    of time, the most frequent reasons first; ``overridden`` by the lower bound of its interval, so that small counts do
+    not lead.
     """
 
     people: int
@@ -109,7 +111,7 @@ class Agreement:
 
     @property
     def answers(self) -> int:
-        """How many responses stand."""
+        """The number of responses that still count."""
         return self.overall.explicit.count + self.overall.implicit.count
 
 
@@ -117,7 +119,7 @@ Counted = TypeVar("Counted")
 
 
 class ResponseGroup(NamedTuple):
-    """What responses of one kind have in common, as far as shares go."""
+    """The properties that responses of one kind share, as far as shares need them."""
 
     decision: str
     route: str
@@ -128,8 +130,9 @@ class ResponseGroup(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What several people judged explicitly, in the row ``name`` of ``table``: ``judged`` of them, of whom ``wanted``
-    want it in the set.
+    """A question that several people judged explicitly: ``judged`` of them, of whom ``wanted`` want it in the set.
+
+    It counts in the row ``name`` of ``table``.
     """
 
     table: str
@@ -139,7 +142,7 @@ class Question(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """A reason as it was written, and when; ``same`` is the same in all spellings."""
+    """A reason as it was written, and when; ``same`` is equal for all spellings of it."""
 
     same: str
     at: str
@@ -157,9 +160,10 @@ class Rested(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of responses, from which agreement follows; those of groups that share no subject add up.
+    """Counts of responses, from which agreement is computed; tallies of groups without a common subject add up.
 
-    ``gone`` counts the responses that did not last, by whether they were explicit; all others those that stand.
+    ``gone`` counts the reversed responses, by whether they were explicit; the other counts are of responses that still
+    count.
     """
 
     people: Counter[str] = field(default_factory=Counter)
@@ -171,7 +175,7 @@ class Tally:
 
     @property
     def is_possible(self) -> bool:
-        """Whether some responses may have these counts.  ``False`` of more than ten million."""
+        """Whether any responses could have these counts. ``False`` for more than ten million."""
         counts = (self.people, self.answers, self.questions, self.wordings, self.rested, self.gone)
         if not all(0 < count <= _MOST for found in counts for count in found.values()):
             return False
@@ -188,7 +192,7 @@ class Tally:
         return judged <= explicit and self.people.total() == answers <= _MOST and self.wordings.total() <= answers
 
     def replaced(self, before: Tally, after: Tally) -> Tally:
-        """The counts where responses that were counted as ``before`` are counted as ``after``."""
+        """The counts with those of the responses in ``before`` replaced by those in ``after``."""
         return Tally(
             people=_replaced(self.people, before.people, after.people),
             answers=_replaced(self.answers, before.answers, after.answers),
@@ -207,7 +211,7 @@ def _replaced(counts: Counter[Counted], before: Counter[Counted], after: Counter
 
 
 def tally_of(responses: Sequence[Response]) -> Tally:
-    """The counts of ``responses``, in whatever order these come."""
+    """The counts of ``responses``, which may be in any order."""
     standing = sorted((item for item in responses if not item.reversed), key=_order)
     return Tally(
         people=Counter(item.by.casefold() for item in standing),
@@ -234,7 +238,7 @@ def _questions(responses: Sequence[Response]) -> Iterator[Question]:
     judged: dict[tuple[str, str, str], dict[str, bool]] = {}
     for item in responses:
         if item.explicit:
-            # In the order of their times: a person's last word is the one that stays.
+            # In the order of their times: a person's last answer counts.
             wanted = item.agrees != (item.decision in _LEAVES_OUT)
             for table, name in _rows_of(item):
                 judged.setdefault((table, name, item.subject), {})[item.by.casefold()] = wanted
@@ -250,7 +254,7 @@ _TABLES: Final[Mapping[str, Callable[[ResponseGroup | Response], Iterable[str]]]
     "routes": lambda item: (item.route,),
     "reasons": lambda item: item.reasons,
 }
-"""The tables, and in which of their rows something is counted."""
+"""The tables, and the rows of each in which something is counted."""
 
 
 def _rows_of(item: ResponseGroup | Response) -> set[tuple[str, str]]:
@@ -258,7 +262,7 @@ def _rows_of(item: ResponseGroup | Response) -> set[tuple[str, str]]:
 
 
 def agreement_of(responses: Sequence[Response]) -> Agreement:
-    """The agreement of the people who gave ``responses``, in whatever order these come."""
+    """The agreement of the people who gave ``responses``, which may be in any order."""
     return agreement_in(tally_of(responses))
 
 
@@ -347,7 +351,7 @@ def _overridden(rested: Counter[Rested]) -> tuple[Overridden, ...]:
 
 
 def _rests_on(response: Response) -> Iterable[str]:
-    """The capabilities that the verdict rests on; none where nobody kept what it rested on."""
+    """The capabilities that the verdict rests on; none if its facts were not recorded."""
     facts = response.facts
     if facts is None:
         return ()

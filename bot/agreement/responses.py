@@ -1,4 +1,4 @@
-"""What people answered to verdicts and suggestions: one response per person and verdict, from events (pure)."""
+"""People's answers to verdicts and suggestions: one response per person and verdict, from events (pure)."""
 
 from __future__ import annotations
 
@@ -30,20 +30,23 @@ from bot.text.digests import digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A person's word on one verdict, or on one suggested eviction.
+    """A person's response to one verdict, or to one suggested eviction.
 
-    ``subject`` tells what it is on: responses with the same one answer the same question (content and verdict of a
+    ``subject`` identifies the question: responses with the same one answer the same question (content and verdict of a
     query; branch of a suggestion, which names entry and grounds).  ``decision`` is INCLUDE, EXCLUDE, REPLACE or
-    KEEP-BOTH, or EVICT, SWAP or ADMIT for a suggestion; ``route`` direct or review; ``reasons`` are codes of the
-    verdict, or the kind of the suggestion.  ``agrees`` tells whether the person wants what the verdict says.  An
-    ``explicit`` response is a command, or the merge or the closing of a suggestion; an implicit one is the merge of a
-    pull request whose comment showed the verdict.  ``author`` brought the query (``None`` for a suggestion, and where
-    no event shows the verdict); it and ``by`` are in lower case, as GitHub compares logins.  ``said`` is the person's
-    reason.  ``reversed`` tells that it did not last: its comment went, the same person said otherwise on the same
-    content later, or the entry was taken out or undone by people.  ``base`` is the commit that the verdict was judged
-    against, ``place`` its place in the cycle, ``facts`` are its facts as they were shown.  ``remaining`` tells of a
-    suggestion how many competent coverers each capability would keep.  ``corrected`` is what curators say of tags of
-    this content.
+    KEEP-BOTH, or EVICT, SWAP or ADMIT for a suggestion.  ``route`` is direct or review.  ``reasons`` are codes of the
+    verdict, or the kind of the suggestion.
+
+    ``agrees``: the person wants what the verdict says.  ``explicit``: the response is a command, or the merge or the
+    closing of a suggestion; an implicit one is the merge of a pull request whose comment showed the verdict.
+    ``author`` brought the query (``None`` for a suggestion, and if no event shows the verdict); ``author`` and ``by``
+    are in lower case, as GitHub compares logins.  ``said`` is the person's reason.  ``reversed``: the response did not
+    last.  Its comment is gone, or the same person later said the opposite on the same content, or people evicted the
+    entry or undid the admission.
+
+    ``base`` is the commit that the verdict was judged against, ``place`` its place in the cycle, ``facts`` are its
+    facts as they were shown.  ``remaining`` is, for a suggestion, how many competent coverers each capability would
+    keep.  ``corrected`` are curators' corrections of tags of this content.
     """
 
     subject: str
@@ -68,12 +71,13 @@ class Response:
 
     @property
     def overrides(self) -> bool:
-        """Whether the person wants something else than the verdict."""
+        """Whether the person wants the opposite of the verdict."""
         return not self.agrees
 
     @property
     def rests_on_wrong_tag(self) -> bool:
-        """Whether the verdict rested on a tag that curators corrected since: then it is no word on a knob.
+        """Whether the verdict rested on a tag that curators corrected since: then the response says nothing about a
+        knob.
 
         An admission rests on what was new or won, an EXCLUDE on every tag that could have given merit.
         """
@@ -88,25 +92,24 @@ EVICT: Final = "EVICT"
 SWAP: Final = "SWAP"
 ADMIT: Final = "ADMIT"
 SUGGESTIONS: Final = (EVICT, SWAP, ADMIT)
-"""What a suggestion decides, beside the decisions of verdicts."""
+"""The decisions of suggestions, besides those of verdicts."""
 _OFFERED: Final = {"swap": SWAP, ADMISSION: ADMIT}
 
-# When something was said, and in which comment: what orders one person's words.
+# The time and the comment of a statement: the sort key of one person's statements.
 _Word: TypeAlias = tuple[str, tuple[int, str]]
 _NEVER: Final[_Word] = ("", (0, ""))
 
 
 def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
-    """What people answered, in the order of its times; ``events`` may come in any order, and more than once.
+    """People's responses, by time; ``events`` may come in any order, and more than once.
 
-    Left out are bots, accounts that GitHub knows no more, pins, and decisions on what had no verdict.  Who said the
-    same of the same content and verdict again, without having said otherwise in between, counts once, with the first
-    word.  A merge is implicit agreement only where nobody decided on that content by a command on that pull request, or
-    where all such commands were taken back.
-    Logins are in lower case: GitHub compares them so.
+    Left out are bots, accounts that GitHub no longer knows, pins, and decisions on queries without a verdict.  A person
+    who says the same on the same content and verdict again, without the opposite in between, counts once, with the
+    first statement.  A merge is implicit agreement only if no command on that pull request decided on that content, or
+    if all such commands were withdrawn.  Logins are in lower case: GitHub compares them so.
     """
     told = _Told()
-    # What ended goes first: a word that is gone reverses no other, and a request without effect nothing.
+    # Events that end something go first: a withdrawn statement reverses no other, and a request without effect nothing.
     for event in sorted(
         _each_once(events), key=lambda item: not isinstance(item, Withdrawn | Settled | CorrectionEnded)
     ):
@@ -121,7 +124,7 @@ def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
 
 @dataclass(slots=True)
 class _Told:
-    """What people did, by what it was about; of times that only end something, the last one matters."""
+    """What people did, by subject; of repeated times the last one counts."""
 
     decided: list[Decided] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)
@@ -141,7 +144,7 @@ class _Told:
     ended: set[tuple[str, str, CommentKey]] = field(default_factory=set)
 
     def note(self, event: Event) -> None:
-        """Keep ``event`` if a person did it, or if it says what people saw."""
+        """Keep ``event`` if a person did it, or if it records what people saw."""
         match event:
             case Shown():
                 self.shown.setdefault(_question(event), []).append(event)
@@ -185,17 +188,17 @@ class _Told:
             self.last_words[words] = max(self.last_words.get(words, _NEVER), _when(event))
 
     def is_out(self, entry: str, since: str) -> bool:
-        """Whether people took ``entry`` out after ``since``, and have not brought it back."""
+        """Whether people removed ``entry`` after ``since`` and have not restored it."""
         return self.taken_out.get(entry, "") > max(since, self.brought_back.get(entry, ""))
 
     def is_back(self, entry: str, since: str) -> bool:
-        """Whether people brought ``entry`` back after ``since``, and have not taken it out again."""
+        """Whether people restored ``entry`` after ``since`` and have not removed it again."""
         return self.brought_back.get(entry, "") > max(since, self.taken_out.get(entry, ""))
 
     def seen(self, event: Decided | Passed) -> Shown | None:
-        """The last showing, by the time of ``event``, of what it answers.
+        """The last showing, before ``event``, of the verdict that the event answers.
 
-        Where no verdict stood there, since somebody had rejected the query, it answers the last one that did.
+        If the comment showed no verdict then, because the query had been rejected, it is the last showing that had one.
         """
         shown = self.shown.get(_question(event), [])
         return _last(shown if _is_verdict(event.codes) else self.verdicts.get(_query(event), []), event.at)
@@ -206,7 +209,7 @@ def _of_decision(event: Decided, told: _Told) -> Response | None:
     other = _person(event.by), event.content, "reject" if accepts else "accept"
     ended = (
         _decision(event) in told.withdrawn
-        # What says both in one comment says neither.
+        # One comment that says both counts as neither.
         or told.last_words.get(other, _NEVER) >= _when(event)
         or (accepts and told.is_out(event.entry, event.at))
     )
@@ -222,11 +225,11 @@ def _of_merge(event: Passed, told: _Told) -> Response | None:
 def _of_verdict(
     event: Decided | Passed, told: _Told, *, wanted: bool | None, said: str | None, reversed: bool
 ) -> Response | None:
-    """The response; ``wanted`` tells whether the person wants the query in (``None``: whatever the verdict says)."""
+    """The response; ``wanted``: whether the person wants the query in (``None``: as the verdict says)."""
     seen = told.seen(event)
     question = event if _is_verdict(event.codes) else seen
     if question is None:
-        return None  # shown was no verdict: the set was changed by hand
+        return None  # no verdict was shown: the set was changed by hand
     decision, route, *reasons = question.codes.split()
     admits = Decision(decision).admits
     return Response(
@@ -243,7 +246,7 @@ def _of_verdict(
         pull_request=event.pull_request,
         author=None if seen is None else _person(seen.author),
         said=said,
-        # Of a merge that left a query out, nothing was there to be taken out again.
+        # The merge of an EXCLUDE admitted nothing that could be removed later.
         reversed=reversed and (wanted is not None or admits),
         base=None if seen is None else seen.base,
         place=0 if seen is None else seen.place,
@@ -253,22 +256,22 @@ def _of_verdict(
 
 
 def _is_verdict(codes: str) -> bool:
-    """Whether ``codes`` are those of a verdict, and not that there is none."""
+    """Whether ``codes`` are those of a verdict, rather than of a missing one."""
     decision, route, *_ = [*codes.split(), "", ""]
     return decision in set(Decision) and route in set(Route)
 
 
 def _last(shown: Sequence[Shown], at: str) -> Shown | None:
-    """The last of ``shown`` by ``at``; a commit may claim to be of the future, so that none is by then."""
+    """The last of ``shown`` at the time ``at``; a commit may claim a future time, so that there is none."""
     before = [item for item in shown if item.at <= at] or shown
     last = max((item.at for item in before), default="")
     at_last = [item for item in before if item.at == last]
-    # A key takes its time, and hardly ever is there a choice.
+    # A sort key costs time, and there is hardly ever a choice.
     return max(at_last, key=lambda item: item.key) if len(at_last) > 1 else next(iter(at_last), None)
 
 
 def _of_answer(event: Answered, told: _Told) -> Response:
-    """One response for one pull request, however many entries it names; it stands under the first of them."""
+    """One response for one pull request, even if it names several entries; it is listed under the first of them."""
     decision = _OFFERED.get(event.suggestion, EVICT)
     other = _person(event.by), event.branch, not event.agrees
     return Response(
@@ -289,7 +292,7 @@ def _of_answer(event: Answered, told: _Told) -> Response:
 
 
 def _is_undone(event: Answered, decision: str, told: _Told) -> bool:
-    """Whether people undid what the merge of a suggestion did: of an offer all, of any other a part is enough."""
+    """Whether people undid what the merge of a suggestion did: all of an offer; for any other, a part is enough."""
     if decision == ADMIT:
         return bool(event.entries) and all(told.is_out(entry, event.at) for entry in event.entries)
     admitted = told.let_in.get(event.pull_request)
@@ -298,9 +301,9 @@ def _is_undone(event: Answered, decision: str, told: _Told) -> bool:
 
 
 def _each_once(events: Iterable[Event]) -> Iterator[Event]:
-    """Of events with the same key the earliest, so that their order says nothing.
+    """The earliest of events with the same key, so that their order does not matter.
 
-    What was shown twice is kept twice: it answers nothing, and most events are of that kind.
+    Repeated showings are kept: they answer nothing, and are most of the events.
     """
     found: dict[str, Event] = {}
     for event in events:
@@ -315,7 +318,7 @@ def _each_once(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def _without_repetitions(responses: Sequence[Response]) -> tuple[Response, ...]:
-    """``responses`` without those that only say again what the same person said and still means."""
+    """``responses`` without those that repeat an earlier one of the same person that still counts."""
     said: set[tuple[str, str, bool, bool]] = set()
     kept = []
     for item in responses:

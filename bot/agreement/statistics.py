@@ -1,4 +1,4 @@
-"""How sure a share is, and how far people agree beyond chance (semantics, section 8)."""
+"""The uncertainty of a share, and agreement between people beyond chance (semantics, section 8)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from statistics import NormalDist
 from typing import Final, TypeVar
 
 LEVEL: Final = 0.95
-"""How often an interval holds the share that it speaks of (semantics, section 8)."""
+"""The confidence level of intervals (semantics, section 8)."""
 
 Value = TypeVar("Value", bound=Hashable)
 
-_DEVIATIONS: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)  # 1.96: so many standard deviations hold that much
+_DEVIATIONS: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)  # 1.96: so many standard deviations contain that much
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class ShareInterval:
 
 
 def wilson(count: int, total: int) -> ShareInterval | None:
-    """Wilson's score interval of the share of ``count`` (0 to ``total``) in ``total``; ``None`` where that is 0.
+    """Wilson's score interval of the share of ``count`` (0 to ``total``) in ``total``; ``None`` if ``total`` is 0.
 
-    Those shares that ``count`` would be no surprise under, so that it stays within [0, 1] and says something even
-    where all or none were counted.  Source: E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference, Journal of the American Statistical Association 22 (1927), 209–212.
+    It contains the shares under which ``count`` would not be a surprise.  So it stays within [0, 1] and is informative
+    even if none or all were counted.  Source: E.  B.  Wilson, Probable inference, the law of succession, and
+    statistical inference, Journal of the American Statistical Association 22 (1927), 209–212.
     """
     if not total:
         return None
@@ -39,17 +39,18 @@ def wilson(count: int, total: int) -> ShareInterval | None:
     scale = 1 + square / total
     middle = (share + square / (2 * total)) / scale
     half = _DEVIATIONS / scale * sqrt(share * (1 - share) / total + square / (4 * total**2))
-    # At both ends the formula gives the bound itself, but for the last digit.
+    # At both ends the formula gives the bound itself, except for rounding in the last digit.
     return ShareInterval(max(0.0, middle - half) if count else 0.0, min(1.0, middle + half) if count < total else 1.0)
 
 
 def alpha(units: Iterable[tuple[Mapping[Value, int], int]]) -> float | None:
-    """Krippendorff's alpha for nominal values; each kind of unit is how many people said what of one, and their number.
+    """Krippendorff's alpha for nominal values.
 
-    1: all agree; 0: as chance would have it; below 0: they disagree more than that.  Any number of people may have
-    judged any of the units; one with a single judgement says nothing.  ``None`` where alpha is not defined: no unit
-    was judged by two, or all judgements of such units are the same, so that chance alone would have them agree.
-    Source: K. Krippendorff, Content Analysis, 4th edition (2019), chapter 12.
+    ``units`` are kinds of unit: how many people gave each value to one unit, and the number of such units.  Alpha is 1
+    if all agree, 0 for agreement by chance, and below 0 if they disagree more than by chance.  Any number of people may
+    have judged any of the units; a unit with a single judgement does not count.  ``None`` where alpha is not defined:
+    no unit was judged by two, or all judgements of such units are the same.  Source: K.  Krippendorff, Content
+    Analysis, 4th edition (2019), chapter 12.
     """
     totals: Counter[Value] = Counter()
     differing = Fraction(0)  # pairs within a unit that differ, each unit weighing as much as it has values

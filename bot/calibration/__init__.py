@@ -1,1 +1,1 @@
-"""What validated overrides say about the knobs (docs/calibration.md; pure)."""
+"""Fits the knobs to validated overrides (docs/calibration.md; pure)."""

@@ -1,4 +1,4 @@
-"""All of ``incumbent calibrate`` in one place: events in, a finding out (pure; readers are handed in)."""
+"""The whole of ``incumbent calibrate``: events in, a finding out (pure; the caller provides readers)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.text.digests import digest
 
 @dataclass(frozen=True, slots=True)
 class ConfigEdit:
-    """The ``text`` that the config at ``path`` would have; ``name`` tells proposals apart: equal ones, equal names."""
+    """The ``text`` that the config at ``path`` would have; equal proposals have the same ``name``."""
 
     path: str
     text: str
@@ -27,7 +27,7 @@ class ConfigEdit:
 
 
 def edit_config(path: str, text: str, estimates: Sequence[Estimate]) -> ConfigEdit | None:
-    """The config ``text`` at ``path`` with what is proposed, comments and order kept; ``None`` if nothing is."""
+    """The config ``text`` at ``path`` with the proposed values, comments and order kept; ``None`` without proposals."""
     proposed = [item for item in estimates if item.proposed is not None]
     if not proposed:
         return None
@@ -49,7 +49,7 @@ class SelfCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A verdict that would be another one: in codes, as the config is and with what is proposed."""
+    """A verdict that would change: in codes, under the present config and with the proposals."""
 
     shown: Shown
     before: str
@@ -58,12 +58,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationFinding:
-    """What people's answers teach.
+    """What people's answers say about the knobs.
 
-    ``other_classifier`` counts the answers left out since the scores that they are on are another classifier's,
-    ``other_definition`` those of which something is left out, since its capability was defined otherwise, and
-    ``wrong_tag`` those left out since their verdict rested on a tag that curators corrected.  ``about`` counts the
-    explicit answers that speak of a knob at all.  ``held_out`` is agreement on answers that the fit had not seen;
+    ``other_classifier`` counts the answers left out because their scores are another classifier's.
+    ``other_definition`` counts those of which a part is left out because its capability was defined otherwise.
+    ``wrong_tag`` counts those left out because their verdict rested on a tag that curators corrected.  ``about`` counts
+    the explicit answers that concern a knob at all.  ``held_out`` is agreement on answers that the fit had not seen;
     ``changed`` are past verdicts under the whole proposal.
     """
 
@@ -92,11 +92,11 @@ def find(
     classifier: str | None,
     comparable: Callable[[str], Collection[str]],
 ) -> CalibrationFinding:
-    """What the ``events`` teach about ``config``; ``read`` tells what stood at a commit.
+    """What the ``events`` say about ``config``; ``read`` gives the set and config at a commit.
 
-    What is no capability any more, of those that there are, nothing is learnt of; nor of scores of another
-    ``classifier`` than R's, which goes by its digest (``None``: R is empty, so that none is another one); nor of those
-    under another definition: ``comparable`` tells the capabilities that a version of the taxonomy defined as today.
+    Left out is evidence on capabilities that no longer exist, on scores of another ``classifier`` than R's (a digest;
+    ``None``: R is empty and nothing is left out), and on scores under another definition.  ``comparable`` gives the
+    capabilities that a version of the taxonomy defined as they are defined now.
     """
 
     def is_comparable(capability: str, response: Response) -> bool:
@@ -148,6 +148,6 @@ def find(
 
 
 def _is_comparable(response: Response, classifier: str | None) -> bool:
-    """Whether ``response`` is on scores of ``classifier``, on none, or on those of events that do not tell."""
+    """Whether ``response`` is on scores of ``classifier``, on no scores, or on those of an unrecorded classifier."""
     told = None if response.facts is None else response.facts.classifier
     return told is None or classifier is None or told == classifier

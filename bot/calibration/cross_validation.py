@@ -50,10 +50,10 @@ def hold_out(
     teaching: Callable[[Sequence[Weighted]], Sequence[KnobEvidence]],
     can_test: Callable[[Response], bool],
 ) -> HeldOutAnswers:
-    """Fit to all folds of ``answers`` but one and judge that one again, for each fold.
+    """For each fold, fit to the answers of all other folds and judge those of this fold again.
 
-    ``teaching`` is what answers say of knobs; ``can_test`` tells whether the knobs of today are about the scores that
-    an answer is on.
+    ``teaching`` gives the evidence of answers on knobs; ``can_test`` says whether the present knobs apply to the scores
+    of an answer.
     """
     folds = config.calibration.folds
     parts = [fold_of(item.response, folds) for item in answers]
@@ -77,13 +77,13 @@ def hold_out(
 
 
 def _reviews_of(tested: Sequence[Weighted], shown: Sequence[Shown]) -> list[Shown]:
-    """All verdicts of those pull requests that the ``tested`` answers are on."""
+    """All verdicts of the pull requests that the ``tested`` answers are on."""
     numbers = {item.response.pull_request for item in tested}
     return [item for item in shown if item.pull_request in numbers]
 
 
 def _agrees(response: Response, replayed: Mapping[Judged, Replayed], config: Curation) -> bool | None:
-    """Whether ``config`` does what the person wants; ``None`` where that cannot be told."""
+    """Whether ``config`` decides as the person wants; ``None`` if unknown."""
     if response.decision == "EVICT" and set(response.reasons) == {REDUNDANT} and response.remaining:
         safe = all(count >= config.redundancy_floor(name) for name, count in response.remaining.items())
         return safe == wants_change(response)

@@ -1,4 +1,4 @@
-"""Which knob of which capability a response speaks of, and what it says of it (pure; docs/calibration.md)."""
+"""The knobs and capabilities that a response concerns, and what it says about them (pure; docs/calibration.md)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bot.consolidator.verdict import Reason, Route
 from bot.text.compare import rounded
 
 REDUNDANT = "redundant"
-"""The kind of those suggestions that floors alone decide: nobody displaces the entry, others cover what it covers."""
+"""The kind of the suggestions that floors alone decide: the entry is not displaced, and others cover what it covers."""
 
-# What a person may turn down for the sake of the score alone; beside any other code it may be for that code's sake.
+# Reasons that a person may reject only because of the score; beside any other code, that code may be the cause.
 _NEW = {Reason.NEW_COVERAGE, Reason.LOW_CONFIDENCE}
 _FILLED = {Reason.FILLS_FLOOR, Reason.LOW_CONFIDENCE}
 _WON = {Reason.SPLIT_OR_FLOOR, Reason.DOMINATES, Reason.LOW_CONFIDENCE}
@@ -31,10 +31,10 @@ class Knob(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnobEvidence:
-    """What one response says of one knob: that its value is at or below ``at`` (``met``), or above it.
+    """What one response says about one knob: that its value is at or below ``at`` (``met``), or above it.
 
     ``at`` is a score, a lead over the champion, or a number of coverers that remain.  ``weight`` in (0, 1] is the
-    response's, shared evenly among all the knobs that it may be about.
+    response's weight, shared evenly among all the knobs that it may be about.
     """
 
     knob: Knob
@@ -46,19 +46,19 @@ class KnobEvidence:
 
     @property
     def silent(self) -> bool:
-        """Whether it is the merge of a pull request, without a word on this verdict."""
+        """Whether the response is the merge of a pull request, without an explicit answer to this verdict."""
         return not self.response.explicit
 
     @property
     def asked(self) -> bool:
-        """Whether the question waited for an answer; otherwise only who wants to speak does."""
+        """Whether the verdict asked people; otherwise only those who disagree tend to answer."""
         return self.response.route == Route.REVIEW
 
 
 def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed]) -> tuple[KnobEvidence, ...]:
-    """What the responses that were ``kept`` say of knobs; most are about none.
+    """What the responses that were ``kept`` say about knobs; most are about none.
 
-    ``situations`` are the verdicts replayed under the config of then, which tell what an EXCLUDE fell short of.
+    ``situations`` are the verdicts replayed under the config of their time.  They show what an EXCLUDE fell short of.
     """
     found: list[KnobEvidence] = []
     for item in kept:
@@ -75,14 +75,14 @@ def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed])
 
 
 def judged_of(response: Response) -> Judged | None:
-    """Which verdict that was shown ``response`` is on; ``None`` for a suggestion."""
+    """The shown verdict that ``response`` is on; ``None`` for a suggestion."""
     if response.base is None:
         return None
     return response.pull_request, response.entry, response.content, response.base, response.place
 
 
 def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[dict[tuple[Knob, str], float], bool]:
-    """Knob and capability → what it stood at, and whether that is enough for the person."""
+    """Knob and capability → the measured value, and whether that is enough for the person."""
     reasons = set(response.reasons)
     facts = response.facts
     if response.decision == "EVICT":
@@ -96,7 +96,7 @@ def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[d
     if Reason.NEW_COVERAGE in reasons and reasons <= _NEW:
         return {(Knob.COMPETENCE_BAR, name): facts.scores[name] for name in facts.new}, response.agrees
     if Reason.FILLS_FLOOR in reasons and reasons <= _FILLED:
-        # Who keeps it out finds as many as there are enough.
+        # A person who keeps the entry out finds the remaining coverers enough.
         return {(Knob.REDUNDANCY_FLOOR, name): float(count) for name, count in facts.fills.items()}, not response.agrees
     if reasons <= _WON:
         leads = {name: rounded(facts.scores[name] - held) for name, held in facts.won.items()}
@@ -105,7 +105,7 @@ def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[d
 
 
 def _scarcest(remaining: Mapping[str, int]) -> dict[tuple[Knob, str], float]:
-    """The capabilities that the fewest coverers would be left for: they are what a person would hesitate over."""
+    """The capabilities that would keep the fewest coverers: a person would hesitate over these."""
     least = min(remaining.values(), default=0)
     return {(Knob.REDUNDANCY_FLOOR, name): float(count) for name, count in remaining.items() if count == least}
 

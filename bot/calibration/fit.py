@@ -1,12 +1,12 @@
-"""From evidence to proposals, for one knob of one capability at a time: a fit that anybody can recount (pure).
+"""From evidence to proposals, for one knob of one capability at a time: a fit that anyone can verify (pure).
 
-The model is a threshold per capability.  A person finds what stands at ``x`` enough with probability
-``lapse + (1 - 2 lapse) · σ((x - knob) / spread)``: below the knob hardly, above it nearly always, and wrong at times.
-What nobody is asked about is read with probability ``attention``; who has read it and disagrees says so.  Capabilities
-lie around the global knob with a standard deviation of ``leeway``.  The estimate is the multiple of ``step`` that is
-likeliest under the weighted evidence and that prior, with whichever of the config's lapses and attentions fits it best:
-an exhaustive search, so that it is the same everywhere and no solver can miss it.  All numbers are the config's;
-docs/calibration.md explains them.
+The model is a threshold per capability.  A person finds the value ``x`` enough with probability ``lapse + (1 - 2 lapse)
+· σ((x - knob) / spread)``: seldom below the knob, nearly always above it, and with an error rate of ``lapse``.  A
+person reads a verdict that no one was asked about with probability ``attention``; a person who has read it and
+disagrees says so.  Capabilities are distributed around the global knob with a standard deviation of ``leeway``.  The
+estimate is the multiple of ``step`` with the highest likelihood under the weighted evidence and that prior, for the
+best-fitting of the config's lapses and attentions.  The search is exhaustive, so that the result is the same everywhere
+and no solver can miss it.  All numbers are the config's; docs/calibration.md explains them.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ from bot.text.compare import rounded
 
 
 class KnobOutcome(StrEnum):
-    """What became of one knob of one capability."""
+    """The result for one knob of one capability."""
 
     PROPOSED = "proposed"
     THIN = "thin"
-    """Fewer explicit answers than the config's minimum: it keeps its value, which is the global knob's unless people
-    set another."""
+    """Fewer explicit answers than the config's minimum: it keeps its value, the global knob's unless people set
+    another.
+    """
     CLOSE = "close"
-    """The likeliest value is what it is, or off by less than the least change."""
+    """The likeliest value is the present one, or differs by less than the least change."""
     UNSURE = "unsure"
-    """Another value is likelier, but not by the least gain."""
+    """Another value is likelier, but by less than the least gain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What the evidence makes of one knob of one capability, and the evidence itself.
+    """The estimate for one knob of one capability, with its evidence.
 
-    ``likeliest`` is ``None`` where the evidence is thin.  ``gain`` is the natural logarithm of how much likelier it is
+    ``likeliest`` is ``None`` if the evidence is thin.  ``gain`` is the natural logarithm of how much likelier it is
     than the ``present`` value, prior included (≥ 0).  ``raising`` are the answers that the present value is too low
     for, ``lowering`` those that it is too high for, and ``against`` those on the wrong side of the likeliest.
     """
@@ -60,22 +61,22 @@ class Estimate:
 
     @property
     def proposed(self) -> float | None:
-        """The value that is proposed, if one is."""
+        """The proposed value, if there is one."""
         return self.likeliest if self.outcome is KnobOutcome.PROPOSED else None
 
     @property
     def words(self) -> int:
-        """How many explicit answers there are."""
+        """The number of explicit answers."""
         return sum(1 for item in self.evidence if not item.silent)
 
     @property
     def weight(self) -> float:
-        """What all evidence weighs."""
+        """The total weight of the evidence."""
         return rounded(sum(item.weight for item in self.evidence))
 
 
 def calibrate(evidence: Sequence[KnobEvidence], config: Curation) -> tuple[Estimate, ...]:
-    """One estimate for each knob and capability that there is ``evidence`` on, sorted by knob and capability."""
+    """One estimate for each knob and capability with ``evidence``, sorted by knob and capability."""
     found: dict[tuple[Knob, str], list[KnobEvidence]] = defaultdict(list)
     for item in evidence:
         found[item.knob, item.capability].append(item)
@@ -100,7 +101,7 @@ def in_unit(knob: Knob, value: float) -> float | int:
 
 
 def present_value(knob: Knob, capability: str, config: Curation) -> float:
-    """What ``knob`` of ``capability`` is."""
+    """The present value of ``knob`` for ``capability``."""
     if knob is Knob.COMPETENCE_BAR:
         return config.competence_bar(capability)
     if knob is Knob.WINNING_MARGIN:
@@ -166,9 +167,9 @@ def _likeliest(
 ) -> tuple[float, float]:
     """The likeliest of ``values`` and its gain over ``present``, which is one of them.
 
-    Of equals it is the one nearest to ``centre``, then the lower.
+    Of equals it is the nearest to ``centre``, then the lower.
     """
-    # What stands exactly at the knob is enough for a bar and a floor, and no win: it turns half a step beside it.
+    # A score equal to the knob meets a bar or a floor but is no win: a margin turns half a step beside it.
     half = -fit.step / 2 if knob is Knob.WINNING_MARGIN else fit.step / 2
     order = sorted(evidence, key=lambda item: (item.at, item.met, item.silent, item.asked, item.weight))
     at = np.array([item.at + half for item in order])
@@ -194,9 +195,9 @@ def _likeliest(
 def _candidates(
     knob: Knob, evidence: Sequence[KnobEvidence], fit: KnobFit, ceiling: int, present: float
 ) -> list[float]:
-    """The multiples of the step that the knob may take, and what it is at ``present``.
+    """The multiples of the step that the knob may take, and its ``present`` value.
 
-    No floor is above the ``ceiling``: so many entries R never has.
+    No floor is above the ``ceiling``: R never has more entries.
     """
     top = 1.0 if knob is not Knob.REDUNDANCY_FLOOR else min(max(item.at for item in evidence) + 1, ceiling)
     steps = floor(rounded(top / fit.step))
@@ -204,5 +205,5 @@ def _candidates(
 
 
 def _logistic(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """σ, which leaves 0 and 1 exactly where exponentials would overflow."""
+    """σ, with exactly 0 and 1 where exponentials would overflow."""
     return 1 / (1 + np.exp(-np.clip(values, -700, 700)))

@@ -1,10 +1,10 @@
-"""Which of people's words may teach: the rule of validated overrides, clause by clause (pure; docs/calibration.md).
+"""Which responses may teach: the rule of validated overrides, clause by clause (pure; docs/calibration.md).
 
-The paper leaves open which override signal counts as validated (section 3).  Here an override counts when it passes all
-clauses of :class:`Clause`; whoever stands alone against all others again and again weighs less.  Agreement teaches too,
-since who only hears what went wrong concludes that all is wrong: it passes the same clauses, and needs no reason.  A
-merge without a word is no such agreement.  It is kept apart, as what overrides are counted against: twenty of a hundred
-say something else than twenty of twenty.
+The paper leaves open which override signal counts as validated (section 3).  Here an override counts if it passes all
+clauses of :class:`Clause`; a person who repeatedly disagrees with all others has less weight.  Agreement teaches, too:
+a fit to overrides alone would conclude that all verdicts are wrong.  Agreement passes the same clauses, except that it
+needs no reason.  A merge without a statement is no such agreement.  It is kept apart, as the background against which
+overrides are counted: twenty of a hundred mean something else than twenty of twenty.
 """
 
 from __future__ import annotations
@@ -19,28 +19,31 @@ from bot.config import CalibrationSettings
 
 
 class Clause(StrEnum):
-    """What a response must be to teach, in the order in which it is asked."""
+    """The conditions on a response that may teach, in the order of checking."""
 
     EXPLICIT = "explicit"
     """A command, or the merge or closing of a suggestion; not the merge of a pull request that showed the verdict."""
     REASON = "reason"
-    """An override of a verdict says why.  Asked neither of agreement nor of suggestions, which are answered by a merge
-    or a closing, where nobody is asked for words."""
+    """An override of a verdict gives a reason.  Not required of agreement, nor of suggestions, which are answered by a
+    merge or a closing without a reason.
+    """
     CURATOR = "curator"
-    """By one of the config's curators.  With none named it is whoever may write: that was looked up when the command
-    was followed, and no other command leaves an event."""
+    """By one of the config's curators.  If it names none, by anyone with write access: that was checked when the
+    command was followed, and no other command leaves an event.
+    """
     NOT_AUTHOR = "not-author"
-    """Not by who brought the query; where no event tells who did, this cannot be known, and fails."""
+    """Not by the person who brought the query; fails if no event shows who did."""
     LASTING = "lasting"
-    """Not reversed: neither taken back, nor replaced by the same person's other word, nor undone in R."""
+    """Not reversed: neither withdrawn, nor replaced by the same person's later answer, nor undone in R."""
     UNCONTRADICTED = "uncontradicted"
-    """No other curator wants the opposite for the same content, in words that pass the clauses above it, `reason`
-    aside."""
+    """No other curator wants the opposite for the same content, in a response that passes the clauses above, `reason`
+    aside.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A response that may teach; ``weight`` in (0, 1] is what its person's judgement is worth."""
+    """A response that may teach; ``weight`` in (0, 1] is the weight of its person's judgement."""
 
     response: Response
     weight: float
@@ -56,7 +59,7 @@ class Drops:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validated:
-    """What may teach, in the order of the responses, and why the rest may not.
+    """The responses that may teach, in their order, and why the others may not.
 
     ``kept`` pass every clause, ``silent`` every one but the first; ``weights`` has every person of either.
     """
@@ -69,20 +72,22 @@ class Validated:
 
 
 def question_of(response: Response) -> tuple[str, str]:
-    """What ``response`` is an answer to, whoever gives it: a query's content, or a suggestion."""
+    """The question that ``response`` answers, the same for all people: a query's content, or a suggestion."""
     suggestion = response.decision in SUGGESTIONS
     return ("suggestion", response.subject) if suggestion else ("content", response.content)
 
 
 def wants_change(response: Response) -> bool:
-    """What the person wants: a query in R, or what a suggestion says done."""
+    """Whether the person wants the change: a query in R, or a suggestion carried out."""
     return (response.decision != "EXCLUDE") == response.agrees
 
 
 def validate_responses(
     responses: Sequence[Response], curators: Collection[str], settings: CalibrationSettings
 ) -> Validated:
-    """The ``responses`` that may teach, with weights; ``curators`` are logins, and empty means whoever may write."""
+    """The ``responses`` that may teach, with weights; ``curators`` are logins, and empty means anyone with write
+    access.
+    """
     known = frozenset(name.casefold() for name in curators)
     heard = [item for item in responses if not _failing(item, known) - {Clause.REASON}]
     wanted = _wanted(heard)
@@ -112,7 +117,7 @@ def _person(response: Response) -> str:
 
 
 def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
-    """The clauses that ``response`` fails by itself, whatever others say."""
+    """The clauses that ``response`` fails by itself, independent of others."""
     on_verdict = question_of(response)[0] == "content"
     author = response.author
     passes = {
@@ -126,7 +131,7 @@ def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
 
 
 def _wanted(heard: Sequence[Response]) -> dict[tuple[str, str], dict[str, bool]]:
-    """Question → person → what they want; of several answers the last."""
+    """Question → person → whether they want the change; of several answers the last."""
     found: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     for item in sorted(heard, key=lambda item: (item.at, wants_change(item))):
         found[question_of(item)][_person(item)] = wants_change(item)
@@ -139,7 +144,7 @@ def _contradicted(response: Response, wanted: Mapping[tuple[str, str], Mapping[s
 
 
 def _weights(wanted: Mapping[tuple[str, str], Mapping[str, bool]], settings: CalibrationSettings) -> dict[str, float]:
-    """Person → the posterior share of judgements in which they do not stand alone, over the prior one; at most 1."""
+    """Person → the posterior share of judgements in which others agree, over the prior one; at most 1."""
     shared: dict[str, int] = defaultdict(int)
     alone: dict[str, int] = defaultdict(int)
     for answers in wanted.values():

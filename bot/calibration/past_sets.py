@@ -1,4 +1,4 @@
-"""What stood at past commits, read from snapshots: what past verdicts were judged against."""
+"""The set and config at past commits, read from snapshots: past verdicts were judged against them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from bot.taxonomy.migration import Lineage
 
 
 def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, path: str, lineage: Lineage) -> Reader:
-    """Reads each commit once; ``open_commit`` gives its files (``None``: it is not here), ``path`` is the config's.
+    """A reader that reads each commit once.
 
-    Capabilities go by the ids that ``lineage`` gives them.
-
-    Of the config of then the parts that verdicts rest on are taken, and the rest from ``present``: an older file lacks
-    keys that are required today.
+    ``open_commit`` gives a commit's files (``None``: unknown commit); ``path`` is the config's.  Capabilities have the
+    ids that ``lineage`` gives them.  The parts of the old config that verdicts rest on are used; the rest is from
+    ``present``, since an older file lacks keys that are now required.
     """
     known: dict[str, PastSet | None] = {}
 
@@ -32,7 +31,7 @@ def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, pat
                 snapshot = open_commit(commit)
                 known[commit] = None if snapshot is None else _standing(snapshot, present, path, lineage)
             except IncumbentError:
-                # What cannot be read by today's rules cannot be judged again; the report says how many these are.
+                # A commit that today's rules cannot read cannot be judged again; the report counts these.
                 known[commit] = None
         return known[commit]
 

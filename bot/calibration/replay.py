@@ -1,9 +1,9 @@
-"""Past verdicts again, under the config of then or another one (pure; what stood then is handed in).
+"""Replays past verdicts, under the config of their time or another one (pure; the caller provides past sets).
 
-The real rater and the real rule cascade judge again, in the order in which the queries were judged then.  A query comes
-back by its recorded scores and its recorded similarity, since the ledger holds no texts; those of the same review that
-were judged before it stand in R, or wait, as the replay has it.  What gate 7 found in the people concerned is taken
-over as recorded.
+The real rater and the real rule cascade judge again, in the order in which the queries were judged then.  A query is
+restored from its recorded scores and its recorded similarity, since the ledger contains no texts.  Queries of the same
+review that were judged before it are in R or wait for a person, as the replay decides.  Gate 7's findings about people
+are reused as recorded.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ TRUST = (
     Reason.UNSEEN,
     Reason.CONTESTED,
 )
-"""The codes of gate 7, which looks at who brings a query and how it is written, not at what it covers."""
+"""The codes of gate 7, which looks at the person who brings a query and at its wording, not at its coverage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastSet:
-    """What verdicts were judged against at one commit: R with the entries that wait for a slot, and the config."""
+    """The set and config of one commit, which verdicts were judged against: R with the waitlist."""
 
     residents: tuple[RatedEntry, ...]
     config: Curation
 
 
 Reader: TypeAlias = Callable[[str], PastSet | None]
-"""What stood at a commit; ``None`` where that cannot be read any more."""
+"""The set and config of a commit; ``None`` if it can no longer be read."""
 
 Judged: TypeAlias = tuple[int, str, str, str, int]
-"""Pull request, entry, content, base and place: what tells one verdict that was shown from others."""
+"""Pull request, entry, content, base and place: together they identify a verdict that was shown."""
 
 _Showing: TypeAlias = tuple[str, str, str]  # when, against which base, at which head
 _Told: TypeAlias = tuple[Shown, VerdictFacts]
@@ -54,10 +54,10 @@ _Told: TypeAlias = tuple[Shown, VerdictFacts]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """A verdict that was ``shown``, and what it would be.
+    """A verdict that was ``shown``, and its replay.
 
-    ``uncovered`` maps the query's capabilities with a score under the bar, which nobody in R covered competently, to
-    that score; ``behind`` those in which it beat the champion, but not by the margin, to its lead (> 0).
+    ``uncovered`` maps capabilities of the query with a score under the bar that had no competent coverer in R to that
+    score.  ``behind`` maps those in which it beat the champion, but not by the margin, to its lead (> 0).
     """
 
     shown: Shown
@@ -67,24 +67,24 @@ class Replayed:
 
     @property
     def codes(self) -> str:
-        """The ruling in codes, as :attr:`Shown.codes` has that of then."""
+        """The ruling in codes, in the form of :attr:`Shown.codes`."""
         return " ".join([self.ruling.decision, self.ruling.route, *self.ruling.reasons])
 
     @property
     def changed(self) -> bool:
-        """Whether it is another verdict than the one shown."""
+        """Whether it differs from the verdict shown."""
         return self.codes != self.shown.codes
 
 
 def judged(shown: Shown) -> Judged:
-    """Which verdict it is that was ``shown``."""
+    """The key of the verdict that was ``shown``."""
     return shown.pull_request, shown.entry, shown.content, shown.base, shown.place
 
 
 def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dict[Judged, Replayed]:
-    """The verdicts that were ``shown``, judged again under ``config`` (``None``: under that of then).
+    """The verdicts that were ``shown``, judged again under ``config`` (``None``: under that of their time).
 
-    Those without facts (there was no verdict), and those of a commit that cannot be read, are missing.
+    Showings without facts (there was no verdict), and those of an unreadable commit, are missing.
     """
     showings: dict[int, dict[_Showing, list[Shown]]] = defaultdict(lambda: defaultdict(list))
     for item in shown:
@@ -92,7 +92,7 @@ def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dic
     found: dict[Judged, Replayed] = {}
     for _, showing in sorted(showings.items()):
         latest: list[_Told] = []
-        # Of one time are showings against several bases: those come as they were recorded.
+        # Showings at one time may have several bases: these stay in the order of recording.
         for (_, base, _), new in sorted(showing.items(), key=lambda item: item[0][0]):
             latest = _with(latest, new)
             entries = {item.entry for item in new}
@@ -106,9 +106,10 @@ def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dic
 
 
 def _with(latest: Sequence[_Told], new: Sequence[Shown]) -> list[_Told]:
-    """The queries of a pull request in the order of their cycle, once ``new`` was shown beside the ``latest`` of each.
+    """The queries of a pull request in the order of their cycle, after ``new`` was shown; ``latest`` are the earlier
+    ones.
 
-    A later comment tells of what changed alone, at its place of then; the rest stands as it was, in its order.
+    A later comment shows only what changed, at its place then; the rest stays, in its order.
     """
     told = {item.entry: item for item in new}
     found = [item for item in latest if item[0].entry not in told]
@@ -119,7 +120,7 @@ def _with(latest: Sequence[_Told], new: Sequence[Shown]) -> list[_Told]:
 
 
 def _review(items: Sequence[_Told], standing: PastSet, config: Curation) -> list[Replayed]:
-    """One cycle over ``items``, in their order; their own entries of R stand aside."""
+    """One cycle over ``items``, in their order, against R without their own entries."""
     own = {item.entry for item, _ in items}
     queries = [
         ScoredQuery(
@@ -151,7 +152,7 @@ def _unnamed(resident: RatedEntry) -> RatedEntry:
 
 
 def _doubted(ruling: Ruling, codes: str) -> Ruling:
-    """``ruling``, or for a direct admission the same on the review route, with the doubts that ``codes`` tell of."""
+    """``ruling``; a direct admission goes on the review route, with the doubts in ``codes``."""
     doubts = [reason for reason in TRUST if reason in codes.split()]
     if not doubts or not ruling.decision.admits or ruling.route is Route.REVIEW:
         return ruling

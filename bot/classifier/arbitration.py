@@ -1,7 +1,7 @@
 """Arbitration: requirements and ``exactly-one`` groups, after all paths (semantics, section 2, points 1 and 3).
 
-Inference never overrides a value that specification, structure or expectation gave: what the rules made FALSE stays
-FALSE, and what they made TRUE becomes FALSE only through its requirement, or where a group has several such members.
+Inference never overrides a value that specification, structure or expectation gave.  A value that the rules made FALSE
+stays FALSE.  One that they made TRUE becomes FALSE only by its requirement, or if a group has several such members.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from bot.text.compare import rounded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathFindings:
-    """What all paths say of one query.
+    """The results of all paths for one query.
 
     ``declared``: what the specification decides; ``counted``: what the structure of the query decides; ``called``: what
-    the called tools make of each ``tool`` capability, empty where it is not declared whether there are tools;
+    the called tools make of each ``tool`` capability, empty if it is not declared whether there are tools;
     ``inferred``: the samples' consensus on what went to the inference path.
 
-    ``calls``: the called tools that count; ``expected``: whether the eval set names them, and ``contradiction`` what
-    the classifier said otherwise.  ``implied``: the capabilities whose rules hold over that part of the specification
-    that the most likely tool exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
+    ``calls``: the called tools that count; ``expected``: whether the eval set names them, and ``contradiction`` how the
+    classifier differed.  ``implied``: the capabilities whose rules are true for the part of the specification that the
+    most likely tool exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
 
     ``attempt``: the query argued with the classifier; ``unfamiliar``: why the classifier cannot judge its kind of text.
     """
@@ -52,10 +52,10 @@ class PathFindings:
 def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
     """The classification of a query: each capability's own judgement, its requirement, then the groups."""
     state = _ArbitrationState(evidence, {item.id: _own(item, evidence) for item in taxonomy.capabilities})
-    # What is on trial takes nothing from those that count.
+    # Members on trial must not affect those that count, so they are left out of the groups.
     counting = {group: [item for item in members if not item.trial] for group, members in taxonomy.exactly_one.items()}
     groups = [(group, members, _bound(members)) for group, members in counting.items()]
-    # A requirement asks for what its capability comes out as, so groups without requirements are settled before.
+    # A requirement needs the final value of its capability, so groups without requirements are decided first.
     for group, members, bound in groups:
         if not bound:
             state.settle(group, members)
@@ -81,7 +81,7 @@ def _bound(members: Iterable[Capability]) -> bool:
 
 
 def _own(capability: Capability, evidence: PathFindings) -> Judgement:
-    """What its path says of ``capability``, whatever the others say."""
+    """The result of its path for ``capability``, independent of the others."""
     declared, counted = evidence.declared.get(capability.id), evidence.counted.get(capability.id)
     if declared is not None:
         return Judgement(declared, 1.0, "specification")
@@ -96,7 +96,7 @@ def _own(capability: Capability, evidence: PathFindings) -> Judgement:
 
 
 class _ArbitrationState:
-    """The judgements of one query while they are settled; ``unmet`` are the capabilities whose requirement fails."""
+    """The judgements of one query during arbitration; ``unmet`` are the capabilities whose requirement fails."""
 
     def __init__(self, evidence: PathFindings, judgements: dict[str, Judgement]) -> None:
         self.evidence = evidence
@@ -140,7 +140,7 @@ class _ArbitrationState:
             self._settle_inferred(members)
 
     def _settle_decided(self, group: str, names: Sequence[str], decided: Sequence[str]) -> None:
-        """Rules made one member TRUE, or several of which the query exercises one."""
+        """Decide a group in which rules made one member TRUE, or several of which the query exercises one."""
         met = [name for name in decided if name not in self.unmet]
         counted = [name for name in met if name in self.evidence.counted]
         if len(met) <= 1 or counted:
@@ -150,7 +150,7 @@ class _ArbitrationState:
         calls = self.evidence.calls
         likeliest = calls.likeliest if calls is not None else ()
         if not likeliest:
-            # What the members require holds, so a tool would be called, and it fits none of those declared.
+            # The members' requirement is met, so a tool would be called, and the call fits none of the declared ones.
             self._only(names, [])
             if not self.evidence.expected:
                 self.off_taxonomy.add(group)
@@ -164,7 +164,9 @@ class _ArbitrationState:
             self.off_taxonomy.add(group)
 
     def _settle_called(self, group: str, names: Sequence[str]) -> None:
-        """A group of ``tool`` members: the likeliest, if any is TRUE; without a call the group is not exercised."""
+        """Decide a group of ``tool`` members: the likeliest, if any is TRUE; without a call the group is
+        not exercised.
+        """
         true = [name for name in names if self.judgements[name].value]
         if true:
             self._only(names, [self._surest(true)])
@@ -172,7 +174,7 @@ class _ArbitrationState:
             self.off_taxonomy.add(group)
 
     def _settle_inferred(self, members: Sequence[Capability]) -> None:
-        """Rules made no member TRUE, and not every one FALSE."""
+        """Decide a group in which rules made no member TRUE, and not every one FALSE."""
         names = [member.id for member in members]
         true = [name for name in names if self.judgements[name].value]
         if true:
@@ -185,19 +187,19 @@ class _ArbitrationState:
             self.arbitrated.add(name)
 
     def _is_open(self, member: Capability) -> bool:
-        """Whether arbitration may make a member TRUE: only inference spoke of it, and its requirement holds.
+        """Whether arbitration may make a member TRUE: only inference judged it, and its requirement is met.
 
-        Not one of the tools: whether a tool is called has been said.
+        Tools are excluded: whether a tool is called is already decided.
         """
         inferred = member.id in self.evidence.inferred and member.id not in self.fixed
         return inferred and member.source != "tool" and member.id not in self.unmet
 
     def _surest(self, names: Sequence[str]) -> str:
-        """The one with the highest κ; ties by the taxonomy's order, which ``names`` has."""
+        """The name with the highest κ; ties by the taxonomy's order, which ``names`` has."""
         return max(names, key=lambda name: rounded(self.judgements[name].confidence))
 
     def _only(self, names: Sequence[str], kept: Sequence[str]) -> None:
-        """Make every TRUE member but ``kept`` FALSE; what its path said of it stays its confidence, 0 after a rule."""
+        """Make every TRUE member except ``kept`` FALSE; its path's confidence stays, but is 0 after a rule."""
         for name in names:
             own = self.judgements[name]
             if own.value and name not in kept:

@@ -1,4 +1,4 @@
-"""Which inference backend the config names."""
+"""Makes the inference backend that the config names."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ def make_backend(
     names: bool = False,
     batch: bool = False,
 ) -> Backend:
-    """The backend that ``settings`` name; nothing is fitted, read or connected before it is asked.
+    """The backend in ``settings``; nothing is fitted, read or connected before it is asked.
 
-    ``cache`` keeps fitted models (default: the user's cache folder); ``environment`` holds keys; ``store`` keeps what
-    a language model found (default: that folder too); ``stages`` shows the progress of fitting.  ``names``: names of
-    people are masked too before a query is sent.  ``batch``: what has to be asked goes in batches (:func:`batched`).
-    Raises :class:`UsageError` where ``settings`` name no endpoint, or nothing can be kept, and that is needed.
+    ``cache`` is the folder for fitted models (default: the user's cache folder); ``environment`` contains keys;
+    ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
+    ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
+    (:func:`batched`).  Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
+    nothing can be stored.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder
     if settings.backend == "openai":

@@ -1,4 +1,4 @@
-"""Asking in batches: what a command does goes on in a later run, or waits (pure)."""
+"""Batch requests: a command continues in a later run, or waits (pure)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Batching(Protocol):
     remarks: Mapping[str, None]
 
     def settle(self, wait: bool, tell: Callable[[str], None]) -> bool:
-        """Submit what was collected; ``True`` if all is to be asked again.
+        """Submit what was collected; ``True`` if all must be asked again.
 
         Raises :class:`IncompleteError` while answers are missing.
         """
@@ -29,9 +29,9 @@ class Batching(Protocol):
 def through_batches(
     backend: Backend, work: Callable[[], Found], wait: bool, tell: Callable[[str], None]
 ) -> tuple[Found, IncompleteError | None]:
-    """What ``work`` finds by asking ``backend``, and why some of it is missing: it waits for batches.
+    """The result of ``work`` with ``backend``, and why parts are missing: they wait for batches.
 
-    With ``wait`` it is done again until nothing is.  ``tell`` hears how batches stand, and what is wrong with them.
+    With ``wait`` it is repeated until nothing is missing.  ``tell`` receives the state of batches and their problems.
     A backend without batches works once.
     """
     inner = backend.inner if isinstance(backend, RememberingBackend) else backend

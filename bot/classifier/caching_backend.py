@@ -1,4 +1,4 @@
-"""A backend that asks another one only for what is not known yet."""
+"""A backend that asks another one only for findings that are not known yet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HaltedBackend:
-    """In place of a backend that has ``stopped``: it asks nobody any more."""
+    """Replaces a backend that has ``stopped``: it sends no more requests."""
 
     identity: Identity
     usage: Usage | None
@@ -34,10 +34,10 @@ class HaltedBackend:
 
 @dataclass(frozen=True)
 class RememberingBackend:
-    """``inner`` with a memory: each finding is kept in ``store`` as soon as it is made.
+    """``inner`` with a memory: each finding is saved to ``store`` as soon as it is made.
 
-    ``conditions`` digests what its findings depend on besides its identity; ``memory`` keeps what its endpoint can do.
-    Only for a backend whose word on a capability rests on the description of that capability alone.
+    ``conditions`` digests what its findings depend on besides its identity; ``memory`` keeps the abilities of its
+    endpoint.  Only for a backend whose judgement of a capability depends on the description of that capability alone.
     """
 
     inner: Backend
@@ -48,16 +48,16 @@ class RememberingBackend:
 
     @property
     def identity(self) -> Identity:
-        """That of the backend it asks."""
+        """The identity of the inner backend."""
         return self.inner.identity
 
     @property
     def usage(self) -> Usage | None:
-        """What that backend has cost."""
+        """The cost of the inner backend."""
         return self.inner.usage
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
-        """First what is known, then what has to be asked, a text that occurs twice once."""
+        """Known findings first, then those that must be asked; a text that occurs twice is asked once."""
         identity = self.identity
         keys = [findings_key(request.turns, identity, self.conditions) for request in requests]
         asked: list[int] = []
@@ -87,19 +87,19 @@ class RememberingBackend:
 
 
 def knowing(backend: Backend, known: Mapping[str, Findings]) -> Backend:
-    """``backend`` with what is ``known`` from elsewhere, if it remembers."""
+    """``backend`` with findings ``known`` from elsewhere, if it has a memory."""
     if isinstance(backend, RememberingBackend):
         return replace(backend, store=FindingsInMemory(known, backend.store))
     return backend
 
 
 def conditions_of(backend: Backend) -> str:
-    """What the findings of ``backend`` depend on besides its identity; nothing if it does not remember."""
+    """What the findings of ``backend`` depend on besides its identity; empty if it has no memory."""
     return backend.conditions if isinstance(backend, RememberingBackend) else ""
 
 
 def known_by(backend: Backend, turns: Sequence[str]) -> dict[str, Findings]:
-    """All that ``backend`` knows of a query by now, under its key; nothing if it does not remember."""
+    """All that ``backend`` knows about a query, under its key; empty if it has no memory."""
     if isinstance(backend, RememberingBackend):
         key = findings_key(turns, backend.identity, backend.conditions)
         return {key: backend.store.get(key)}
@@ -107,14 +107,18 @@ def known_by(backend: Backend, turns: Sequence[str]) -> dict[str, Findings]:
 
 
 def recall(backend: Backend, known: Mapping[str, KeptAbilities]) -> Backend:
-    """``backend``, which need not find out what is ``known`` of its endpoint, by key; itself if it asks none."""
+    """``backend`` with the ``known`` abilities of its endpoint, by key, so that it need not probe; unchanged without an
+    endpoint.
+    """
     if isinstance(backend, RememberingBackend) and backend.memory is not None:
         backend.memory.recall(known)
     return backend
 
 
 def learnt_by(backends: Iterable[Backend]) -> dict[str, KeptAbilities | None]:
-    """What ``backends`` found out of their endpoints, by key; ``None`` for what turned out to be wrong."""
+    """The abilities of endpoints that ``backends`` found, by key; ``None`` for known ones that turned out
+    to be wrong.
+    """
     learnt: dict[str, KeptAbilities | None] = {}
     for backend in backends:
         if isinstance(backend, RememberingBackend) and backend.memory is not None:
@@ -124,6 +128,6 @@ def learnt_by(backends: Iterable[Backend]) -> dict[str, KeptAbilities | None]:
 
 
 def halt(backend: Backend, stopped: IncumbentError) -> Backend:
-    """``backend`` once it has ``stopped``: what it knows still counts, and nobody is asked any more."""
+    """``backend`` after it has ``stopped``: known findings still count, and no more requests are sent."""
     halted = HaltedBackend(backend.identity, backend.usage, stopped)
     return replace(backend, inner=halted) if isinstance(backend, RememberingBackend) else halted

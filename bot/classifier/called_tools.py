@@ -1,4 +1,4 @@
-"""The tools that a query calls, and what follows for ``tool`` capabilities (semantics, section 2, point 1a; pure)."""
+"""The tools that a query calls, and the resulting ``tool`` capabilities (semantics, section 2, point 1a; pure)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
 from bot.text.compare import rounded
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
-"""``tool`` capability → declared tool → what the rule says of it; ``None`` where the tool does not say."""
+"""``tool`` capability → declared tool → the value of the rule for it; ``None`` if the tool lacks the facts."""
 
 UNKNOWN_NAMES: Final[Mapping[str, Sequence[str]]] = {UNLISTED: (UNLISTED,)}
-"""The names of the tools of an agent of which it is not declared whether it has any."""
+"""The name of the tools of an agent that does not declare whether it has any."""
 
 
 def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str, bool | None]]:
-    """The rules of all ``tool`` capabilities over each of ``tools``, whose names differ; in the taxonomy's order.
+    """The rules of all ``tool`` capabilities for each of ``tools``, whose names differ; in the taxonomy's order.
 
-    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
+    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails; loading a taxonomy excludes these.
     """
     facts = {tool.name: tool.facts() for tool in tools}
     found: dict[str, dict[str, bool | None]] = {}
@@ -35,22 +35,24 @@ def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str
 
 
 def unlisted_values(taxonomy: Taxonomy) -> dict[str, dict[str, bool | None]]:
-    """The rules of all ``tool`` capabilities over a tool of which nothing is declared, in the taxonomy's order.
+    """The rules of all ``tool`` capabilities for a tool without declared facts, in the taxonomy's order.
 
-    A rule says of it what it says of every tool, and nothing where tools differ.
+    A rule has the value that it has for every tool, and none if tools differ.
     """
     return {capability.id: {UNLISTED: _of_every_tool(_rule(capability))} for capability in _of_tools(taxonomy)}
 
 
 def silent_capabilities(taxonomy: Taxonomy, values: ToolValues) -> tuple[str, ...]:
-    """The ``tool`` capabilities that some declared tool is silent about, and that can be inferred from the text."""
+    """The ``tool`` capabilities for which some declared tool lacks the facts, and that can be inferred from
+    the text.
+    """
     return tuple(
         name for name, by_tool in values.items() if None in by_tool.values() and taxonomy.by_id[name].exemplars.positive
     )
 
 
 def call_capability(taxonomy: Taxonomy, values: ToolValues) -> str | None:
-    """The capability that stands for a tool call as such: its rule is true of every tool, and it has exemplars.
+    """The capability for a tool call as such: its rule is true of every tool, and it has exemplars.
 
     The first in the taxonomy's order; ``None`` if there is none.
     """
@@ -67,7 +69,7 @@ def call_capability(taxonomy: Taxonomy, values: ToolValues) -> str | None:
 def probability(calls: CalledTools, facts: Mapping[str, float]) -> float:
     """P = p · (1 − Π_steps (1 − Σ_t π_step(t) · r(t))), in [0, 1]: that the query calls a tool with these ``facts``.
 
-    ``facts`` holds r ∈ [0, 1] by tool; it is 0 for a tool that is not there.
+    ``facts`` contains r ∈ [0, 1] by tool; it is 0 for a missing tool.
     """
     return _probability(calls.probability, _ordered(calls), facts)
 
@@ -89,11 +91,11 @@ def _probability(of_any: float, steps: _Steps, facts: Mapping[str, float]) -> fl
 def called_values(
     calls: CalledTools, values: ToolValues, text: Mapping[str, Consensus], *, expected: bool
 ) -> dict[str, Judgement]:
-    """What ``calls`` make of every ``tool`` capability: TRUE iff P ≥ 0.5, with P as its confidence.
+    """The value of every ``tool`` capability under ``calls``: TRUE iff P ≥ 0.5, with P as its confidence.
 
-    ``text`` is what inference says of capabilities from the query's text: its mean probability stands in where a tool
-    is silent, 0 where there is none.  ``expected``: the eval set names these calls; what the facts of these tools rule
-    out is then FALSE with certainty, κ = 1.
+    ``text`` is the inference from the query's text: its mean probability replaces the facts that a tool lacks, 0 if
+    there is none.  ``expected``: the eval set names these calls; what the facts of these tools exclude is then FALSE
+    with certainty, κ = 1.
     """
     steps = _ordered(calls)
     return {
@@ -114,7 +116,7 @@ def _judgement(
 
 
 def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) -> bool:
-    """Whether the query calls a tool, and that is likelier than not one whose facts make all ``members`` FALSE."""
+    """Whether the query probably calls a tool, and probably one whose facts make all ``members`` FALSE."""
     rules = [values[name] for name in members]
     tools = {name for step in calls.steps for name in step}
     misfits = {name: float(all(by_tool.get(name) is False for by_tool in rules)) for name in tools}
@@ -126,8 +128,8 @@ def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) ->
 def expectation(query: Query, specification: Specification) -> tuple[str, ...] | None:
     """The tools that the eval set expects ``query`` to call, none if it expects no call.
 
-    They are declared ones, or :data:`UNLISTED` for those that the specification does not list.  ``None`` where the eval
-    set does not say, or the agent declares to have no tools.
+    They are declared ones, or :data:`UNLISTED` for those that are not in the specification.  ``None`` if the eval set
+    does not say, or if the agent declares that it has no tools.
     """
     if specification.tools is not None and not specification.tools:
         return None
@@ -137,8 +139,7 @@ def expectation(query: Query, specification: Specification) -> tuple[str, ...] |
 def expected_calls(expected: Sequence[str], names: Mapping[str, Sequence[str]]) -> CalledTools:
     """The calls that an eval set expects: a step for each of the tools in ``expected``.
 
-    ``names`` maps a declared name to those under which its tools are told apart: of several tools of one name each may
-    be meant.
+    ``names`` maps a declared name to the unique names of its tools: any of several tools with one name may be meant.
     """
     steps = tuple({each: 1 / len(names[name]) for each in names[name]} for name in expected)
     return CalledTools(float(bool(steps)), steps)
@@ -147,9 +148,9 @@ def expected_calls(expected: Sequence[str], names: Mapping[str, Sequence[str]]) 
 def contradiction(
     expected: Sequence[str], names: Mapping[str, Sequence[str]], said: CalledTools
 ) -> Contradiction | None:
-    """How what the classifier ``said`` contradicts what an eval set expects; ``None`` if it does not.
+    """How the classifier's calls (``said``) contradict those that an eval set expects; ``None`` if they do not.
 
-    They differ on whether a tool is called, or on which: in no step is a tool that is expected the most likely one.
+    They differ on whether a tool is called, or on which: no expected tool is the most likely one in any step.
     """
     is_called = rounded(said.probability) >= EVEN
     meant = {each for name in expected for each in names[name]}
@@ -164,7 +165,7 @@ def contradiction(
 
 
 def _leads(names: set[str], step: Mapping[str, float]) -> bool:
-    """Whether one of ``names`` is the most likely tool of ``step``, or as likely as that."""
+    """Whether one of ``names`` is the most likely tool of ``step``, or ties with it."""
     greatest = max(map(rounded, step.values()), default=0.0)
     return greatest > 0 and any(rounded(share) == greatest for name, share in step.items() if name in names)
 
@@ -174,7 +175,7 @@ def _of_tools(taxonomy: Taxonomy) -> list[Capability]:
 
 
 def _of_every_tool(rule: Rule | None) -> bool | None:
-    """What ``rule`` says of every tool; ``None`` where it says different things, or nothing."""
+    """The value of ``rule`` for every tool; ``None`` if values differ, or if there is none."""
     said = set() if rule is None else {evaluate(rule, facts) for facts in SUBJECTS["tool"].probes}
     return said.pop() if len(said) == 1 else None
 

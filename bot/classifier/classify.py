@@ -1,4 +1,4 @@
-"""From queries to classifications: all paths and arbitration in one place."""
+"""From queries to classifications: runs all paths and arbitration."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from bot.taxonomy.model import Taxonomy
 class ClassifierResult:
     """``classifications`` in the order of the queries; ``unclassified`` are the ids of the others.
 
-    ``shortfalls`` says of each of those why; ``stopped`` is what kept the backend from going on, if anything did: what
-    it had found by then is here.
+    ``shortfalls`` says why, for each of those.  ``stopped`` is what stopped the backend, if anything did: its findings
+    up to then are here.
     """
 
     classifications: tuple[Classification, ...]
@@ -46,10 +46,10 @@ class ClassifierResult:
 def classify(
     queries: Sequence[Query], specification: Specification, taxonomy: Taxonomy, backend: Backend, progress: Progress
 ) -> ClassifierResult:
-    """What each query exercises of ``taxonomy`` (paper, section 2.2; semantics, section 2).
+    """The capabilities of ``taxonomy`` that each query exercises (paper, section 2.2; semantics, section 2).
 
-    ``backend`` is asked only for what neither the specification nor the structure of a query decides, and for the
-    called tools only where something depends on them.
+    ``backend`` is asked only about what neither the specification nor the structure of a query decides, and about
+    called tools only if something depends on them.
     """
     agent = _Agent.of(taxonomy, specification)
     counted = _counted(agent.structure, queries)
@@ -83,12 +83,12 @@ def classify(
 
 @dataclass(frozen=True, kw_only=True)
 class _Agent:
-    """What taxonomy and specification say together, whatever the query.
+    """The part of the evidence from taxonomy and specification that is the same for all queries.
 
-    ``tools`` are the declared tools under names of their own, ``depends`` whether anything depends on which tools a
-    query calls, and ``names`` their names by the declared one.  ``values`` are what rules say of each tool, ``silent``
-    the capabilities that some tool is silent about (``None``: it is not declared whether there are tools; ``names`` and
-    ``values`` are then those of the one that an eval set may expect).
+    ``tools`` are the declared tools under unique names, ``depends`` whether anything depends on which tools a query
+    calls, and ``names`` their unique names by the declared one.  ``values`` are the rules' values for each tool,
+    ``silent`` the capabilities for which some tool lacks the facts (``None``: it is not declared whether there are
+    tools; ``names`` and ``values`` are then those of the tool that an eval set may expect).
     """
 
     taxonomy: Taxonomy
@@ -129,7 +129,7 @@ class _Agent:
 
     @property
     def asks(self) -> bool:
-        """Whether the backend has to say which of the declared tools a query calls."""
+        """Whether the backend must judge which of the declared tools a query calls."""
         return self.depends and bool(self.tools)
 
     def inferred(self, counted: Declared) -> tuple[str, ...]:
@@ -148,11 +148,11 @@ class _Agent:
         )
 
     def evidence(self, query: Query, counted: Declared, found: Finding) -> PathFindings:
-        """What all paths say of ``query``; ``found`` is the backend's answer."""
+        """The results of all paths for ``query``; ``found`` is the backend's answer."""
         expected = expectation(query, self.specification) if self.depends else None
         said = self._said(found)
         calls = found.calls or CalledTools(0.0) if expected is None else expected_calls(expected, self.names)
-        # Where it is not declared whether there are tools, `tool` capabilities are inferred like others.
+        # If it is not declared whether there are tools, `tool` capabilities are inferred like others.
         is_known = expected is not None or self.asks or (self.specification.tools is not None and bool(self.values))
         return PathFindings(
             declared=self.declared,
@@ -171,14 +171,16 @@ class _Agent:
         )
 
     def _said(self, found: Finding) -> CalledTools | None:
-        """The calls that the backend expects: without a word on tools, a call of any, as far as it can be inferred."""
+        """The calls that the backend expects: without findings on tools, a call of any tool, if one can be inferred."""
         inferred = found.consensus.get(self.call_capability or "")
         if self.specification.tools is not None or inferred is None:
             return found.calls
         return CalledTools(inferred.confidence, ({UNLISTED: 1.0},))
 
     def _implied_by(self, calls: CalledTools) -> frozenset[str]:
-        """The capabilities whose rules hold over what the most likely tool of all steps exercises; none without one."""
+        """The capabilities whose rules are true for what the most likely tool of all steps exercises; none
+        without one.
+        """
         likeliest = max(calls.likeliest, key=lambda item: item[1], default=None)
         return frozenset() if likeliest is None else self.implied.get(likeliest[0], frozenset())
 
@@ -194,7 +196,7 @@ class _Agent:
 
 
 def _counted(rules: StructureRules, queries: Sequence[Query]) -> list[Declared]:
-    """What ``rules`` say of each query; they are evaluated once for all that have the same counts."""
+    """The values of ``rules`` for each query; evaluated once for all queries with the same counts."""
     found: dict[tuple[int, tuple[str, ...] | None], Declared] = {}
     counted: list[Declared] = []
     for query in queries:
@@ -206,7 +208,7 @@ def _counted(rules: StructureRules, queries: Sequence[Query]) -> list[Declared]:
 
 
 def _implied(taxonomy: Taxonomy, specification: Specification, tools: Sequence[Tool]) -> dict[str, frozenset[str]]:
-    """Tool → the capabilities whose rules hold over its part of the specification."""
+    """Tool → the capabilities whose rules are true for its part of the specification."""
     found = {}
     for tool in tools:
         values = declared_values(taxonomy, specification.for_tool(tool))
@@ -215,7 +217,7 @@ def _implied(taxonomy: Taxonomy, specification: Specification, tools: Sequence[T
 
 
 def distinct(tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """``tools`` under names of their own: two plugins may declare a function of one name, and mean different things."""
+    """``tools`` under unique names: two plugins may declare different functions with one name."""
     taken = {tool.name for tool in tools}
     seen: set[str] = set()
     renamed: list[Tool] = []

@@ -1,7 +1,6 @@
-"""Curators' corrections of tags, over what the classifier says (semantics, section 2; pure).
+"""Curators' corrections of tags, applied over the classifier's results (semantics, section 2; pure).
 
-A correction is bound to a text, whatever the agent.  It overrides all that was inferred, and no fact that a rule
-states.
+A correction is bound to a text, for any agent.  It overrides all that was inferred, and no fact that a rule states.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ class Correction:
 
 
 Corrections: TypeAlias = Mapping[str, Mapping[str, Correction]]
-"""Digest of a text (:func:`bot.text.compare.text_key`) → capability → the correction that holds."""
+"""Digest of a text (:func:`bot.text.compare.text_key`) → capability → the correction that applies."""
 
 
 def values_of(corrections: Mapping[str, Correction]) -> dict[str, bool]:
-    """Capability → its value, of the ``corrections`` of one text."""
+    """Capability → its value, from the ``corrections`` of one text."""
     return {name: item.value for name, item in corrections.items()}
 
 
 def unheeded(said: Mapping[str, Correction], known: Mapping[str, bool], taxonomy: Taxonomy) -> tuple[str, ...]:
-    """The capabilities of ``taxonomy`` of which curators ``said`` something else of a text than what is ``known``."""
+    """The capabilities of ``taxonomy`` for which a curator's correction of a text differs from the ``known`` value."""
     return tuple(name for name, value in values_of(said).items() if name in taxonomy.by_id and known.get(name) != value)
 
 
 def merged(taxonomy: Taxonomy, sources: Iterable[Corrections]) -> dict[str, dict[str, Correction]]:
-    """The corrections of all ``sources``: of several on one tag the latest holds, of equal times the last source's.
+    """The corrections of all ``sources``: for one tag the latest applies; if times are equal, that of the last source.
 
-    Of the members of an ``exactly-one`` group the latest that was corrected to TRUE is.
+    In an ``exactly-one`` group the member that was last corrected to TRUE is TRUE.
     """
     said: dict[str, list[tuple[str, Correction]]] = {}
     for source in sources:
@@ -64,7 +63,7 @@ def overlaid(taxonomy: Taxonomy, values: Mapping[str, bool], later: Mapping[str,
 
 
 def _ended(taxonomy: Taxonomy, values: Mapping[str, bool]) -> frozenset[str]:
-    """The capabilities that cannot be TRUE as well where ``values`` hold."""
+    """The capabilities that cannot be TRUE as well, given ``values``."""
     return frozenset(other for name, value in values.items() if value for other in _rivals(taxonomy, name))
 
 
@@ -76,15 +75,15 @@ def _rivals(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:
 
 
 def contradictory(taxonomy: Taxonomy, values: Mapping[str, bool]) -> tuple[str, ...]:
-    """Those of ``values`` that are TRUE and members of one ``exactly-one`` group, of which only one can be."""
+    """The ``values`` that are TRUE although another member of their ``exactly-one`` group is, too."""
     gone = _ended(taxonomy, values)
     return tuple(name for name, value in values.items() if value and name in gone)
 
 
 def obstacle(item: Classification, taxonomy: Taxonomy, name: str, value: bool) -> str | None:
-    """Why a correction of the capability ``name`` to ``value`` cannot hold for ``item``; ``None`` if it can.
+    """Why a correction of the capability ``name`` to ``value`` cannot apply to ``item``; ``None`` if it can.
 
-    What a rule says of the specification, or of what is counted in the query, is a fact.
+    A rule's value for the specification, or for what is counted in the query, is a fact.
     """
     own = item.judgements[name]
     if own.path in RULED:
@@ -103,11 +102,11 @@ def _is_fact(judgement: Judgement) -> bool:
 
 
 def corrected(item: Classification, taxonomy: Taxonomy, values: Mapping[str, bool]) -> Classification:
-    """``item`` with the corrected ``values`` by capability, and with what follows for requirements and groups.
+    """``item`` with the corrected ``values`` by capability, and the consequences for requirements and groups.
 
-    What has an :func:`obstacle`, is not in the taxonomy, or contradicts an earlier one of its group changes nothing.
-    In an ``exactly-one`` group a correction to TRUE makes the other members FALSE; one to FALSE leaves arbitration
-    among the rest.
+    A correction has no effect if it has an :func:`obstacle`, is not in the taxonomy, or contradicts an earlier one of
+    its group.  In an ``exactly-one`` group a correction to TRUE makes the other members FALSE; after one to FALSE,
+    arbitration decides among the rest.
     """
     holding: dict[str, bool] = {}
     for name in taxonomy.by_id:
@@ -151,9 +150,9 @@ class _CorrectionState:
         self.off_taxonomy: set[str] = set()
 
     def require(self, capabilities: Iterable[Capability]) -> None:
-        """A capability follows what it requires, where that changed; a correction of its own counts before.
+        """Update capabilities whose requirement changed; a correction of their own takes precedence.
 
-        What is required comes first in ``capabilities``.
+        Required capabilities come first in ``capabilities``.
         """
         for capability in capabilities:
             name, needed = capability.id, capability.requires
@@ -162,15 +161,16 @@ class _CorrectionState:
             own, required, before = self.judgements[name], self.judgements[needed], self.before[needed]
             if required == before or not (required.value or before.value):
                 continue
-            # A rule that is false says so with certainty; one that holds has the κ of what it requires.
+            # A false rule is certain; a true one has the κ of what it requires.
             if own.path == "specification" and (own.value or own.confidence < 1):
                 self.judgements[name] = Judgement(required.value, required.probability, "specification")
             elif own.value and not required.value:
                 self.judgements[name] = Judgement(False, required.probability, "inference")
 
     def settle(self, group: str, members: Sequence[Capability]) -> None:
-        """Leave one member of an ``exactly-one`` group TRUE where corrections made more of them TRUE, or the last
-        FALSE.
+        """Leave one member of an ``exactly-one`` group TRUE after corrections.
+
+        Corrections may have made several members TRUE, or the last one FALSE.
         """
         names = [member.id for member in members]
         true = [name for name in names if self.judgements[name].value]
@@ -189,7 +189,7 @@ class _CorrectionState:
         return name in self.holding, own.path in RULED, rounded(own.confidence)
 
     def _arbitrate(self, group: str, members: Sequence[Capability]) -> None:
-        """The member that was TRUE is not: the likeliest of the rest is, if any is open."""
+        """Choose another member after the TRUE one became FALSE: the likeliest of the rest, if any is open."""
         called = all(member.source == "tool" for member in members)
         names = [member.id for member in members if self._is_open(member, called)]
         if names:
@@ -202,15 +202,15 @@ class _CorrectionState:
             self.off_taxonomy.add(group)
 
     def _is_open(self, member: Capability, called: bool) -> bool:
-        """Whether arbitration may make ``member`` TRUE: inference spoke of it, and what it requires holds.
+        """Whether arbitration may make ``member`` TRUE: inference judged it, and its requirement is met.
 
-        Of tools, those of which a call is likely.
+        A tool is open only if its call is likely.
         """
         own = self.judgements[member.id]
         if member.id in self.holding or (member.requires and not self.judgements[member.requires].value):
             return False
         if called:
             return own.confidence >= EVEN and own.path in ("tool", "expected", "arbitration")
-        # What arbitration made FALSE against a rule has no confidence.
+        # A member that arbitration made FALSE against a rule has no confidence.
         inferred = own.path == "inference" or (own.path == "arbitration" and own.confidence > 0)
         return inferred and member.source != "tool"

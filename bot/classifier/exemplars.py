@@ -12,12 +12,12 @@ from bot.text.compare import normalise
 
 
 class ExemplarLabel(IntEnum):
-    """What the taxonomy says of an exemplar and a capability."""
+    """The taxonomy's label for an exemplar and a capability."""
 
     UNLISTED = 0
     """It is listed under other capabilities only: most likely a negative."""
     UNKNOWN = 1
-    """It is not known whether the exemplar exercises it."""
+    """It is unknown whether the exemplar exercises the capability."""
     NEGATIVE = 2
     """It is a hard negative, or positive for another member of the same exactly-one group."""
     POSITIVE = 3
@@ -27,7 +27,7 @@ class ExemplarLabel(IntEnum):
 class TrainingData:
     """Exemplars, each text once, and their labels: one row per exemplar, one column per capability.
 
-    ``ids`` are the same for an exemplar and its translations, ``hands`` their authors; ``languages`` names that of a
+    ``ids`` are the same for an exemplar and its translations; ``hands`` are authors; ``languages`` is that of a
     translation, ``None`` for an original.
     """
 
@@ -40,7 +40,7 @@ class TrainingData:
 
 
 def model_capabilities(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """The capabilities that can be inferred at all: those with positive exemplars, in the taxonomy's order."""
+    """The capabilities that can be inferred: those with positive exemplars, in the taxonomy's order."""
     return tuple(item.id for item in taxonomy.capabilities if item.exemplars.positive)
 
 
@@ -97,7 +97,7 @@ def _inline(taxonomy: Taxonomy) -> Iterator[Exemplar]:
 
 
 LeftOut: TypeAlias = Literal["hand", "part"]
-"""What was left out together: all that one author wrote, or a part of the exemplars drawn by their ids."""
+"""The unit of a held-out set: all texts of one author, or a part of the exemplars drawn by their ids."""
 
 Bar: TypeAlias = Callable[[str], float]
 """Capability → the least score in [0, 1] that counts."""
@@ -105,10 +105,11 @@ Bar: TypeAlias = Callable[[str], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutExemplars:
-    """Exemplars of one capability, each judged by a fit without it and its fellows.
+    """Exemplars of one capability, each judged by a fit without it and those held out with it.
 
-    Tagged is what reaches a bar (never less than one half).  ``found`` exercise it and were tagged, ``false`` do not
-    and were tagged all the same, ``missed`` exercise it and were not tagged.  ``by`` says what was left out together.
+    An exemplar is tagged if its score reaches a bar (never less than one half).  ``found`` exercise the capability and
+    were tagged, ``false`` do not and were tagged, ``missed`` exercise it and were not tagged.  ``by`` says what was
+    held out together.
     """
 
     by: LeftOut
@@ -118,19 +119,17 @@ class HeldOutExemplars:
 
     @property
     def tagged(self) -> int:
-        """How many were tagged."""
         return self.found + self.false
 
     @property
     def positive(self) -> int:
-        """How many exercise it."""
         return self.found + self.missed
 
 
 @runtime_checkable
 class MeasuredBackend(Protocol):
-    """A backend that knows how well it judges what it has not seen."""
+    """A backend that can measure how well it judges unseen texts."""
 
     def held_out(self, bar: Bar) -> Mapping[str, HeldOutExemplars]:
-        """Of each capability that has exemplars, of tags at its ``bar`` and above."""
+        """The measurement of each capability with exemplars, for tags at its ``bar`` and above."""
         ...

@@ -1,6 +1,6 @@
-"""What a backend found of a query, kept by content (architecture, one verdict, one set of facts).
+"""A backend's findings about a query, stored by content (architecture, one verdict, one set of facts).
 
-Nobody is asked twice for the same, and a new capability is asked about alone.
+No question is asked twice, and a new capability is asked about alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class KeptCalls(FileModel):
 
     @property
     def calls(self) -> CalledTools:
-        """The calls again."""
+        """The calls as the classifier's value."""
         return CalledTools(self.probability, self.steps)
 
 
@@ -63,26 +63,26 @@ class Findings(FileModel):
         return {key: item for key, item in kept.items() if not (isinstance(item, dict) and "tool" in item)}
 
     def missing(self, request: InferenceRequest, taxonomy: Taxonomy) -> InferenceRequest | None:
-        """The part of ``request`` that has to be asked; ``None`` if all of it is known."""
+        """The part of ``request`` that must be asked; ``None`` if all of it is known."""
         names = request.capabilities
         unknown = tuple(name for name in names if taxonomy.by_id[name].question not in self.capabilities)
         tools = () if self._calls(request.tools) else request.tools
         return replace(request, capabilities=unknown, tools=tools) if unknown or tools else None
 
     def __or__(self, other: Findings) -> Findings:
-        """These and ``other``, which counts where both speak."""
+        """These findings and ``other``, which takes precedence."""
         return Findings(capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools)
 
     def under(self, questions: Mapping[str, str]) -> Findings:
-        """These, where an answer to an old question of ``questions`` answers the new one too, unless that was asked.
+        """These findings, with answers to former questions also as answers to the new ones, unless these were asked.
 
-        See :func:`bot.taxonomy.migration.carried_questions`.
+        ``questions`` maps former to new ones; see :func:`bot.taxonomy.migration.carried_questions`.
         """
         carried = {new: self.capabilities[old] for old, new in questions.items() if old in self.capabilities}
         return Findings(capabilities=carried, tools={}) | self
 
     def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
-        """These and what ``finding`` answers to ``asked``."""
+        """These findings with the answers of ``finding`` to ``asked``."""
         capabilities = {
             taxonomy.by_id[name].question: KeptConsensus(
                 value=item.value, confidence=item.confidence, basis=item.basis, attempt=finding.attempt
@@ -105,53 +105,53 @@ class Findings(FileModel):
         )
 
     def _calls(self, tools: Sequence[Tool]) -> KeptCalls | None:
-        """What is known of calls of ``tools``, if these hold all that it names."""
+        """The stored calls for ``tools``, if all tools that they name are among these."""
         kept = self.tools.get(tools_digest(tools)) if tools else None
         names = {tool.name for tool in tools}
         return kept if kept is not None and all(step.keys() <= names for step in kept.steps) else None
 
 
 class FindingsStore(Protocol):
-    """Where findings are kept."""
+    """A store of findings."""
 
     def get(self, key: str) -> Findings:
-        """What is known under ``key``; empty if nothing is."""
+        """The findings under ``key``; empty if there are none."""
         ...
 
     def put(self, key: str, findings: Findings) -> None:
-        """Keep ``findings`` under ``key``."""
+        """Save ``findings`` under ``key``."""
         ...
 
 
 class FindingsInMemory:
-    """Findings ``known`` to this run, over those of another store."""
+    """Findings ``known`` to this run, on top of another store."""
 
     def __init__(self, known: Mapping[str, Findings], beneath: FindingsStore | None = None) -> None:
         self._known = dict(known)
         self._beneath = beneath
 
     def get(self, key: str) -> Findings:
-        """What is beneath, and what this run knows."""
+        """The findings of the other store, and of this run."""
         known = self._known.get(key, Findings())
         return known if self._beneath is None else self._beneath.get(key) | known
 
     def put(self, key: str, findings: Findings) -> None:
-        """Keep ``findings`` here and beneath."""
+        """Save ``findings`` here and in the other store."""
         self._known[key] = findings
         if self._beneath is not None:
             self._beneath.put(key, findings)
 
 
 def findings_key(turns: Sequence[str], identity: Identity, conditions: str) -> str:
-    """Under which key findings on ``turns`` are kept.
+    """The key of findings on ``turns``.
 
-    ``conditions`` are what else they were made under: scores are comparable under one identity, but whoever changes an
-    endpoint or its settings wants to hear what it says now.
+    ``conditions`` are further dependencies: scores are comparable under one identity, but after a change of an endpoint
+    or its settings the new answers are wanted.
     """
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
     return digest([list(turns), classifier])
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:
-    """A digest of what a backend sees of ``tools``."""
+    """A digest of the part of ``tools`` that a backend sees."""
     return digest([[tool.name, tool.description] for tool in tools])

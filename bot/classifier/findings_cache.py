@@ -1,4 +1,4 @@
-"""Findings in the user's cache folder, a file a query: a second run of unchanged input asks nobody."""
+"""Findings in the user's cache folder, one file per query: a second run on unchanged input sends no requests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LARGEST: Final = 5_000_000
 
 
 class FindingFiles:
-    """A store in ``folder``; without one, or where it cannot be written, findings last as long as the run.
+    """A store in ``folder``; without one, or if it cannot be written, findings last as long as the run.
 
-    What is no file of ours is as good as none.
+    An invalid file counts as missing.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -22,13 +22,13 @@ class FindingFiles:
         self._own: dict[str, Findings] = {}
 
     def get(self, key: str) -> Findings:
-        """What this run or an earlier one found; empty if none did."""
+        """The findings of this run or an earlier one; empty if there are none."""
         if key in self._own or self._folder is None:
             return self._own.get(key) or Findings()
         return read_model(self._file(self._folder, key), Findings, _LARGEST) or Findings()
 
     def put(self, key: str, findings: Findings) -> None:
-        """Keep ``findings`` from now on."""
+        """Save ``findings`` for this and later runs."""
         self._own[key] = findings
         if self._folder is not None:
             write_whole(self._file(self._folder, key), findings.model_dump_json().encode())

@@ -1,4 +1,4 @@
-"""What the classifier says of a query, and the interface that inference backends fill (semantics, section 2)."""
+"""The classifier's results for a query, and the interface of inference backends (semantics, section 2)."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ from bot.text.compare import rounded
 Path: TypeAlias = Literal[
     "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared", "corrected"
 ]
-"""What decided a value: a rule over the specification, the called tools, a count in the query, the tool calls that the
-eval set expects, inference from the text, arbitration of a group, nothing at all, or a curator's correction."""
+"""The path that decided a value.
+
+That is: a rule over the specification, the called tools, a count in the query, the tool calls that the eval set
+expects, inference from the text, arbitration of a group, nothing at all, or a curator's correction.
+"""
 EVEN: Final = 0.5
-"""The probability from which on a value is TRUE: an even one included."""
+"""The least probability of a TRUE value: an even one is TRUE."""
 RULED: Final[frozenset[Path]] = frozenset(("specification", "structure"))
-"""The paths that infer nothing: a rule decides, over what is declared or counted."""
+"""The paths without inference: a rule decides, from what is declared or counted."""
 CERTAIN: Final[frozenset[Path]] = RULED | {"corrected"}
-"""The paths that rest on no inference: a rule decides, or a curator's correction."""
+"""The paths that do not depend on inference: a rule decides, or a curator's correction."""
 Basis: TypeAlias = Literal["calibrated", "log-probabilities", "stated", "vote"]
-"""What a probability rests on: a calibrated score, the log-probabilities of the words true and false, the certainty
-that a model states, or nothing but its vote."""
+"""The basis of a probability: a calibrated score, the log-probabilities of the words true and false, the certainty that
+a model states, or only its vote.
+"""
 BASES: Final[tuple[Basis, ...]] = get_args(Basis)
-"""From the firmest to the weakest."""
+"""From the strongest to the weakest."""
 Unfamiliar: TypeAlias = Literal["language", "script", "gibberish", "code"]
-"""Why a classifier cannot judge a text: what it is in, or that it is no text in words (semantics, section 2.4)."""
+"""Why a classifier cannot judge a text: its language, or that it is not text in words (semantics, section 2.4)."""
 Progress: TypeAlias = Callable[[int, int], None]
-"""Takes how many of how many are done."""
+"""Receives the number done and the total."""
 Stages: TypeAlias = Callable[[str], Progress]
 """Opens the progress of a stage of long work, by its name."""
 
@@ -66,8 +70,8 @@ class Judgement:
     def probability(self) -> float:
         """The probability of TRUE, in [0, 1] (semantics, sections 2 and 8).
 
-        1 or 0 where the specification, what is counted in the query, a curator, or the facts of the expected tools
-        decided; else κ, which is the probability of TRUE whatever the value.
+        1 or 0 if the specification, a count in the query, a curator, or the facts of the expected tools decided; else
+        κ, which is the probability of TRUE for either value.
         """
         certain = self.path in CERTAIN or (self.path == "expected" and self.confidence == 1)
         return float(self.value) if certain else self.confidence
@@ -84,9 +88,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """What the valid samples say of one capability: the majority's value, and κ, their mean probability in [0, 1].
+    """The valid samples' consensus on one capability: the majority's value, and κ, their mean probability in [0, 1].
 
-    ``basis`` is the weakest that a sample's probability rests on.
+    ``basis`` is the weakest basis of a sample's probability.
     """
 
     value: bool
@@ -98,7 +102,7 @@ class Consensus:
 class CalledTools:
     """Which declared tools a query calls (semantics, section 2, point 1a).
 
-    ``probability``: that it calls a tool at all, in [0, 1].  ``steps``: for each part of the query that asks for
+    ``probability``: that it calls a tool at all, in [0, 1]. ``steps``: for each part of the query that asks for
     something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.
     """
 
@@ -107,12 +111,12 @@ class CalledTools:
 
     @property
     def likeliest(self) -> tuple[tuple[str, float], ...]:
-        """Of each step that has one, the most likely tool and its probability; ties by the step's own order."""
+        """The most likely tool of each step that has one, with its probability; ties by the step's own order."""
         return _leading(self.steps)
 
     @property
     def likely(self) -> tuple[tuple[str, float], ...]:
-        """The same of the steps that likelier than not call a tool; where none does, of that which most likely does."""
+        """The same for the steps that probably call a tool; if none does, for the step that most probably does."""
         totals = [rounded(fsum(step.values())) for step in self.steps]
         least = min(EVEN, max(totals, default=EVEN))
         return _leading(step for step, total in zip(self.steps, totals, strict=True) if total >= least)
@@ -143,7 +147,7 @@ class Contradiction:
 class InferenceRequest:
     """A query for a backend: its turns and the ids of the capabilities to judge, in the taxonomy's order.
 
-    ``tools`` is not empty when the backend has to say which of these the query calls.  ``starters`` are the agent's
+    ``tools`` is not empty if the backend must judge which of these the query calls.  ``starters`` are the agent's
     conversation starters.  ``call_capability``: the capability whose exemplars show that a tool is called at all, if
     the taxonomy has one; it need not be among ``capabilities``.
     """
@@ -158,7 +162,7 @@ class InferenceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A backend's answer: the samples' consensus on each capability asked for, and the called tools if it was asked.
+    """A backend's answer: the samples' consensus on each requested capability, and the called tools if requested.
 
     ``attempt``: the query argued with the classifier.  ``unfamiliar``: why the backend cannot judge this kind of text,
     ``None`` if it can.  ``shortfall`` says why fewer than a majority of the samples are valid; the rest is then empty.
@@ -176,33 +180,33 @@ class Backend(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Under which identity its findings are comparable."""
+        """The identity under which its findings are comparable."""
         ...
 
     @property
     def usage(self) -> Usage | None:
-        """What it has cost so far; ``None`` for a backend that costs nothing."""
+        """Its cost so far; ``None`` for a backend that costs nothing."""
         ...
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """Place and finding of each request, in the order in which they are done.
 
-        Raises :class:`bot.errors.OutsideError` when the backend cannot be reached, and
-        :class:`bot.errors.IncompleteError` when a budget is used up; what was yielded before holds.
+        Raises :class:`bot.errors.OutsideError` if the backend cannot be reached, and
+        :class:`bot.errors.IncompleteError` when a budget is used up; findings that were yielded before are valid.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classification:
-    """What the classifier says of one query.
+    """The classifier's result for one query.
 
-    ``judgements`` holds every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
+    ``judgements`` has every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
     members all fail; ``arbitrated`` the members that arbitration alone made TRUE.  ``attempt``: it argued with the
-    classifier; ``basis``: the weakest that an inferred confidence rests on (``None``: nothing was inferred).
+    classifier; ``basis``: the weakest basis of an inferred confidence (``None``: nothing was inferred).
     ``unfamiliar``: why the classifier cannot judge this kind of text (``None``: it can).  ``calls`` are the called
-    tools that count, those that the eval set expects if it names any (``None``: the question did not arise, or the
-    classification was kept without them); ``contradiction``: the classifier expected other calls than the eval set.
+    tools that count, those that the eval set expects if it names any (``None``: no question about them came up, or the
+    classification was stored without them).  ``contradiction``: the classifier expected other calls than the eval set.
     """
 
     query_id: str
@@ -217,7 +221,7 @@ class Classification:
 
     @property
     def certain(self) -> frozenset[str]:
-        """The capabilities that a rule or a curator decides, whatever is inferred."""
+        """The capabilities that a rule or a curator decides, independent of inference."""
         return frozenset(name for name, judgement in self.judgements.items() if judgement.path in CERTAIN)
 
     @property

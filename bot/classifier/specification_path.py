@@ -10,14 +10,15 @@ from bot.taxonomy.model import Capability, Taxonomy
 from bot.taxonomy.rules import compile_rule, evaluate
 
 Declared: TypeAlias = Mapping[str, bool | None]
-"""What rules say of capabilities: true, false, or ``None`` where their facts do not speak."""
+"""The rules' values for capabilities: true, false, or ``None`` if their facts are missing."""
 
 
 def declared_values(taxonomy: Taxonomy, specification: Specification) -> dict[str, bool | None]:
-    """What ``specification`` decides, in the taxonomy's order: the rules of ``spec`` capabilities, and closed gates.
+    """The values that ``specification`` decides, in the taxonomy's order: the rules of ``spec`` capabilities, and
+    closed gates.
 
     The rule of an ``intent`` capability is a gate: false closes it, and anything else leaves it to inference.  Raises
-    :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
+    :class:`bot.taxonomy.rules.RuleError` for a rule that fails; loading a taxonomy excludes these.
     """
     facts = specification.facts()
     found: dict[str, bool | None] = {}
@@ -34,10 +35,10 @@ def inferred_capabilities(
 ) -> tuple[str, ...]:
     """The capabilities that go to the inference path, in the taxonomy's order.
 
-    These are the ``intent`` ones whose gate is not closed, and the ``spec`` and ``structure`` ones that ``decided``
-    says nothing of, if they have exemplars to infer from; without exemplars they are FALSE by the path ``undeclared``
-    (architecture, section 7).  Of the ``tool`` ones, those that some declared tool is silent about (``silent_tools``);
-    where it is not declared whether there are tools (``None``), all that have exemplars.
+    These are the ``intent`` ones whose gate is not closed, and the ``spec`` and ``structure`` ones that ``decided`` has
+    no value for, if they have exemplars to infer from; without exemplars they are FALSE by the path ``undeclared``
+    (architecture, section 7).  Of the ``tool`` ones, those for which some declared tool lacks the facts
+    (``silent_tools``); if it is not declared whether there are tools (``None``), all that have exemplars.
     """
     return tuple(item.id for item in taxonomy.capabilities if _is_inferred(item, decided, silent_tools))
 

@@ -10,7 +10,7 @@ from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.rules import Rule, compile_rule, evaluate
 
 StructureRules: TypeAlias = Mapping[str, Rule | None]
-"""The compiled rule of each ``structure`` capability; ``None`` for one that has none."""
+"""The compiled rule of each ``structure`` capability; ``None`` for one without a rule."""
 
 
 def structure_rules(taxonomy: Taxonomy) -> dict[str, Rule | None]:
@@ -23,18 +23,18 @@ def structure_rules(taxonomy: Taxonomy) -> dict[str, Rule | None]:
 
 
 def structure_facts(query: Query) -> dict[str, object]:
-    """What is counted in ``query``: its user turns (≥ 1), and the kinds of attachments that the eval set names.
+    """The counts in ``query``: its user turns (≥ 1), and the kinds of attachments that the eval set names.
 
-    ``attachments`` is ``None`` where it names none: that is no word on whether there are any.
+    ``attachments`` is ``None`` if it names none: there may still be some.
     """
     kinds = query.attachment_kinds
     return {"user_turns": len(query.turns), "attachments": None if kinds is None else list(kinds)}
 
 
 def counted_values(rules: StructureRules, query: Query) -> dict[str, bool | None]:
-    """What each of ``rules`` says of ``query``; ``None`` where that cannot be counted.
+    """The value of each of ``rules`` for ``query``; ``None`` if it cannot be counted.
 
-    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails, which loading a taxonomy rules out.
+    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails; loading a taxonomy excludes these.
     """
     facts = structure_facts(query)
     return {name: None if rule is None else evaluate(rule, facts) for name, rule in rules.items()}

@@ -1,4 +1,4 @@
-"""What asking a model has cost: requests, tokens, and money where prices are known."""
+"""The cost of asking a model: requests, tokens, and money if prices are known."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens in and out."""
         return self.tokens_in + self.tokens_out
 
     @property
@@ -47,7 +46,7 @@ class Usage:
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:
-    """What ``usages`` come to together, in the prices that all have, if they have the same; ``None`` for none."""
+    """The sum of ``usages``, with prices only if all have the same; ``None`` for none."""
     found = [item for item in usages if item is not None]
     if not found:
         return None

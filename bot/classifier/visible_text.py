@@ -1,4 +1,4 @@
-"""What people see of a text: the only part of it that a backend reads."""
+"""The visible part of a text: the only part that a backend reads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 _FILLERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Fillers and variation selectors: marks and letters by their category, and nothing to look at."""
+"""Fillers and variation selectors: marks and letters by their category, but invisible."""
 
-# Flags of regions are spelt with tag characters; writing is turned round where its language is; a single joiner or
-# non-joiner belongs to emoji and to several scripts.  What is left has no honest use in a query.
+# Flags of regions are spelt with tag characters; the writing direction is changed where the language needs it; a single
+# joiner or non-joiner belongs to emoji and to several scripts.  Other such characters have no honest use in a query.
 _FLAGS: Final = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
-"""Those of England, Scotland and Wales: no other region has one (Unicode, recommended emoji)."""
+"""The flags of England, Scotland and Wales: no other region has one (Unicode, recommended emoji)."""
 _HIDDEN: Final = re.compile(
     "[\U000e0000-\U000e007f]"
     "|[\u202d\u202e]"
@@ -37,7 +37,7 @@ _MAY_HIDE: Final = re.compile(
 """A character of whatever the last one matches: most texts have none, which one set of characters shows sooner."""
 
 READ_TURNS: Final = 100
-"""How many turns of a query are read: of longer conversations the beginning and the end."""
+"""The number of turns of a query that are read: the beginning and the end of longer conversations."""
 
 
 def read_turns(turns: Sequence[str]) -> Sequence[str]:
@@ -46,9 +46,9 @@ def read_turns(turns: Sequence[str]) -> Sequence[str]:
 
 
 def clean(text: str, length: int) -> str:
-    """NFKC without control, format, unassigned and other unseen characters; white space collapsed, line breaks kept.
+    """NFKC without control, format, unassigned and other invisible characters; white space collapsed, line breaks kept.
 
-    Of a longer text than ``length`` characters, the beginning and the end.
+    Of a text longer than ``length`` characters, the beginning and the end.
     """
     if len(text) <= length and _is_clean(text):
         return text.strip()
@@ -73,9 +73,9 @@ def cut(text: str, length: int) -> str:
 
 
 def hides_text(turns: Sequence[str]) -> bool:
-    """Whether characters that nobody sees carry a message, or turn the order of what is read (semantics, gate 7).
+    """Whether invisible characters carry a message, or change the reading order (semantics, gate 7).
 
-    Tag characters outside flags, overrides of the writing direction, runs of invisible characters, variants of what has
-    none, annotations, and characters that mean nothing to anybody but their author.
+    Tag characters outside flags, overrides of the writing direction, runs of invisible characters, variation selectors
+    on characters without variants, annotations, and private-use characters.
     """
     return any(_MAY_HIDE.search(turn) and _HIDDEN.search(_FLAGS.sub("", turn)) is not None for turn in turns)

@@ -1,4 +1,4 @@
-"""``incumbent agreement``: people's answers against what they were shown."""
+"""``incumbent agreement``: how far people's answers agree with what they were shown."""
 
 from __future__ import annotations
 

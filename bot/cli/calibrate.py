@@ -1,4 +1,4 @@
-"""``incumbent calibrate``: per-capability knobs from what curators made of the verdicts."""
+"""``incumbent calibrate``: per-capability knobs from curators' answers to verdicts."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
 
 
 def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
-    """The local clone's ledger; where there is none, says so on standard error."""
+    """The local clone's ledger; if there is none, reports that on standard error."""
     from bot.ledger.store import open_ledger
 
     found = open_ledger(repo, stack)
@@ -117,7 +117,7 @@ def _repository(given: str | None, repo: Path) -> str:
 def _offer(
     edit: ConfigEdit, text: str, output: CalibrateOutput, repository: str, environment: Mapping[str, str]
 ) -> CalibrationOffer:
-    """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
+    """Open or update the pull request; raises :class:`UsageError` if the local config differs from that on GitHub."""
     from bot.config import REVIEWED_FILES
     from bot.git import ObjectStore
     from bot.github.calibration_offer import branch_of, plan_offer

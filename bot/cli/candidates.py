@@ -1,4 +1,4 @@
-"""``incumbent candidates``: what customers ask for and the taxonomy may lack a capability for."""
+"""``incumbent candidates``: groups of queries for which the taxonomy may lack a capability."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bot.report.verdict_text import counted
 from bot.text.masking import masked, masked_together
 
 SHOWN = 5
-"""Queries of a candidate that the text shows; the JSON has all."""
+"""The number of queries of a candidate that the text output shows; the JSON has all."""
 
 
 @click.command("candidates")
@@ -112,7 +112,7 @@ def _cores(path: Path) -> tuple[Core, ...]:
 
 
 def _entries(platform: Platform) -> list[Entry]:
-    """The entries whose scores are those of the classifier and the taxonomy of now."""
+    """The entries whose scores are of the present classifier and taxonomy."""
     known = platform.regression_set
     lagging = {lag.id for lag in known.residents(platform.taxonomy)[1]}
     return [entry for id, entry in known.entries.items() if id not in lagging]
@@ -136,7 +136,7 @@ def _show(found: tuple[ExtensionCandidate, ...]) -> None:
                 f"{told.expected:.1f} expected"
             )
         for member in item.members[:SHOWN]:
-            # Turn by turn, so that none hides the secret of another.
+            # Each turn is masked separately, so that no turn hides the secret of another.
             turns = shortened(visible(" / ".join(masked_together(member.turns))))
             say(f"     {_told(member.id)}: {turns}")
         if len(item.members) > SHOWN:

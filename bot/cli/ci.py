@@ -1,4 +1,4 @@
-"""``incumbent ci``: what the Action runs, and what anybody can run by hand with an event file."""
+"""``incumbent ci``: what the Action runs; anyone can run it by hand with an event file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 DOCUMENT = "incumbent-analysis.json"
 LARGEST_OUTPUT = 900_000
-"""GitHub takes no larger output of a job (1 MB)."""
+"""GitHub's limit for an output of a job (1 MB)."""
 
 
 @click.command("ci")
@@ -111,7 +111,7 @@ def command(
         log(f"incomplete: {publication.incomplete.message}", error=True)
         return publication.incomplete.exit_code
     if publication.result is None or (publication.judged and not dry_run):
-        # The check says how the review ended: the job did what it had to.
+        # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
 
@@ -167,7 +167,7 @@ def _analyse(
         opened.append(open_backend(platform, progress_bar))
         return opened[-1]
 
-    # One for the run, since its waits count together.
+    # One for the whole run, since its waits add up.
     client = functools.cache(functools.partial(_client, event, login, environment))
     event = redirected(event, lambda number: client().pull_request(number))
     found: Analysis | Inventory | str
@@ -216,12 +216,12 @@ def _publish(
 
 
 def _wait(attempt: int) -> None:
-    """Some seconds, more after each attempt, and not the same for all that lost the race."""
+    """A few seconds, more after each attempt, and random, so that jobs that lost the race do not collide again."""
     time.sleep(random.SystemRandom().uniform(0, 2**attempt))
 
 
 def _read(document: Path) -> Analysis | Inventory | Quiet | None:
-    """The document, checked; one that is no such document is as good as none: the check says that it is missing."""
+    """The validated document; an invalid one counts as missing, which the check reports."""
     from bot.files.documents import parse_json
     from bot.files.validation import validate
     from bot.github.facts import DOCUMENT_LIMITS, Analysis, Quiet
@@ -259,7 +259,7 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
     if summary and publication.summary:
         _write(Path(summary), publication.summary + "\n", "a")
     if outputs:
-        # One line each, since JSON is written in ASCII without line breaks: nothing in it can end the line.
+        # One line each: JSON in ASCII escapes line breaks, so that no text can end the line.
         report = json.dumps(masked_data(output.model_dump(mode="json")), ensure_ascii=True, separators=(",", ":"))
         whole = report if len(report) <= LARGEST_OUTPUT else ""
         _write(Path(outputs), f"conclusion={output.conclusion or 'none'}\nreport={whole}\n", "a")
@@ -274,7 +274,7 @@ def _write(file: Path, text: str, mode: str) -> None:
 
 
 def log(text: str, error: bool = False) -> None:
-    """One line for the log of a job, in which nothing is a command to the runner."""
+    """Write one line to the log of a job, escaped so that the runner sees no command in it."""
     from bot.report.escaping import unlogged
 
     click.echo(unlogged(text), err=error)

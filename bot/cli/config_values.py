@@ -30,7 +30,7 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
       incumbent config --json | jq '.values[] | select(.is_default | not)'
     """
     tree = WorkingTree(repo, "" if repo == Path() else repo.as_posix())
-    # Capabilities of overrides are not looked up, so that a fault of the taxonomy does not hide the config.
+    # The capabilities of overrides are not checked, so that a fault of the taxonomy does not hide the config.
     config = load_config(tree, None, config_path)
     mask_by(config.personal_data.shown)
     output = effective_config(config, tree, config_path)

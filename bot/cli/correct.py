@@ -1,4 +1,4 @@
-"""``incumbent correct``: a curator's word on tags of a query, by hand."""
+"""``incumbent correct``: a curator corrects tags of a query by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``incumbent doctor``: what in a repository's set-up stands in the way, and the setting to change."""
+"""``incumbent doctor``: what in a repository's set-up blocks the bot, and the setting to change."""
 
 from __future__ import annotations
 

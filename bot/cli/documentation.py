@@ -1,6 +1,6 @@
-"""Where the product's own pages are read: a platform repository holds none of them.
+"""Where the product's documentation is: a platform repository has no copy of it.
 
-They lie in the repository of the Action, at the commit that runs, so that they speak of what is installed.
+It is in the repository of the Action, at the commit that runs, so that it matches the installed version.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def own_action() -> str | None:
 
 
 def own_action_is_pushed() -> bool:
-    """Whether GitHub can know the commit of :func:`own_action`: one of a checkout may never have been pushed."""
+    """Whether GitHub can know the commit of :func:`own_action`: a checkout's may never have been pushed."""
     checkout = Path(__file__).parents[2]
     if not (checkout / "action.yml").is_file():
         return True
@@ -57,16 +57,16 @@ def own_action_is_pushed() -> bool:
 
 
 def product_files(action: str | None, environment: Mapping[str, str]) -> str | None:
-    """The address below which the files of the product lie; ``None`` where its ``action`` is not known."""
+    """The base address of the product's files; ``None`` if its ``action`` is unknown."""
     if action is None or not _REFERRED.fullmatch(action):
         return None
     return f"{server_of(environment)}/{action.replace('@', '/blob/')}"
 
 
 def without_own_paths(text: str, root: str | None) -> str:
-    """``text`` of the product, a file with comments, for other repositories: its own files go by their names.
+    """``text`` of the product, a file with comments, for other repositories: its own files are named without paths.
 
-    Below the first such name stands where they lie, if their ``root`` is known.
+    A line below the first such name says where they are, if their ``root`` is known.
     """
     first = _OWN_FILES.search(text)
     if first is not None and root is not None:

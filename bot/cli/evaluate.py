@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from bot.report.evaluation import EvaluateOutput
 
 FILE = click.Path(path_type=Path, dir_okay=False)
-_PLACES = 10  # of queries without a prediction, that a message names
+_PLACES = 10  # the most queries without a prediction that a message names
 
 
 def _source_options(function: Command) -> Command:
-    """Where labels and predictions come from."""
+    """Options for the sources of labels and predictions."""
     for option in (
         click.option(
             "--against",
@@ -58,7 +58,7 @@ def _source_options(function: Command) -> Command:
 
 
 def _measure_options(function: Command) -> Command:
-    """How measures are found and shown."""
+    """Options for computing and showing measures."""
     for option in (
         click.option(
             "--bins",
@@ -137,7 +137,7 @@ def command(
     )
     specification = sources.agent_specification(agent, platform)
 
-    # Everything that people wrote is read before a classifier is asked.
+    # Read everything that people wrote before a classifier is asked.
     queries = sources.labelled_queries((*labels, *more), ledger, repo, platform, vocabulary)
     ours = None if predictions is None else sources.load_predictions(predictions, specification)
     theirs, other = None, None
@@ -164,7 +164,7 @@ def command(
 
 
 def _refuse_incomplete(queries: Sequence[LabelledQuery], output: EvaluateOutput, asked: Sequence[Predicted]) -> None:
-    """Raise what kept a classifier from going on, or that queries were left out, and of each why if that is known."""
+    """Raise what stopped a classifier, or that queries were left out, each with the reason if that is known."""
     for each in asked:
         if each.stopped is not None:
             raise each.stopped
@@ -198,9 +198,10 @@ def _measure(
     sampling: Sampling,
     bins: int,
 ) -> EvaluateOutput:
-    """The measures over the ``queries`` that all have predicted; ``name`` is what people called the other classifier.
+    """The measures over the ``queries`` that all classifiers have predicted; ``name`` is the user's name of the other
+    one.
 
-    Where there are none, raises what stopped a classifier, or else :class:`IncompleteError`.
+    If there are none, raises what stopped a classifier, or else :class:`IncompleteError`.
     """
     from bot.evaluation.measures import compare, evaluate, lay_out
     from bot.evaluation.predictions import unpredicted

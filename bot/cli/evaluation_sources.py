@@ -1,4 +1,4 @@
-"""Where ``incumbent evaluate`` has its labels and predictions from: files, the ledger, and classifiers."""
+"""The labels and predictions of ``incumbent evaluate``: from files, the ledger, and classifiers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ LABELS_FOLDER = "labels"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
-    """Predictions; ``shortfalls`` says by a query's key why it has none, ``stopped`` what kept the classifier from
-    going on, if anything did, and ``usage`` what it has cost.
+    """Predictions by query key.
+
+    ``shortfalls`` says why a query has none, ``stopped`` what stopped the classifier, if anything did, and ``usage``
+    what it cost.
     """
 
     predictions: Predictions
@@ -52,7 +54,7 @@ class Predicted:
 
 
 def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
-    """``--name NAME=CAPABILITY`` as a mapping; raises :class:`UsageError` for what says something else."""
+    """``--name NAME=CAPABILITY`` as a mapping; raises :class:`UsageError` for any other form."""
     meanings: dict[str, str] = {}
     for item in given:
         name, equals, meaning = (part.strip() for part in item.partition("="))
@@ -68,7 +70,7 @@ def read_meanings(given: Sequence[str], taxonomy: Taxonomy) -> dict[str, str]:
 
 
 def agent_specification(folder: Path | None, platform: Platform) -> Specification:
-    """The specification of the agent in ``folder``; without one, one that says nothing."""
+    """The specification of the agent in ``folder``; without a folder, an empty one."""
     if folder is None:
         return UNDECLARED
     return read_specification(WorkingTree(folder, folder.as_posix()), platform.config.limits)
@@ -88,7 +90,7 @@ def label_files(given: Sequence[Path], repo: Path, ledger: bool) -> tuple[Path, 
 def read_label_files(
     files: Sequence[Path], vocabulary: LabelVocabulary, platform: Platform
 ) -> tuple[LabelledQuery, ...]:
-    """The labelled queries of ``files``; all their faults at once as :class:`InputError`."""
+    """The labelled queries of ``files``; raises one :class:`InputError` with all their faults."""
     contents: dict[str, bytes] = {}
     problems: list[Problem] = []
     for path in files:
@@ -106,7 +108,7 @@ def read_label_files(
 
 
 def read_label_file(path: Path) -> bytes:
-    """The file at ``path``, which people named: it may be a link or a pipe, but not without end."""
+    """The content of the file at ``path``, which people named: a link or a pipe is allowed, an endless one is not."""
     try:
         with path.open("rb") as stream:
             content = stream.read(REVIEWED_FILES.file_bytes + 1)
@@ -120,7 +122,7 @@ def read_label_file(path: Path) -> bytes:
 
 
 def read_corrections(repo: Path, platform: Platform, vocabulary: LabelVocabulary) -> CorrectedQueries:
-    """What people corrected, by hand and by the local clone's ledger, joined with the texts that are at hand."""
+    """People's corrections, from files and the local clone's ledger, joined with the texts in the working tree."""
     texts = load_corrections(WorkingTree(repo), platform.taxonomy)
     recorded: Corrections = {}
     with ExitStack() as stack:
@@ -130,7 +132,7 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: LabelVocabulary
                 raise UsageError(found)
         else:
             record = load_recorded(found.snapshot) or CorrectionRecord()
-            # Corrections do not say of which version they are.
+            # Corrections do not record a version.
             named = {name for tags in record.texts.values() for name in tags}
             recorded = corrections_in(record, lineage(platform.taxonomy, named, found.former_taxonomies))
     said = merged(platform.taxonomy, [by_hand(texts), recorded])
@@ -146,7 +148,7 @@ def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
         try:
             eval_sets = read_eval_sets(WorkingTree(repo / folder, folder), platform.config.limits)
         except InputError:
-            # `incumbent validate` tells what is wrong with it; the texts of the others are of use all the same.
+            # `incumbent validate` reports the faults of this one; the texts of the others are still useful.
             continue
         found += [query.turns for eval_set in eval_sets for query in eval_set.queries]
     return {text_key(turns): turns for turns in found}
@@ -155,7 +157,7 @@ def _texts(repo: Path, platform: Platform) -> dict[str, tuple[str, ...]]:
 def labelled_queries(
     files: Sequence[Path], ledger: bool, repo: Path, platform: Platform, vocabulary: LabelVocabulary
 ) -> tuple[LabelledQuery, ...]:
-    """The labels of all sources in one; raises :class:`InputError` where there are none."""
+    """The labels of all sources in one; raises :class:`InputError` if there are none."""
     queries = read_label_files(label_files(files, repo, ledger), vocabulary, platform)
     if ledger:
         found = read_corrections(repo, platform, vocabulary)
@@ -182,13 +184,12 @@ def ask(
     *,
     names: bool,
 ) -> Predicted:
-    """What the classifier that ``settings`` name says of ``queries``; says on standard error what it has cost.
+    """The predictions for ``queries`` of the classifier in ``settings``; reports its cost on standard error.
 
-    ``names``: names of people are masked too before a query is sent.
-
-    Raises what stopped the classifier where it has predicted nothing by then.
+    ``names``: people's names are masked, too, before a query is sent.  Raises what stopped the classifier if it has
+    predicted nothing by then.
     """
-    # Imported here: predictions that were kept need none of it, and it is slow to load.
+    # Imported here: saved predictions need none of it, and it is slow to load.
     from bot.classifier.backends import make_backend
 
     backend = make_backend(settings, vocabulary.taxonomy, stages=progress_bar, names=names)
@@ -207,7 +208,7 @@ def ask(
 
 
 def load_predictions(path: Path, specification: Specification) -> Predicted:
-    """Predictions saved before; :class:`UsageError` for those of another agent."""
+    """Predictions saved earlier; raises :class:`UsageError` for those of another agent."""
     found = validate(Predictions, parse_json(read_label_file(path), path.as_posix(), REVIEWED_FILES))
     if found.specification != specification.digest:
         raise UsageError(f"{path} holds predictions for another agent: give the same --agent as then")
@@ -215,7 +216,7 @@ def load_predictions(path: Path, specification: Specification) -> Predicted:
 
 
 def write_files(files: Mapping[Path, str]) -> None:
-    """Write ``files``, whose folders are made; raises :class:`OutsideError` where the file system refuses."""
+    """Write ``files`` and create their folders; raises :class:`OutsideError` if the file system refuses."""
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

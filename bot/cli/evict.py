@@ -66,7 +66,7 @@ def command(
     why = reason_given(reason)
     gone = platform.regression_set.tombstones.get(id)
     if gone is not None and gone.evicted.reason == why:
-        # A run that was stopped before it could say what it did is run again.
+        # A run that was stopped before it could report its result is run again.
         _tell(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
         return
     refuse_evicted(id, platform)
@@ -121,7 +121,7 @@ def _loss(id: str, platform: Platform, behind: set[str]) -> str:
 
 
 def refuse_evicted(id: str, platform: Platform) -> None:
-    """Raise :class:`InputError` where the entry ``id`` was evicted: when, why, and how it comes back."""
+    """Raise :class:`InputError` if the entry ``id`` was evicted: when, why, and how to restore it."""
     gone = platform.regression_set.tombstones.get(id)
     if gone is not None:
         message = f"it is gone already: {evicted_when(gone.evicted, PlainVoice(platform.taxonomy))}"

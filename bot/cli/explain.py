@@ -1,4 +1,4 @@
-"""``incumbent explain``: why a verdict is what it is, and what would turn it; writes nothing."""
+"""``incumbent explain``: the reasons of a verdict, and the smallest changes that would change it; writes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``incumbent export``: the regression set in the form that another tool's runner reads."""
+"""``incumbent export``: the regression set in the format of another tool's runner."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def command(
     if as_json:
         print_json(ExportOutput.of(export, target, [place.as_posix() for place in files], dry_run=dry_run))
     elif output is None and not dry_run:
-        # Bytes: the encoding of a terminal is none of a file's.
+        # Bytes: a file's encoding must not depend on the terminal's.
         click.echo("".join(files.values()).encode(), nl=False)
     if strict and export.left_out:
         raise IncompleteError(f"not ready to run there and left out: {len(export.left_out)}")
 
 
 def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:
-    """The entries that the options ask for; raises :class:`InputError` if there are none."""
+    """The entries that the options select; raises :class:`InputError` if there are none."""
     entries = platform.regression_set.entries.values()
     known = tuple(sorted({entry.source.customer for entry in entries if entry.source is not None}))
     for name in capabilities:
@@ -113,7 +113,7 @@ def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[
 
 
 def _places(files: Mapping[str, str], output: str | None, *, wanted: bool) -> dict[Path, str]:
-    """Where each file goes: one goes to ``output`` itself, unless that is a folder or is written as one."""
+    """The path of each file: a single one is written to ``output`` itself, unless that is a folder or ends like one."""
     if output is None:
         if wanted and len(files) > 1:
             raise UsageError(f"there are several files ({', '.join(files)}): say with --output which folder they go to")
@@ -138,7 +138,9 @@ def _name_others(files: Mapping[Path, str]) -> None:
 
 
 def _others(files: Mapping[Path, str]) -> list[Path]:
-    """Files beside the written ones that look like parts of the same export, such as one of more files."""
+    """Files beside the written ones that look like parts of the same export, such as those of an earlier,
+    larger one.
+    """
     stems = {(place.stem.partition("-")[0], place.suffix) for place in files}
     return [
         place
@@ -150,7 +152,7 @@ def _others(files: Mapping[Path, str]) -> list[Path]:
 
 
 def _tell(export: Export, target: str) -> None:
-    """What was exported and what was not, on standard error: standard output may be the export."""
+    """Report on standard error what was exported and what was not: standard output may be the export."""
     for remark in export.left_out:
         say(f"left out: {remark.id}: {remark.message}", err=True)
     for remark in export.written.remarks:

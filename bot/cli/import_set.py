@@ -148,7 +148,7 @@ def command(
 
 
 def _corrections(item: ImportItem, platform: Platform) -> dict[str, bool]:
-    """What curators corrected of the text of ``item``; where it stays the same, what its entry says of that too."""
+    """The curators' corrections of the text of ``item``; if the text is unchanged, those in its entry, too."""
     before, turns = item.before, item.query.turns
     own = {} if before is None or text_key(before.turns) != text_key(turns) else before.classified.corrected
     return overlaid(platform.taxonomy, own, values_of(platform.corrections_of(turns)))
@@ -157,9 +157,9 @@ def _corrections(item: ImportItem, platform: Platform) -> dict[str, bool]:
 def _classify(
     items: Sequence[ImportItem], platform: Platform, backend: Backend, wait: bool
 ) -> Mapping[str, Classification]:
-    """What the items exercise that were not classified yet, by entry; raises rather than leave some out of the set.
+    """The classifications of items that have none yet, by entry; raises rather than leave some out of the set.
 
-    ``wait``: for answers of batches, if they are asked in batches.
+    ``wait``: wait for answers of batches, if they are asked in batches.
     """
     try:
         result, pending = through_batches(backend, lambda: _asked(items, platform, backend), wait, tell_of_batches)
@@ -170,7 +170,7 @@ def _classify(
 
 
 def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) -> ClassifierResult:
-    """What the classifier says of the items, agent by agent, until something stops it."""
+    """The classifier's result for the items, agent by agent, until something stops it."""
     waiting = [item for item in items if item.classify]
     show = progress_bar("classifying")
     found: list[Classification] = []
@@ -197,7 +197,7 @@ def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) ->
 
 
 def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, Columns | None]:
-    """``--format`` and ``--column`` as ``formats.yaml`` would have them; raises :class:`UsageError`."""
+    """``--format`` and ``--column`` in the form of ``formats.yaml``; raises :class:`UsageError`."""
     names = [reader.name for reader in readers()]
     if form is not None and form not in names:
         raise UsageError(
@@ -217,7 +217,7 @@ def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, 
 
 
 def _declared(path: Path, said: tuple[str | None, Columns | None]) -> DeclaredFile | None:
-    """What the command line says of the file at ``path``; columns alone say that it is a plain one."""
+    """The declaration of the command line for the file at ``path``; columns alone mean a plain file."""
     form, columns = said
     if form is None and columns is not None:
         plain = [reader.name for reader in readers() if reader.plain and path.name.lower().endswith(reader.endings)]
@@ -236,7 +236,7 @@ def _parts(
     said: tuple[str | None, Columns | None],
     limits: Limits,
 ) -> tuple[list[Part], list[Problem]]:
-    """The arguments as parts of an import, each once, and remarks on where no agent was found."""
+    """The arguments as parts of an import, each once, and remarks where no agent was found."""
     notes: list[Problem] = []
     agents: dict[Path, ImportedAgent] = {}
 
@@ -292,7 +292,7 @@ def _parts(
 
 
 def _end_of(folder: Path, others: Collection[Path]) -> str:
-    """The end of the path of ``folder`` that none of the ``others`` has: entries record no paths of a machine."""
+    """The end of the path of ``folder`` that none of the ``others`` has: entries record no machine's paths."""
     for size in range(1, len(folder.parts)):
         end = folder.parts[-size:]
         if all(other.parts[-size:] != end for other in others if other != folder):
@@ -301,7 +301,7 @@ def _end_of(folder: Path, others: Collection[Path]) -> str:
 
 
 def _label(repo: Path, folder: Path) -> tuple[str, bool]:
-    """How ``folder`` is called in messages, and whether it lies in the repository, from whose top it is named then."""
+    """The name of ``folder`` in messages, and whether it is in the repository; then the name begins at its top."""
     resolved, top = folder.resolve(), repo.resolve()
     inside = resolved.is_relative_to(top)
     label = (resolved.relative_to(top) if inside else folder).as_posix()
@@ -309,7 +309,7 @@ def _label(repo: Path, folder: Path) -> tuple[str, bool]:
 
 
 def _may_hold_agent(repo: Path, folder: Path, most: int) -> bool:
-    """Whether ``folder`` may be an agent's: it is no folder of everything, as a home or the repository is."""
+    """Whether ``folder`` may be an agent's; a home folder or the repository itself contains too much."""
     if repo.resolve().is_relative_to(folder.resolve()):
         return False
     files = (name for _, _, names in os.walk(folder) for name in names)

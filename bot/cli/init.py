@@ -23,7 +23,7 @@ from bot.taxonomy.loading import TAXONOMY_FILE
 
 WORKFLOW = ".github/workflows/incumbent.yml"
 _MACHINES = "ubuntu-latest"
-# GitHub Enterprise Server has the older store of artifacts, which the newer actions do not support.
+# GitHub Enterprise Server has the older artifact store, which the newer actions do not support.
 _ENTERPRISE_SERVER = {
     "actions/upload-artifact": "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2",
     "actions/download-artifact": "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0",
@@ -92,7 +92,7 @@ def command(
     if present is None and owners is not None:
         planned[CODEOWNERS[0]] = "\n".join([*block, ""])
     missing = {path: text for path, text in planned.items() if not _there(repo / path)}
-    # A taxonomy that is there has exemplars of its own; empty folders are what is left of a run that was killed.
+    # An existing taxonomy has exemplars of its own; a run that was killed leaves only empty folders.
     new = TAXONOMY_FILE in missing and not any(not path.is_dir() for path in _below(repo / EXEMPLARS_FOLDER))
     exemplars = {f"{EXEMPLARS_FOLDER}/{path}": text for path, text in exemplar_files().items()} if new else {}
     if not dry_run:
@@ -121,7 +121,7 @@ def command(
 
 
 def _planned(action: str | None, enterprise_server: bool, runner: str | None) -> dict[str, str]:
-    """What a platform repository has, by path; what it says of the product's own files leads to where they lie."""
+    """The files of a platform repository, by path; mentions of the product's own files link to where they are."""
     root = product_files(action, os.environ)
     planned = {
         TAXONOMY_FILE: without_own_paths(setup_file("taxonomy.yaml"), root),
@@ -136,7 +136,7 @@ def _planned(action: str | None, enterprise_server: bool, runner: str | None) ->
 
 
 def _placed(workflow: str, enterprise_server: bool, runner: str | None) -> str:
-    """``workflow`` for the machines of ``runner``, and for a server that lacks what github.com has."""
+    """``workflow`` for the machines of ``runner``, and for a server that lacks features of github.com."""
     if enterprise_server:
         for newer, older in _ENTERPRISE_SERVER.items():
             workflow = re.sub(rf"{re.escape(newer)}@\S+ # \S+", older, workflow)

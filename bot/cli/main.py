@@ -20,8 +20,8 @@ import click
 from bot.errors import IncumbentError, InputError, OutsideError
 from bot.files.interrupts import is_stop, orderly_stops
 
-# name: (one line for --help). The module is bot.cli.<name> unless _MODULES says otherwise, the command in it is called
-# `command`; modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
+# name: (one line for --help).  The module is bot.cli.<name> unless _MODULES names another; its command is called
+# `command`.  Modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
 COMMANDS = {
     "init": "Make a repository a platform repository.",
     "import": "Import a team's present regression set, and show what the rules would decide.",
@@ -59,13 +59,13 @@ COMMANDS = {
 }
 
 
-# No module can be called like a word of the language, and none should be like a function that everybody uses.
+# A module cannot have the name of a keyword, and should not have that of a common built-in function.
 _MODULES = {"config": "config_values", "import": "import_set", "list": "list_entries", "show": "show_entry"}
 
-# Nearly all that a command loads stays until its end: looking through it again and again takes a tenth of its time.
+# Most objects that a command loads live until its end: collecting garbage among them takes a tenth of its time.
 _NEW_OBJECTS = 50_000
 
-# What writing to a full disk, a closed or a broken output ends with.
+# Errors of writing to a full disk, or to a closed or broken output.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
 
 
@@ -100,7 +100,7 @@ class _LazyGroup(click.Group):
 
 
 def _glossary() -> str:
-    """Where the glossary is read: its address, if the release has one (``dev/project_urls.py``)."""
+    """The glossary's address, if the release has one (``dev/project_urls.py``)."""
     try:
         addresses = metadata.metadata("incumbent").get_all("Project-URL") or ()
     except metadata.PackageNotFoundError:
@@ -143,7 +143,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None, stopped: Callable[[], int]) -> int:
     try:
-        # Not click's own `main`, which takes a reader that went away for a fault.
+        # Not click's own `main`, which treats a closed output as a fault.
         with incumbent.make_context("incumbent", list(sys.argv[1:] if arguments is None else arguments)) as context:
             code = incumbent.invoke(context)
         _flush()
@@ -185,7 +185,7 @@ def _interrupted(state: str) -> None:
 
 
 def _write_what_can_be_written() -> None:
-    """A terminal whose encoding lacks a sign gets an escape for it, and a closed one is as good as none."""
+    """Escape signs that a terminal's encoding lacks, and ignore a closed output."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -195,7 +195,7 @@ def _write_what_can_be_written() -> None:
 
 
 def _complain(text: str) -> None:
-    """``text`` on standard error; nothing in it moves a cursor, or is a command to the runner of a job."""
+    """Write ``text`` to standard error, escaped so that it moves no cursor and is no command to a job's runner."""
     from bot.report.escaping import printable, unlogged
 
     click.echo(unlogged(text) if os.environ.get("GITHUB_ACTIONS") else printable(text), err=True)
@@ -217,7 +217,7 @@ def _finish(code: int) -> int:
 
 
 def _reader_gone() -> int:
-    """The reader of our output went away, for example ``| head``; that is not an error."""
+    """The exit code if the reader of the output went away, for example ``| head``; that is no error."""
     _discard_output()
     return 0
 
@@ -227,7 +227,7 @@ def _null() -> TextIO:
 
 
 def _discard_output() -> None:
-    # The interpreter flushes once more at its end, and would complain.
+    # The interpreter flushes once more at its end, and would report an error.
     sys.stdout = _null()
 
 

@@ -51,7 +51,7 @@ def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, co
     if http:
         serve_http(server, host, port, lambda address: click.echo(f"serving {address}; Ctrl-C ends", err=True))
     else:
-        # A process may be started without any of its streams.
+        # A process may be started without any of its standard streams.
         if sys.stdin is None or sys.stdout is None:
             raise UsageError("standard input or output is closed: there a client speaks; or serve over --http")
         if sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""``incumbent migrate``: set, config and labels follow the taxonomy's declared renames and splits."""
+"""``incumbent migrate``: applies the taxonomy's declared renames and splits to set, config and labels."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def command(
 
 
 def _label_files(given: Sequence[Path], repo: Path) -> list[Path]:
-    """The label files ``given``, or else those in the folder ``labels/``; there may be none."""
+    """The label files ``given``, or else those in the folder ``labels/``, if any."""
     if given:
         return list(given)
     found = sorted((repo / LABELS_FOLDER).glob("*"))
@@ -84,7 +84,7 @@ def _label_files(given: Sequence[Path], repo: Path) -> list[Path]:
 
 
 def _path(file: Path, repo: Path) -> str:
-    """Where ``file`` is written: below ``repo``, or else by its whole path."""
+    """The path under which ``file`` is written: relative to ``repo``, or else absolute."""
     target, root = file.resolve(), repo.resolve()
     return (target.relative_to(root) if target.is_relative_to(root) else target).as_posix()
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the few steps that all of them begin with."""
+"""Options that several commands share, and the first steps of all of them."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _REDRAWN: Final = 0.1
 _LINES: Final = 10.0
-"""Seconds between two states of a progress that are shown: on a terminal, and as lines."""
+"""Seconds between two progress updates: on a terminal, and as lines."""
 _DECIDING: Final = frozenset({"config", "regression_set", "taxonomy"})
-"""Folders on whose files each change of the set depends; a conflict elsewhere is no matter of it."""
+"""The folders whose files affect a change of the set; a merge conflict elsewhere does not matter."""
 
 
 def _with_files(_: click.Context, __: click.Parameter, value: Path) -> Path:
-    """A folder of files; a bare repository has none, and its own file `config` where a folder is looked for."""
+    """A folder with a working tree; a bare repository has none, and its own file `config` where a folder is
+    expected.
+    """
     refuse_bare(value)
     return value
 
 
 def repository_options(function: Command) -> Command:
-    """``--repo`` and ``--config``: which platform repository, and which of its configs."""
+    """``--repo`` and ``--config``: the platform repository, and its config file."""
     function = click.option(
         "--config",
         "config_path",
@@ -65,7 +67,7 @@ def repository_options(function: Command) -> Command:
 
 
 def folder_name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """The name of a customer or an agent, as the folders of ``eval_sets/`` could be called."""
+    """The name of a customer or an agent, if it is valid as a folder of ``eval_sets/``."""
     if value is None or (value.strip() and value.isprintable() and "/" not in value and value not in (".", "..")):
         return value
     raise UsageError(f"{parameter.opts[0]}: {value!r} could name no folder of eval_sets/; write a name without slashes")
@@ -93,7 +95,7 @@ def submission_options(function: Command) -> Command:
 
 
 def moment(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """A time in UTC to the second, from any that ISO 8601 knows."""
+    """A time in UTC to the second, from any form of ISO 8601."""
     try:
         return None if value is None else utc(value)
     except ValueError as error:
@@ -106,8 +108,8 @@ at_option = click.option(
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
-    """When and by whom a command acts; where git does not say when, ``--at`` may."""
-    # Few commands act, and the pipeline is slow to load.
+    """When and by whom a command acts; ``--at`` gives the time if git does not."""
+    # Few commands change the set, and the pipeline is slow to load.
     from bot.pipeline.workspace import occasion as at_hand
 
     try:
@@ -117,7 +119,7 @@ def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
 
 
 def whole_text(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what no file can hold: bytes of the command line that are not in the locale's encoding."""
+    """Refuse text that no file can contain: bytes of the command line that are not in the locale's encoding."""
     if value is not None and value != value.encode("utf-8", "replace").decode("utf-8"):
         raise click.BadParameter("is not in the encoding of this terminal; write it in UTF-8")
     return value
@@ -151,12 +153,12 @@ def batch_options(function: Command) -> Command:
 
 
 def tell_of_batches(text: str) -> None:
-    """Say on standard error how batches stand."""
+    """Report the state of batches on standard error."""
     say(f"note: {text}", err=True)
 
 
 def admit_command(folder: Path, customer: str | None, agent: str | None, repo: Path, config_path: str) -> str:
-    """The command, for a shell, that admits from the eval set in ``folder`` as it was given to another one."""
+    """The shell command that admits from the eval set in ``folder``, with the same options as this one."""
     words = ["incumbent", "admit", str(folder)]
     options = (("--customer", customer), ("--agent", agent), ("--repo", str(repo)), ("--config", config_path))
     for name, value in options:
@@ -167,7 +169,7 @@ def admit_command(folder: Path, customer: str | None, agent: str | None, repo: P
 
 @contextmanager
 def curating(*roots: Path) -> Iterator[None]:
-    """Hold each of ``roots`` (:func:`sole_curator`); an interrupt reports whether files were changed."""
+    """Lock each of ``roots`` (:func:`sole_curator`); an interrupt reports whether files were changed."""
     try:
         with ExitStack() as held:
             for root in roots:
@@ -178,7 +180,7 @@ def curating(*roots: Path) -> Iterator[None]:
     except BaseException as error:
         if not is_stop(error):
             raise
-        # A change that failed says itself what holds.
+        # A failed change reports the resulting state itself.
         failure = error.args[0] if isinstance(error, KeyboardInterrupt) and error.args else None
         raise KeyboardInterrupt(failure or _what_holds(roots)) from None
 
@@ -190,7 +192,7 @@ def _what_holds(roots: Sequence[Path]) -> str:
 
 
 def one_at_a_time(function: Command) -> Command:
-    """For commands that change the regression set: no other one may between their reading and their writing."""
+    """For commands that change the regression set: no other one may run between their reading and their writing."""
 
     @wraps(function)
     def alone(*, repo: Path, dry_run: bool, **rest: Any) -> Any:
@@ -204,7 +206,7 @@ def one_at_a_time(function: Command) -> Command:
 
 
 def _refuse_conflicts(repo: Path) -> None:
-    """Raise :class:`InputError` where a merge under way left conflicts in what the set is made of."""
+    """Raise :class:`InputError` if an unfinished merge left conflicts in the files of the set."""
     problems = [
         Problem(
             path,
@@ -220,7 +222,7 @@ def _refuse_conflicts(repo: Path) -> None:
 
 
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
-    """Say on standard error what asking models has cost in all; nothing where nothing costs."""
+    """Report the total cost of asking models on standard error; nothing if there is none."""
     from bot.report.verdict_text import told
 
     usage = total([*(backend.usage for backend in backends), besides])
@@ -229,7 +231,7 @@ def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
 
 
 def warn_of_lag(lags: Sequence[StaleEntry]) -> None:
-    """Say on standard error which entries lag behind, where that stops nothing."""
+    """Warn of stale entries on standard error, for commands that go on nevertheless."""
     for lag in lags:
         say(f"warning: {lag.id} is stale ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
 
@@ -240,7 +242,7 @@ def progress_bar(label: str) -> Progress:
 
 
 def progress_lines(label: str) -> Progress:
-    """The same for work that takes long: where standard error is no terminal, a line now and then."""
+    """The same for long work: if standard error is no terminal, a line now and then."""
     is_terminal = sys.stderr.isatty()
     pace = Pace(label, _REDRAWN if is_terminal else _LINES, time.monotonic)
     width = 0
@@ -251,7 +253,7 @@ def progress_lines(label: str) -> Progress:
         if line is None:
             return
         ends = not is_terminal or 0 < total == done
-        # What cannot be shown is no reason to end the work.
+        # A failure to show progress is no reason to end the work.
         with suppress(OSError):
             click.echo(f"\r{line.ljust(width)}" if is_terminal else line, nl=ends, err=True)
         width = 0 if ends else len(line)
@@ -265,12 +267,12 @@ def print_json(model: BaseModel) -> None:
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print ``text``, in which what files say moves no cursor."""
+    """Print ``text``, escaped so that text from files moves no cursor."""
     click.echo(printable(text), err=err)
 
 
 def show_problems(problems: tuple[Problem, ...]) -> None:
-    """Faults of the input on standard error, for commands that went on with the rest."""
+    """Report faults of the input on standard error, for commands that went on with the rest."""
     if problems:
         count = len(problems)
         say(f"error: {count} {'fault' if count == 1 else 'faults'} in the input; the rest was read", err=True)
@@ -287,7 +289,7 @@ def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumben
 
 
 def reason_given(value: str) -> str:
-    """A ``--reason`` as it is kept, without keys and what the open platform calls personal data.
+    """A ``--reason`` as it is stored, without keys and what the open platform calls personal data.
 
     Raises :class:`UsageError` for a blank one.
     """

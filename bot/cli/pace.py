@@ -1,4 +1,4 @@
-"""How far long work is, how fast it goes and how long it still takes, in words (pure)."""
+"""Progress of long work in words: how much is done, the rate and the time left (pure)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
 _FIRST: Final = 1.0
-"""Seconds before which a rate would say little."""
+"""Seconds after which a rate is meaningful."""
 
 
 class Pace:
-    """The progress of a step as lines, no two of them within ``every`` seconds of ``clock``, but the last."""
+    """The progress of a step as lines, at most one in ``every`` seconds of ``clock``, except the last."""
 
     def __init__(self, label: str, every: float, clock: Callable[[], float]) -> None:
         self._label = label
@@ -22,7 +22,7 @@ class Pace:
         self._shown = 0.0
 
     def line(self, done: int, total: int) -> str | None:
-        """What to show now that so many are done, if anything; what the first call says was done before."""
+        """The line to show for this progress, if any; the first call gives what was done before."""
         now = self._clock()
         if self._begun is None:
             self._begun = now, done
@@ -36,8 +36,8 @@ class Pace:
 def words(label: str, done: int, total: int, begun: int, seconds: float) -> str:
     """A line such as ``rows read 5,000/20,000 (1,000/s, 15 s left)``.
 
-    ``total`` is 0 if unknown.  ``begun`` were done before, ``seconds`` ago: they are no part of the rate,
-    which is left out while it would say little.
+    ``total`` is 0 if unknown.  The step started ``seconds`` ago with ``begun`` done, which do not count for the rate.
+    The rate is left out while it would not be meaningful.
     """
     counted = f"{label} {done:,}/{total:,}" if total else f"{label} {done:,}"
     made = done - begun

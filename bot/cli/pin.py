@@ -1,4 +1,4 @@
-"""``incumbent pin``: a person keeps an entry, whatever becomes redundant."""
+"""``incumbent pin``: a person keeps an entry, even if it becomes redundant."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(id: str, reason: str, dry_run: bool, repo: Path, config_path: str, a
 
 
 def set_pin(id: str, reason: str | None, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Pin the entry ``id``, in the set or waiting for a slot, for this ``reason``; without one take the pin out."""
+    """Pin the entry ``id``, in the set or on the waitlist, for this ``reason``; without a reason, unpin it."""
     platform = open_platform(repo, config_path)
     pin = None if reason is None else reason_given(reason)
     known = platform.regression_set

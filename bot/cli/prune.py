@@ -1,4 +1,4 @@
-"""``incumbent prune``: which entries could go."""
+"""``incumbent prune``: which entries could be evicted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``incumbent reclassify``: the regression set follows a change of classifier or taxonomy."""
+"""``incumbent reclassify``: updates the regression set after a change of classifier or taxonomy."""
 
 from __future__ import annotations
 

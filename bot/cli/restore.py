@@ -1,4 +1,4 @@
-"""``incumbent restore``: an evicted entry comes back."""
+"""``incumbent restore``: restores an evicted entry."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool)
     platform = open_platform(repo, config_path)
     known = platform.regression_set
     if id not in known.tombstones and (id in known.entries or id in known.waiting):
-        # A run that was stopped before it could say what it did is run again.
+        # A run that was stopped before it could report its result is run again.
         if as_json:
             print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=()), dry_run=dry_run))
         else:

@@ -1,4 +1,4 @@
-"""``incumbent scan``: personal data and secrets that are in the repository already, and how to get them out."""
+"""``incumbent scan``: personal data and secrets that are already in the repository, and how to remove them."""
 
 from __future__ import annotations
 

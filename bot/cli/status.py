@@ -1,4 +1,4 @@
-"""``incumbent status``: what the regression set holds."""
+"""``incumbent status``: the contents of the regression set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The taxonomy of the working tree against that of a commit: what to expect of what it adds or changes."""
+"""Compares the taxonomy of the working tree with that of a commit: what to expect of added and changed capabilities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.taxonomy.model import Taxonomy
 
 
 def taxonomy_at(repo: Path, name: str) -> tuple[str, Taxonomy]:
-    """The commit that ``name`` means, and the taxonomy of the platform repository in ``repo`` as it has it."""
+    """The commit that ``name`` means, and its taxonomy of the platform repository in ``repo``."""
     top = read_top(repo)
     if top is None:
         raise UsageError(f"{repo} is not inside a git repository, so there is no taxonomy to compare with")
@@ -45,7 +45,7 @@ def appraised(
 ) -> tuple[CapabilityImpact, ...]:
     """What to expect of the capabilities that ``platform``, the working tree at ``repo``, adds to ``old`` or changes.
 
-    A model that costs is not asked.
+    A model that costs money is not asked.
     """
     new, settings = platform.taxonomy, platform.config.appraisal
     found = appraise(old, new, settings)

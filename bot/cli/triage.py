@@ -172,7 +172,7 @@ def command(
 
 
 def _refuse_nested(out: Path, work: Path, given: Sequence[Path]) -> None:
-    """Raise :class:`UsageError` where ``out`` and ``work`` are one in the other, or hold what is ``given``."""
+    """Raise :class:`UsageError` if one of ``out`` and ``work`` is inside the other, or contains what is ``given``."""
     places = out.resolve(), work.resolve()
     if places[0].is_relative_to(places[1]) or places[1].is_relative_to(places[0]):
         raise UsageError(f"{out} and {work} must not be one in the other; name another folder with --work")
@@ -185,7 +185,7 @@ def _refuse_nested(out: Path, work: Path, given: Sequence[Path]) -> None:
 def _packages(
     platform: Platform, agent_folder: Path | None, agents_folder: Path | None, customer: str | None
 ) -> dict[str, Package]:
-    """The agents by the names that rows have for them: ``customer/agent``, or the name alone where it is one's only."""
+    """The agents by their names in rows: ``customer/agent``, or the agent's name alone if that is unique."""
     if agent_folder is not None:
         package = _package(platform, agent_folder, customer)
         return {package.submission.agent: package}

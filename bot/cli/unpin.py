@@ -1,4 +1,4 @@
-"""``incumbent unpin``: takes a person's pin out."""
+"""``incumbent unpin``: removes a person's pin."""
 
 from __future__ import annotations
 

@@ -135,12 +135,12 @@ def _changed(repo: Path, base: str) -> frozenset[str]:
 
 
 def _folders_of(paths: Iterable[str]) -> frozenset[str]:
-    """The folders of agents that ``paths`` lie in; one whose last file went is not there to be read."""
+    """The agent folders of ``paths``; a folder whose last file was removed no longer exists and cannot be read."""
     return frozenset("/".join(path.split("/")[:3]) for path in paths)
 
 
 def _processors() -> int:
-    """How many cores this process may use, where the system tells; else how many there are."""
+    """The number of cores that this process may use, if the system reports it; else the number there are."""
     if sys.platform != "linux":
         return os.cpu_count() or 1
     return len(os.sched_getaffinity(0))

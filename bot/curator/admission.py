@@ -14,13 +14,13 @@ from bot.curator.roles import derive_roles
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, ScoredQuery
 
-# A moment after every other: what a swap would admit comes last among equals.
+# Later than any time stamp: among equals, the entry that a swap would admit comes last.
 _LAST = "~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionPlan:
-    """What becomes of every verdict of a cycle, each in the cycle's order; nothing is dropped."""
+    """What becomes of every verdict of a cycle, each list in the cycle's order; no verdict is dropped."""
 
     admitted: tuple[Verdict, ...]
     waiting_for_slot: tuple[Verdict, ...]
@@ -35,11 +35,11 @@ def plan_admissions(
     updates: Collection[str] = (),
     accepted: Collection[str] = (),
 ) -> AdmissionPlan:
-    """Direct admissions enter while the set is below its ceiling; past it they wait, in the same order.
+    """Admit directly while the set is below its ceiling; later admissions go to the waitlist, in the same order.
 
-    ``size`` is |R| before the cycle; an imported set may be above ``ceiling`` already, and then nothing enters.
-    ``updates`` are queries whose own entry they would take over, so that they need no slot; what a person ``accepted``
-    is admitted like a direct admission, whatever its verdict.
+    ``size`` is |R| before the cycle.  An imported set may already be above ``ceiling``; then nothing enters.
+    ``updates`` are queries that replace their own entry, so that they need no slot.  Queries that a person ``accepted``
+    are admitted like direct admissions, whatever their verdict.
     """
     direct = [verdict for verdict in verdicts if verdict.admitted or verdict.id in accepted]
     entering = slot_holders([verdict.id for verdict in direct], ceiling - size, updates)
@@ -56,7 +56,9 @@ def plan_admissions(
 
 
 def slot_holders(ids: Sequence[str], free: int, updates: Collection[str]) -> frozenset[str]:
-    """Those of ``ids`` (first come, first served) that get one of ``free`` slots or, as ``updates``, need none."""
+    """Those of ``ids`` (first come, first served) that get one of ``free`` slots, or need none because they are
+    ``updates``.
+    """
     claimants = [id for id in ids if id not in updates]
     return frozenset(claimants[: max(0, free)]).union(id for id in ids if id in updates)
 
@@ -87,10 +89,11 @@ def suggest_swaps(
     config: Curation,
     lagging: Collection[str] = (),
 ) -> tuple[Swap, ...]:
-    """One swap per waiting REPLACE whose beaten champions can go; any of them may be confirmed, in any order.
+    """One swap for each REPLACE on the waitlist whose beaten champions can go; any of them may be confirmed, in any
+    order.
 
-    The verdict was given while entries that wait counted as present; here safety is derived from R alone.  Of
-    ``lagging`` residents nobody knows what would be lost with them, so none is removed.
+    The verdict counted entries on the waitlist as present; here safety is derived from R alone.  ``lagging`` residents
+    are stale: what would be lost with them is unknown, so none is removed.
     """
     swaps: list[Swap] = []
     entered: list[RatedEntry] = []
@@ -123,9 +126,9 @@ def suggest_swaps(
 
 
 def _safe_in_any_order(entering: Sequence[RatedEntry], residents: Sequence[RatedEntry], config: Curation) -> bool:
-    """Whether any of the swaps that let in ``entering`` leave every floor and every champion, whichever come first.
+    """Whether every floor and champion survives the swaps that admit ``entering``, in whatever order they come.
 
-    What one brings counts for no other: no floor may rest on it, and no champion may be beaten by it alone.
+    An admission counts only for its own swap: no floor may depend on it, and no champion may be beaten by it alone.
     """
     roles = derive_roles(residents, config)
     brings = derive_roles(entering, config).coverers
@@ -147,9 +150,9 @@ def _safe_in_any_order(entering: Sequence[RatedEntry], residents: Sequence[Rated
 
 
 def least_loss(residents: Sequence[RatedEntry], config: Curation, lagging: Collection[str] = ()) -> tuple[Loss, ...]:
-    """Residents by what R would lose with each alone, least first; for people, when nothing can go safely.
+    """Residents by what R would lose with each alone, least first; shown to people when no entry can go safely.
 
-    Entries pinned by a person are left out, and ``lagging`` ones, of which nobody knows.
+    Entries pinned by a person are left out.  So are ``lagging`` (stale) ones, whose loss is unknown.
     """
     live = LiveSet(residents, (), config)
     names, floors = live.capabilities.names, live.capabilities.floors

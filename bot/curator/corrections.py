@@ -39,19 +39,20 @@ class CorrectedText(FileModel):
 
     @property
     def path(self) -> str:
-        """Where its file lies."""
+        """The path of its file."""
         return f"{FOLDER}/{text_key(self.turns)}.yaml"
 
     @property
     def corrections(self) -> dict[str, Correction]:
-        """What holds of each capability."""
+        """The correction of each capability."""
         return {name: Correction(value=item.value, by=item.by, at=item.at) for name, item in self.tags.items()}
 
 
 def load_corrections(snapshot: Snapshot, taxonomy: Taxonomy | None) -> dict[str, CorrectedText]:
-    """All corrections by hand, by the digest of their text; every fault of every file at once as :class:`InputError`.
+    """All corrections by hand, by the digest of their text; raises one :class:`InputError` with every fault of every
+    file.
 
-    Without a ``taxonomy`` (one that cannot be read) capabilities are not checked.
+    Without a ``taxonomy`` (it cannot be read) capabilities are not checked.
     """
     problems = [
         Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
@@ -96,5 +97,5 @@ def by_hand(texts: Mapping[str, CorrectedText]) -> Corrections:
 
 
 def written(item: CorrectedText, existing: str | None) -> FileChange:
-    """The file of ``item``; of the ``existing`` one's text, comments and what is unchanged survive."""
+    """The file of ``item``; comments and unchanged parts of the ``existing`` file's text are kept."""
     return FileChange(item.path, render(item) if existing is None else edit(existing, item))

@@ -11,15 +11,16 @@ from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.rater.model import RatedEntry, ScoredQuery
 
-# Later than every time stamp: what enters now comes last among equals.
+# Later than any time stamp: entries that enter now come last among equals.
 _LATER = "~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A person's word on the query ``id``: it shall enter, or it shall not.
+    """A person's answer on the query ``id``: whether it shall enter.
 
-    ``reason`` is theirs; who ``insists`` knew that the verdict was EXCLUDE, and accepts the query all the same.
+    ``reason`` is the person's.  ``insists``: the person knew that the verdict was EXCLUDE and accepted the query
+    anyway.
     """
 
     id: str
@@ -31,11 +32,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
-    """The verdicts as they stand after people's answers, and what became of these.
+    """The verdicts after people's answers, and the effect of each answer.
 
-    ``verdicts`` holds direct admissions in the cycle's order, then the accepted in the order of the answers, then all
-    others; rejected queries have none.  ``unheard`` are acceptances without effect: the verdict had become EXCLUDE and
-    nobody insisted, or no person was needed.
+    ``verdicts`` contains direct admissions in the cycle's order, then accepted queries in the order of the answers,
+    then all others; rejected queries have none.  ``unheard`` are acceptances without effect: the verdict had become
+    EXCLUDE and no one insisted, or no person was needed.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -51,10 +52,10 @@ def derive(
     config: Curation,
     trust: Trust = doubt_text,
 ) -> Derivation:
-    """One cycle over ``queries`` under people's ``answers``, the last of which counts for each query.
+    """One cycle over ``queries`` under people's ``answers``; the last answer on a query counts.
 
-    A rejected query is not judged, so that its best alternate takes its place.  Accepted ones enter after the direct
-    admissions, each derived after the one before it; the rest is judged against what stands then.
+    A rejected query is not judged, so that its best alternate takes its place.  Accepted queries enter after the direct
+    admissions, each derived after the one before it; the rest is judged against the set that results.
     """
     last = {answer.id: answer for answer in answers}
     by_id = {query.id: query for query in queries}
@@ -85,7 +86,8 @@ def accept(
 ) -> list[tuple[Verdict, RatedEntry]]:
     """Those of ``queries`` that enter as people accept them in turn, each derived after the one before it.
 
-    That is what admits, or is ``insisted`` on; ``present`` is what they find.
+    A query enters if its verdict admits it or the person ``insisted``.  ``present`` is the set that it is judged
+    against.
     """
     found: list[tuple[Verdict, RatedEntry]] = []
     for query in queries:
@@ -96,7 +98,7 @@ def accept(
 
 
 def resident(query: ScoredQuery, verdict: Verdict, place: int) -> RatedEntry:
-    """``query`` as the resident it becomes, admitted after all others; ``place`` orders those that enter together."""
+    """``query`` as the resident it becomes, later than all others; ``place`` orders those that enter together."""
     return RatedEntry(
         id=query.id,
         turns=query.turns,

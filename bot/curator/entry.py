@@ -53,12 +53,12 @@ class EntryClassification(FileModel):
 
     @property
     def identity(self) -> Identity:
-        """The classifier's part."""
+        """The classifier identity of the scores."""
         return Identity(backend=self.backend, model=self.model, prompt=self.prompt, samples=self.samples)
 
 
 IMPORTED: Final = "IMPORTED"
-"""The reason code of an entry that a person brought in with a whole set; no verdict has it."""
+"""The reason code of an entry that a person imported with a whole set; no verdict has it."""
 
 
 class Imported(FileModel):
@@ -87,7 +87,7 @@ class Source(FileModel):
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Customer, agent and item: what an entry's id is made from, and a rename changes."""
+        """Customer, agent and item: the entry's id is derived from them, and a rename changes them."""
         return self.customer, self.agent, self.item
 
 
@@ -127,7 +127,7 @@ class Entry(FileModel):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether a person let it in, or brought it back: no verdict of later takes that back."""
+        """Whether a person accepted or restored the entry; no later verdict reverses that."""
         return self.admitted.by is not None or self.restored is not None
 
 
@@ -153,7 +153,7 @@ class Tombstone(FileModel):
 
     @property
     def restored(self) -> Entry:
-        """The entry as it comes back: it remembers on which grounds it went."""
+        """The entry as it is restored, with the grounds of its eviction."""
         grounds = self.evicted.grounds or {}
         known = grounds.get("digest")
         return self.entry.model_copy(update={"restored": str(known) if known else None})
@@ -169,7 +169,7 @@ class StaleEntry:
 
 
 def active_identity(entries: Iterable[Entry]) -> Identity | None:
-    """The one identity of R: the one that most entries carry (ties: the smaller); ``None`` for an empty R."""
+    """The identity of R: the one that most entries carry (ties: the smaller); ``None`` for an empty R."""
     counts: dict[Identity, int] = {}
     for entry in entries:
         counts[entry.classified.identity] = counts.get(entry.classified.identity, 0) + 1
@@ -177,7 +177,9 @@ def active_identity(entries: Iterable[Entry]) -> Identity | None:
 
 
 def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[RatedEntry, StaleEntry | None]:
-    """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and how it lags, if so."""
+    """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and why it is stale, if it
+    is.
+    """
     comparable, lag = _comparable(entry, taxonomy, identity)
     resident = RatedEntry(
         id=entry.id,
@@ -214,10 +216,10 @@ def _comparable(
 
 
 def entry_id(customer: str, agent: str, item: str) -> str:
-    """The id of the entry that query ``item`` of ``customer``'s ``agent`` has or would have.
+    """The id that the entry of query ``item`` of ``customer``'s ``agent`` has or would have.
 
-    A slug that people can read and a short hash of the source's identity, so that no name from outside becomes a
-    path and no two sources share an id.
+    A readable slug and a short hash of the source's identity, so that no name from outside becomes a path and no two
+    sources share an id.
     """
     slug = re.sub(r"[^a-z0-9]+", "-", f"{customer} {agent} {item}".casefold()).strip("-")[:80].strip("-")
     digest = hashlib.sha256(json.dumps([customer, agent, item]).encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Changes to the regression set as values: planned first, applied at the end, so that a dry run shows the same plan."""
+"""Changes to the regression set as values: planned first, applied at the end. A dry run shows the same plan."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bot.files.yaml_writer import dumped, round_trip
 
 # Mappings and lists this short are written on one line, as people write them.
 _LINE_WIDTH = 110
-# Plain, these are one thing to ruamel and another, or a fault, to libyaml or PyYAML when they stand between brackets.
+# Between brackets, ruamel reads these unquoted differently from libyaml or PyYAML, or one of them rejects them.
 _DISPUTED = re.compile(r"\?|^:|:[,\[\]{}]")
-# Words and numbers that readers of YAML 1.1 take for something else than text.
+# Words and numbers that YAML 1.1 readers do not take for text.
 _YAML_1_1_WORDS = re.compile(r"(?:y|yes|n|no|on|off|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)", re.IGNORECASE)
 _YAML_1_1_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 
@@ -36,22 +36,22 @@ class FileChange:
 
 
 def admit(entry: Entry, existing: str | None = None) -> FileChange:
-    """Put ``entry`` into R; of the ``existing`` file's text, comments and what is unchanged survive."""
+    """Put ``entry`` into R; comments and unchanged parts of the ``existing`` file's text are kept."""
     return FileChange(entry_path(entry.id), render(entry) if existing is None else edit(existing, entry))
 
 
 def let_wait(entry: Entry) -> FileChange:
-    """Put ``entry`` in the line of those that wait for a slot."""
+    """Put ``entry`` on the waitlist."""
     return FileChange(waiting_path(entry.id), render(entry))
 
 
 def stop_waiting(id: str) -> FileChange:
-    """Take ``id`` out of the line of those that wait."""
+    """Take ``id`` off the waitlist."""
     return FileChange(waiting_path(id), None)
 
 
 def forget(id: str) -> FileChange:
-    """Remove the tombstone of ``id``, whose source comes back with other content; git keeps the history."""
+    """Remove the tombstone of ``id``, whose source returns with other content; git keeps the history."""
     return FileChange(tombstone_path(id), None)
 
 
@@ -65,7 +65,7 @@ def evict(entry: Entry, evicted: Evicted) -> tuple[FileChange, ...]:
 
 
 def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
-    """Bring the evicted ``entry`` back, with its first admission time; ``wait`` when the set is full."""
+    """Bring the evicted ``entry`` back, with its first admission time; with ``wait`` it goes on the waitlist."""
     return (let_wait(entry) if wait else admit(entry), FileChange(tombstone_path(entry.id), None))
 
 
@@ -75,7 +75,7 @@ def render(model: BaseModel) -> str:
 
 
 def edit(text: str, model: BaseModel) -> str:
-    """``text`` with the values of ``model``: comments, order and quoting of what is the same survive."""
+    """``text`` with the values of ``model``: comments, order, and the quoting of unchanged parts are kept."""
     document = round_trip().load(text)
     _replace(document, model.model_dump(mode="json"), depth=0)
     return dumped(document)
@@ -101,7 +101,7 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(right, list):
         return isinstance(left, list) and len(left) == len(right) and all(map(_same, left, right))
     text = json.dumps(right)
-    # A number with an exponent comes back a little different, so it is written anew.
+    # A round trip changes the form of a number with an exponent, so it is written anew.
     return not (isinstance(right, float) and "e" in text) and json.dumps(left, default=str) == text
 
 
@@ -122,7 +122,7 @@ def _styled(value: Any, depth: int) -> Any:
 
 
 def _quoted(text: str) -> Any:
-    """``text`` between quotes where others that read it would not see what ruamel, which writes it, means."""
+    """``text`` in quotes where other YAML readers would read it differently from ruamel, which writes it."""
     if _YAML_1_1_BREAKS.search(text):
         return DoubleQuotedScalarString(text)
     disputed = _DISPUTED.search(text) or _YAML_1_1_WORDS.fullmatch(text)
@@ -134,10 +134,11 @@ def _fits(value: Any) -> bool:
 
 
 def apply(changes: Sequence[FileChange], root: Path) -> None:
-    """Apply ``changes`` below ``root``, all of them or none; of two changes of one file the last one counts.
+    """Apply ``changes`` below ``root``, all of them or none; of two changes to one file the last one counts.
 
-    Raises :class:`bot.errors.OutsideError` when the file system refuses something, and :class:`bot.errors.InputError`
-    before anything is written where a file of the regression set could not be read again.
+    Raises :class:`bot.errors.OutsideError` when the file system refuses something.  Raises
+    :class:`bot.errors.InputError`, before anything is written, where a file of the regression set could not be read
+    again.
     """
     for change in changes:
         if change.content is not None and change.path.startswith(f"{FOLDER}/") and change.path.endswith(".yaml"):

@@ -1,8 +1,8 @@
-"""Changing several files as if they were one, whatever ends the process in between.
+"""Atomic change of several files: all of them change or none does, even if the process is killed in between.
 
-All new contents are first written into a folder that git does not see, together with a plan, which says of each file
-what it held and what it is to hold.  Once the plan is there the change is decided: files are moved into place, each at
-once, and the folder is removed.  Where the process ends before, :func:`settle` finishes a change that was begun.
+All new contents are first written into a folder that git ignores, with a plan: for each file, its state before and
+after.  Once the plan is written the change is decided.  Each file is then moved into place atomically, and the folder
+is removed.  If the process ends before that, :func:`settle` finishes the change.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from bot.files.interrupts import uninterrupted
 
 @contextmanager
 def sole_curator(root: Path, report: Callable[[str], None]) -> Iterator[None]:
-    """Hold the platform repository at ``root`` from reading the set to writing it; ends with the process at the latest.
+    """Lock the platform repository at ``root`` while the set is read and written; the lock ends with the process.
 
-    A change that was interrupted is finished first; ``report`` is given a sentence of it.
-    Raises :class:`OutsideError` while another command holds it.
+    An interrupted change is finished first; ``report`` receives a sentence about it.  Raises :class:`OutsideError`
+    while another command has the lock.
     """
     busy = f"another command is changing the regression set of {root}; run this again when it has ended"
     with only_command_in(root, busy):
@@ -46,14 +46,14 @@ def sole_curator(root: Path, report: Callable[[str], None]) -> Iterator[None]:
 _NAME: Final = "incumbent"
 _PLAN: Final = "plan.json"
 _LARGEST: Final = 64 * 1024 * 1024
-"""Bytes of a plan: some hundred for each file of a change."""
+"""Maximum size of a plan in bytes; each file of a change takes a few hundred."""
 
 _changed: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a file holds, and its permissions."""
+    """The content of a file and its permissions."""
 
     content: bytes
     mode: int = 0o644
@@ -64,7 +64,9 @@ class State:
 
 
 class _JournalStep(BaseModel):
-    """One file of a change: digests of what it held and is to hold (``None``: no file), which lies in ``aside``."""
+    """One file of a change: digests of its content before and after (``None``: no file); the new content is in
+    ``aside``.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -81,7 +83,7 @@ class _Plan(BaseModel):
 
 
 class _Progress(Enum):
-    """How far a change came: ``LEFT`` has files changed since by others."""
+    """How far a change got; ``LEFT``: another program has changed its files since."""
 
     NOT_BEGUN = 0
     HALF = 1
@@ -100,7 +102,7 @@ _HOLDS: Final = {
 def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
     """Give the files of ``wanted`` (paths below ``root``) these states, all of them or none; ``None`` deletes one.
 
-    Raises :class:`OutsideError` when the file system refuses something; the message says what holds then.
+    Raises :class:`OutsideError` when the file system refuses something; the message says which state results.
     """
     folder = _folder(root)
     try:
@@ -118,9 +120,9 @@ def write_all(wanted: Mapping[str, State | None], root: Path) -> None:
 
 
 def settle(root: Path) -> str | None:
-    """Finish a change below ``root`` that was interrupted, and remove what it left; returns what a person is to know.
+    """Finish an interrupted change below ``root`` and remove its leftovers; returns what the user should know.
 
-    The caller holds the lock (:func:`bot.curator.journal.sole_curator`).
+    The caller has the lock (:func:`bot.curator.journal.sole_curator`).
     """
     _changed.discard(root)
     folder = _folder(root)
@@ -150,7 +152,7 @@ def settle(root: Path) -> str | None:
 
 
 def refuse_half_written(root: Path) -> None:
-    """Raise :class:`InputError` where a change below ``root`` was begun and is not finished: a part would be read."""
+    """Raise :class:`InputError` if a change below ``root`` is unfinished: only a part of it would be read."""
     plan = _read(_folder(root))
     if plan is not None and _progress(plan, root) is _Progress.HALF:
         message = "a change of these files was interrupted, or is being made, and a part of them is written"
@@ -159,13 +161,14 @@ def refuse_half_written(root: Path) -> None:
 
 
 def was_changed(root: Path) -> bool:
-    """Whether this process changed files below ``root`` since it settled what others left there."""
+    """Whether this process changed files below ``root`` since it finished the changes of earlier ones."""
     return root in _changed
 
 
 def _folder(root: Path) -> Path:
-    """Where changes of ``root`` are prepared: in git's own folder, which is never committed and no clone brings along;
-    without git beside the files.
+    """The folder where changes of ``root`` are prepared.
+
+    It is in git's own folder, which is never committed or cloned; without git, beside the files.
     """
     top = root.resolve()
     for place in (top, *top.parents):
@@ -177,7 +180,7 @@ def _folder(root: Path) -> Path:
 
 
 def _git_folder(path: Path) -> Path | None:
-    """The folder that ``.git`` at ``path`` is, or names, as in a linked working tree."""
+    """The folder that ``.git`` at ``path`` is or names (a linked working tree)."""
     with suppress(OSError, ValueError):
         named = path.read_text(encoding="utf-8").removeprefix("gitdir:").strip() if path.is_file() else ""
         found = (path.parent / named) if named else path
@@ -187,7 +190,7 @@ def _git_folder(path: Path) -> Path | None:
 
 
 def _place(root: Path, path: str) -> Path:
-    """``path`` below ``root``, unless a link on the way leads elsewhere."""
+    """``path`` below ``root``, unless a link on the way leads outside."""
     target = root / path
     if target.resolve() != root.resolve() / path:
         raise OSError(errno.ELOOP, "a symbolic link is in the way", target.as_posix())
@@ -197,7 +200,7 @@ def _place(root: Path, path: str) -> Path:
 def _state(path: Path) -> State | None:
     try:
         mode = path.stat().st_mode
-        # To read anything else, a pipe for example, could take for ever.
+        # Reading anything else, such as a pipe, could block forever.
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "not a regular file", path.as_posix())
         return State(path.read_bytes(), stat.S_IMODE(mode))
@@ -213,7 +216,7 @@ def _digest(path: Path) -> str | None:
 def _prepare(
     folder: Path, part: str, before: Mapping[str, State | None], wanted: Mapping[str, State | None]
 ) -> tuple[_JournalStep, ...]:
-    """The steps from ``before`` to ``wanted``, their contents written to ``folder``; the same content is no step."""
+    """The steps from ``before`` to ``wanted``; their contents are written to ``folder``. Unchanged files need none."""
     steps: list[_JournalStep] = []
     for number, (path, state) in enumerate(wanted.items()):
         was, after = before[path], None if state is None else state.digest
@@ -233,7 +236,7 @@ def _prepare(
 
 
 def _carry_through(folder: Path, root: Path, steps: Sequence[_JournalStep], before: Mapping[str, State | None]) -> None:
-    """Decide on ``steps`` and carry them out, or bring back what was there ``before``."""
+    """Decide on ``steps`` and carry them out, or restore the state ``before``."""
     made: list[Path] = []
     try:
         _decide(folder, steps)
@@ -246,7 +249,7 @@ def _carry_through(folder: Path, root: Path, steps: Sequence[_JournalStep], befo
             reason = str(error) or str(other) or "the run was stopped"
             holds = _HOLDS[_progress(_Plan(steps=tuple(steps)), root)]
             raise OutsideError(f"the files could not be written in order: {reason}; {holds}") from other
-        # What was written keeps its folder; one that is still empty was made in vain.
+        # A folder with a written file is not empty and stays; one that is still empty was not needed.
         for place in reversed(made):
             with suppress(OSError):
                 place.rmdir()
@@ -254,7 +257,7 @@ def _carry_through(folder: Path, root: Path, steps: Sequence[_JournalStep], befo
 
 
 def _take_back(folder: Path, root: Path, steps: Sequence[_JournalStep], before: Mapping[str, State | None]) -> None:
-    """Bring back what was there before ``steps``: a change like any other, which takes the place of theirs."""
+    """Restore the state before ``steps``, by a change that replaces theirs."""
     now = {step.path: _state(root / step.path) for step in steps}
     back = _prepare(folder, "old", now, {step.path: before[step.path] for step in steps})
     if back:
@@ -264,7 +267,7 @@ def _take_back(folder: Path, root: Path, steps: Sequence[_JournalStep], before: 
 
 
 def _decide(folder: Path, steps: Sequence[_JournalStep]) -> None:
-    """From here on what is in ``folder`` is to be carried out, by the next command that finds it."""
+    """Commit to the change in ``folder``: from now on, the next command that finds it carries it out."""
     written = folder / "plan"
     _write(written, State(_Plan(steps=tuple(steps)).model_dump_json().encode()))
     written.replace(folder / _PLAN)
@@ -272,7 +275,7 @@ def _decide(folder: Path, steps: Sequence[_JournalStep]) -> None:
 
 
 def _carry_out(folder: Path, root: Path, steps: Sequence[_JournalStep], made: list[Path] | None = None) -> None:
-    """Move every file of ``steps`` into place that is not there yet; folders that this takes are added to ``made``."""
+    """Move each file of ``steps`` that is not in place yet; folders created for that are added to ``made``."""
     for step in steps:
         target = _place(root, step.path)
         if step.after is None:
@@ -290,7 +293,7 @@ def _move(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        # On another disk a file is moved by writing it: beside its place, so that it comes there at once all the same.
+        # Across disks a move is a copy: copy to a file beside the target first, so that the last move is still atomic.
         aside = _beside(target)
         try:
             _write(aside, State(source.read_bytes(), stat.S_IMODE(source.stat().st_mode)))
@@ -337,7 +340,7 @@ def _read(folder: Path) -> _Plan | None:
     plan = None if folder.is_symlink() else read_model(folder / _PLAN, _Plan, _LARGEST)
     if plan is None:
         return None
-    # Who finds a plan writes nowhere else; files elsewhere are brought in line by the command that named them.
+    # A command that finds a plan writes only here; the command that wrote the plan updates files elsewhere.
     return _Plan(steps=tuple(step for step in plan.steps if not Path(step.path).is_absolute()))
 
 
@@ -362,7 +365,7 @@ def _reached(step: _JournalStep, root: Path) -> _Progress:
 
 def _clear(folder: Path) -> None:
     if not folder.is_symlink():
-        # The plan goes first: what is left without it is swept, and never carried out.
+        # The plan goes first: files left without it are removed, and never carried out.
         _remove([folder / _PLAN])
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""What the regression set loses with entries: floors, combinations and the best tests (pure)."""
+"""What the regression set loses when entries leave: floors, combinations and the best tests (pure)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Losses:
-    """What goes with entries.
+    """What R loses with entries.
 
-    ``shortages`` are capabilities with fewer coverers than their floor once the entries have gone.
-    ``combinations`` are those that no other entry carries; ``best_of`` capabilities whose champion, at or above the
-    bar, is among what goes.
+    ``shortages`` are capabilities with fewer coverers than their floor once the entries are gone.  No other entry
+    carries ``combinations``.  ``best_of`` are capabilities whose champion, at or above the bar, is among the entries.
     """
 
     shortages: tuple[Coverage, ...]
@@ -41,7 +40,7 @@ class Losses:
 
 
 def losses(leaving: Collection[str], residents: Sequence[RatedEntry], config: Curation) -> Losses:
-    """What R, the ``residents``, loses with those ``leaving``; sorted by capability."""
+    """What R (the ``residents``) loses with those ``leaving``; sorted by capability."""
     live = LiveSet(residents, (), config)
     names, floors = live.capabilities.names, live.capabilities.floors
     going = [member for member in live.members if member.id in leaving]
@@ -69,10 +68,10 @@ def losses(leaving: Collection[str], residents: Sequence[RatedEntry], config: Cu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """What becomes of R when queries leave the eval sets.
+    """What happens to R when queries leave the eval sets.
 
-    ``entries`` are those that will be suggested for eviction, and how they lost their source; ``pinned`` those that
-    stay since a person pinned them; ``losses`` is what R loses with the first.
+    ``entries`` will be suggested for eviction, each with how it lost its source.  ``pinned`` stay, since a person
+    pinned them.  ``losses`` is what R loses with ``entries``.
     """
 
     entries: Mapping[str, EvictionKind]
@@ -83,7 +82,7 @@ class Departure:
 def departure(
     departing: Mapping[str, EvictionKind], known: RegressionSet, taxonomy: Taxonomy, config: Curation
 ) -> Departure | None:
-    """What it would cost that the entries ``departing`` lose their source; ``None`` where none of R does."""
+    """The cost of the entries ``departing`` losing their source; ``None`` if none of them is in R."""
     present = {id: kind for id, kind in sorted(departing.items()) if id in known.entries}
     if not present:
         return None
@@ -94,9 +93,9 @@ def departure(
 
 
 def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, config: Curation) -> Losses | None:
-    """What R lacks without an entry that was evicted since others made it needless, if they do so no longer.
+    """What R lacks without an entry that was evicted as displaced or redundant, if others no longer replace it.
 
-    ``None`` where its grounds still hold, where they were others, and where its scores are comparable no more.
+    ``None`` if they still do, if it was evicted on other grounds, or if its scores are no longer comparable.
     """
     kind = (tombstone.evicted.grounds or {}).get("kind")
     id = tombstone.id

@@ -1,4 +1,4 @@
-"""Entries under the ids of a new taxonomy: what a declared rename carries along, and what a split cannot."""
+"""Entries under the ids of a new taxonomy: what a declared rename carries over, and what a split cannot."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Value = TypeVar("Value")
 def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -> Entry:
     """``entry``, classified under ``old``, with the ids of ``new``.
 
-    A recorded definition follows where it is that of ``old`` and the classifier sees the capability as before, but for
-    ids; any other stays as it was recorded, so that the score lags until it is classified again.  The score of a split
-    capability belongs to no part: it stays under the retired id, and lags likewise.  Who classified it, and under
-    which version, stays what it was.
+    A recorded definition is renewed if it is that of ``old`` and the classifier sees the capability unchanged but for
+    ids.  Any other stays as recorded, so that the score is stale until it is classified again.  The score of a split
+    capability belongs to no part: it stays under the retired id and is stale, too.  The recorded classifier and
+    taxonomy version do not change.
     """
     carried = carried_definitions(migration, old, new)
     definitions = {
@@ -37,10 +37,10 @@ def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -
 
 
 def migrated_values(values: Mapping[str, bool], migration: Migration) -> dict[str, bool]:
-    """Corrected ``values`` under their new ids, by the rule of labels.
+    """Corrected ``values`` under their new ids, by the same rule as labels.
 
-    FALSE of a capability that was split is FALSE of each part; TRUE says of no part that it is.  What was said of a new
-    id itself counts before what was said of the old one.
+    FALSE of a split capability is FALSE of each part; TRUE says nothing about any part.  A value recorded for a new id
+    takes precedence over one recorded for the old id.
     """
     departed = {*migration.renames, *migration.splits}
     found = {name: value for name, value in values.items() if name not in departed}
@@ -54,8 +54,8 @@ def migrated_values(values: Mapping[str, bool], migration: Migration) -> dict[st
 def as_classified(entry: Entry, line: Sequence[Taxonomy]) -> tuple[Entry, dict[str, str]]:
     """``entry`` with the ids of the first taxonomy of ``line``, under which it was classified.
 
-    Whoever carried it over (`incumbent migrate`) gave it ids of a later one on the line, and left the version that it
-    was classified under: to these ids the other value maps those of then.
+    `incumbent migrate` gives an entry the ids of a later taxonomy of ``line``, but keeps the version that it was
+    classified under.  The second value maps such later ids to the original ones.
     """
     borne: dict[str, str] = {}
     definitions = dict(entry.classified.definitions)
@@ -83,7 +83,7 @@ def migrated_tombstone(tombstone: Tombstone, migration: Migration, old: Taxonomy
 
 
 def _renamed(values: Mapping[str, Value], migration: Migration) -> dict[str, Value]:
-    """``values`` under their new ids, in the same order; what stands under a new id already is newer, and stays."""
+    """``values`` under their new ids, in the same order; a value already recorded under a new id is newer and stays."""
     found = dict(values)
     rename_keys(found, migration.renames)
     return found

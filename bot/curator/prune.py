@@ -1,7 +1,7 @@
-"""Prune: which residents could go without losing a floor, a pin or a combination (semantics, section 7).
+"""Prune: which residents could be evicted without losing a floor, a pin or a combination (semantics, section 7).
 
-Nothing is ever deleted here: each suggestion is for a person to confirm, and any subset of them, confirmed in any
-order, leaves every floor and every pin intact.
+Nothing is deleted here.  People confirm each suggestion; any subset of them, confirmed in any order, leaves every floor
+and every pin intact.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from bot.rater.profile import Profile, bits
 
 
 class EvictionKind(StrEnum):
-    """Why a resident could go."""
+    """Why a resident could be evicted."""
 
     DISPLACED = "displaced"
     REDUNDANT = "redundant"
     SOURCE_DELETED = "source-deleted"
-    """Its query is in no eval set of its agent any more."""
+    """Its query is no longer in any eval set of its agent."""
     CUSTOMER_LEFT = "customer-left"
-    """Its customer has no eval set any more."""
+    """Its customer no longer has an eval set."""
     UNDONE = "undone"
-    """A person wants its admission taken back."""
+    """A person wants its admission undone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What a suggestion rests on; a refusal holds until one of these changes.
+    """The grounds of a suggestion; a refusal applies until one of these changes.
 
-    ``yields_to`` are the residents that displace it; what is merely redundant yields to nobody by name, and counts and
-    coverers are left out on purpose, since they move with every newcomer.  ``content`` is a digest of its turns;
-    ``asked`` the comment in which a person asked for it, if one did.
+    ``yields_to`` are the residents that displace it; it is empty for a redundant entry.  Counts and coverers are left
+    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns; ``asked`` is the comment
+    in which a person asked for the eviction, if any.
     """
 
     kind: EvictionKind
@@ -52,14 +52,14 @@ class Grounds:
 
     @property
     def digest(self) -> str:
-        """A digest by which a refusal is remembered."""
+        """The digest by which a refusal is remembered."""
         asked = [] if self.asked is None else [self.asked]
         seen = [self.kind, self.yields_to, self.content, self.taxonomy_major, *asked]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
     def told(self) -> dict[str, JsonValue]:
-        """What a tombstone keeps of them."""
+        """The grounds as a tombstone records them."""
         return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest}
 
     @staticmethod
@@ -70,7 +70,7 @@ class Grounds:
         taxonomy_major: int,
         asked: int | None = None,
     ) -> Grounds:
-        """Grounds of ``kind`` for ``resident``, as it is now."""
+        """Grounds of ``kind`` for the current ``resident``."""
         content = content_digest(resident)
         return Grounds(kind=kind, yields_to=yields_to, content=content, taxonomy_major=taxonomy_major, asked=asked)
 
@@ -79,8 +79,8 @@ class Grounds:
 class Suggestion:
     """One eviction for a person to confirm.
 
-    ``remaining``: competent capability of the entry → how many competent coverers stay once *all* suggestions of
-    the same prune were confirmed.
+    ``remaining``: competent capability of the entry → how many competent coverers stay once *all* suggestions of the
+    same prune are confirmed.
     """
 
     id: str
@@ -90,21 +90,21 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """The outcome of a prune: the live roles, and the suggestions in the order in which they were found safe."""
+    """The result of a prune: the live roles, and the suggestions in the order in which they were found safe."""
 
     roles: Roles
     suggestions: tuple[Suggestion, ...]
 
 
 def content_digest(resident: RatedEntry) -> str:
-    """A digest of what a resident is: its id and turns (a classification anew is no new content)."""
+    """A digest of a resident's id and turns; a new classification does not change it."""
     return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
 
 
 def grounds_of(
     resident: RatedEntry, roles: Roles, taxonomy_major: int, leaving: Collection[str] = frozenset()
 ) -> Grounds:
-    """The grounds on which ``resident`` would be suggested now; those ``leaving`` themselves displace nobody."""
+    """The grounds on which ``resident`` would be suggested now; entries that are ``leaving`` displace no other."""
     displacers = tuple(id for id in roles.displaced.get(resident.id, ()) if id not in leaving)
     kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
     return Grounds.on(resident, kind, displacers, taxonomy_major)
@@ -120,8 +120,8 @@ def prune(
 ) -> Pruning:
     """The jointly safe evictions among ``residents``.
 
-    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``lagging``
-    are residents whose scores are not all comparable: nobody knows what would be lost with them, so they stay.
+    ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``lagging`` are
+    stale residents, whose scores are not all comparable.  What would be lost with these is unknown, so they stay.
     """
     roles = derive_roles(residents, config)
     live = LiveSet(residents, (), config)
@@ -141,7 +141,7 @@ def prune(
         )
 
     chosen: dict[str, tuple[Grounds, Profile]] = {}
-    # Displacer → those that are to leave because of it, alone or with others.
+    # Displacer → entries that are to leave because of it, alone or with others.
     yielding: dict[str, list[Grounds]] = {}
     for resident in sorted(residents, key=order):
         if resident.id in roles.pinned or resident.id in lagging:
@@ -152,7 +152,7 @@ def prune(
         grounds = grounds_of(resident, roles, taxonomy_major, chosen.keys())
         if not grounds.yields_to and any(carriers[mask] < 2 for mask in profile.combinations):
             continue
-        # Who was displaced needs a displacer that stays.
+        # A displaced entry needs a displacer that stays.
         leaving = chosen.keys() | {resident.id}
         if any(leaving.issuperset(other.yields_to) for other in yielding.get(resident.id, ())):
             continue

@@ -12,7 +12,7 @@ from bot.rater.model import RatedEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Who does what in R.
+    """The role of each resident of R.
 
     ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
     resident → why it may not be evicted (``champion:CAP`` or ``person:REASON``); ``displaced``: resident → the

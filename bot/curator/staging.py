@@ -32,7 +32,7 @@ class AuditStamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCandidate:
-    """A query that may enter R, with all that its entry will record; ``corrected`` are the values of curators."""
+    """A query that may enter R, with all that its entry will record; ``corrected`` are values that curators gave."""
 
     query: Query
     scored: ScoredQuery
@@ -43,9 +43,9 @@ class AdmissionCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staging:
-    """Entries that enter R or wait for a slot, in order, and the file changes that make it so.
+    """Entries that enter R or the waitlist, in order, and the file changes for that.
 
-    ``leaving`` waited for a slot and no longer earn one.
+    ``leaving`` were on the waitlist and no longer earn a slot.
     """
 
     admitted: tuple[Entry, ...]
@@ -56,11 +56,11 @@ class Staging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetState:
-    """R as a submission met it.
+    """R as a submission found it.
 
-    ``ids`` are those of the residents that it was judged against; ``edited`` maps queries to the entry in R that they
-    would take over; ``texts`` are the files of those entries as people left them; ``waiting`` are the ids that wait
-    for a slot, ``tombstones`` those that were evicted.
+    ``ids`` are those of the residents that the submission was judged against.  ``edited`` maps queries to the entry in
+    R that they would replace; ``texts`` are the current files of those entries.  ``waiting`` are the ids on the
+    waitlist, ``tombstones`` those that were evicted.
     """
 
     ids: Collection[str]
@@ -71,7 +71,7 @@ class SetState:
 
 
 def stored(scores: Mapping[str, float]) -> dict[str, float]:
-    """``scores`` as an entry holds them: sorted, with the decimals that take part in comparisons."""
+    """``scores`` as an entry stores them: sorted, rounded to the decimals that comparisons use."""
     return {name: rounded(scores[name]) for name in sorted(scores)}
 
 
@@ -81,7 +81,7 @@ def classified_by(
     capabilities: Sequence[str],
     corrected: Mapping[str, bool] = MappingProxyType({}),
 ) -> EntryClassification:
-    """The record of the classifier identity, of the definitions of the scored ``capabilities``, and of the values that
+    """The record of the classifier identity, the definitions of the scored ``capabilities``, and the values that
     curators ``corrected``.
     """
     return EntryClassification(
@@ -104,9 +104,9 @@ def stage(
     identity: Identity,
     occasion: AuditStamp,
 ) -> Staging:
-    """The entries of what ``plan`` admits and lets wait, in its order; ``candidates`` are by query id.
+    """The entries that ``plan`` admits or puts on the waitlist, in its order; ``candidates`` are by query id.
 
-    What people ``accepted`` records who did, and why where its verdict was EXCLUDE all the same.
+    An entry that a person ``accepted`` records who did, and the reason if its verdict was EXCLUDE.
     """
     build = _EntryBuilder(candidates, standing, taxonomy, identity, occasion)
     answers = {answer.id: answer for answer in accepted}
@@ -135,7 +135,7 @@ class _EntryBuilder:
     occasion: AuditStamp
 
     def entry(self, verdict: Verdict, answer: Answer | None) -> Entry:
-        """The entry of an admitted query; an update keeps the time, the pin and the displaced of the one it edits."""
+        """The entry of an admitted query; an update keeps time, pin and displaced entries of the one it replaces."""
         candidate = self.candidates[verdict.id]
         query = candidate.query
         scores = stored(candidate.scored.scores)
@@ -162,7 +162,7 @@ class _EntryBuilder:
         )
 
     def _entry_id(self, id: str) -> str:
-        """E may name queries of the same cycle, which have become entries meanwhile."""
+        """The entry id of ``id``: E may contain queries of the same cycle, which have become entries by now."""
         if id in self.standing.ids or id not in self.candidates:
             return id
         return self.candidates[id].entry_id
@@ -175,10 +175,11 @@ def stage_waiting(
     taxonomy: Taxonomy,
     occasion: AuditStamp,
 ) -> Staging:
-    """Judge the line of waiting entries again as one cycle, and let in those that earn a free slot, in its order.
+    """Judge the waitlist again as one cycle, and admit the entries that earn a free slot, in its order.
 
-    They enter now, on the verdict of now.  What a person accepted needs no second answer and enters whatever its
-    verdict has become.  Others that no longer earn a slot leave the line; those that now need a person go on waiting.
+    They enter now, on the current verdict.  An entry that a person accepted needs no second answer: it enters whatever
+    its verdict has become.  Others that no longer earn a slot leave the waitlist; those that now need a person stay on
+    it.
     """
     by_id = {entry.id: entry for entry in waiting}
     verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting], residents, config)
@@ -202,16 +203,16 @@ def stage_waiting(
 
 
 def out_of_line(leaving: Sequence[Entry]) -> Staging:
-    """The entries ``leaving`` do not wait for a slot any more."""
+    """Take the entries ``leaving`` off the waitlist."""
     planned = tuple(changes.stop_waiting(entry.id) for entry in leaving)
     return Staging(admitted=(), waiting=(), leaving=tuple(leaving), file_changes=planned)
 
 
 def restoration(tombstone: Tombstone, full: bool) -> Staging:
-    """The entry of ``tombstone`` comes back; where R is ``full`` it waits for a slot."""
+    """Restore the entry of ``tombstone``; if R is ``full``, it goes on the waitlist."""
     entry = tombstone.restored
     if full and not entry.is_wanted:
-        # Nobody evicted it on grounds that it could remember, and it waits because somebody wants it.
+        # No grounds of its eviction are recorded; while it waits, it must still count as wanted by a person.
         entry = entry.model_copy(update={"restored": "on no grounds"})
     return Staging(
         admitted=() if full else (entry,),
@@ -221,7 +222,7 @@ def restoration(tombstone: Tombstone, full: bool) -> Staging:
 
 
 def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
-    """A waiting entry as a query that a cycle judges, with its comparable scores."""
+    """An entry of the waitlist as a query that a cycle judges, with its comparable scores."""
     return resident_of(entry, taxonomy, None)[0].query
 
 

@@ -1,4 +1,4 @@
-"""Reading the regression set from a snapshot: entries, entries that wait for a slot, tombstones."""
+"""Reading the regression set from a snapshot: entries, the waitlist, tombstones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", Entry, Tombstone)
 
 
 class _Pack(FileModel):
-    """The file: ``code`` is the digest of what parsed them."""
+    """The cache file; ``code`` is the digest of the code that parsed the entries."""
 
     code: str
     entries: dict[str, Entry]
@@ -38,7 +38,7 @@ class _Pack(FileModel):
 
 
 class PackedSet:
-    """The files of a regression set that were ``remembered``, and those that are read now."""
+    """A cache of parsed files: those ``remembered`` from earlier runs, and those read in this one."""
 
     def __init__(self, remembered: Remembered | None) -> None:
         self._remembered = remembered
@@ -51,7 +51,7 @@ class PackedSet:
         self._used: dict[tuple[type, str], Entry | Tombstone] = {}
 
     def get(self, path: str, content: bytes, model: type[Kind], parse: Callable[[], Kind]) -> Kind:
-        """What the file at ``path`` holds; ``parse`` is called where its ``content`` is not known."""
+        """The model of the file at ``path``; calls ``parse`` only if this ``content`` is not in the cache."""
         if self._remembered is None:
             return parse()
         key = model, hashlib.sha256(path.encode("utf-8", "surrogatepass") + b"\0" + content).hexdigest()
@@ -61,7 +61,7 @@ class PackedSet:
         return item
 
     def keep(self) -> None:
-        """Keep what was read, for the next run, where it is not what was known."""
+        """Save the cache for the next run, if it changed."""
         if self._remembered is None or self._used.keys() == self._known.keys():
             return
         pack = _Pack(
@@ -99,7 +99,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 @dataclass(frozen=True)
 class RegressionSet:
-    """R, the line of entries that wait for a slot, and the tombstones, each by id and sorted."""
+    """R, the waitlist and the tombstones, each by id and sorted."""
 
     entries: Mapping[str, Entry]
     waiting: Mapping[str, Entry]
@@ -112,25 +112,25 @@ class RegressionSet:
 
     @property
     def evicted(self) -> Mapping[str, Entry]:
-        """The entries that left, as they were."""
+        """The evicted entries, as they were."""
         return {id: item.entry for id, item in self.tombstones.items()}
 
     @property
     def restored(self) -> frozenset[str]:
-        """Digests of the grounds on which entries went that people brought back."""
+        """Digests of the grounds on which restored entries had been evicted."""
         return frozenset(entry.restored for entry in self.entries.values() if entry.restored is not None)
 
     @cached_property
     def held(self) -> Mapping[str, int]:
-        """Customer → the slots that its entries hold; entries without a source count for nobody."""
+        """Customer → the slots that its entries take; entries without a source count for no customer."""
         customers = [entry.source.customer for entry in self.entries.values() if entry.source is not None]
         return Counter(sorted(customers))
 
     @cached_property
     def by_source(self) -> Mapping[tuple[str, str, str], str]:
-        """Customer, agent and item → the id of the entry or tombstone that came from there, which a rename keeps.
+        """Customer, agent and item → the id of the entry or tombstone with this source, which a rename keeps.
 
-        One in R comes before one that waits, and that before a tombstone.
+        An entry in R takes precedence over one on the waitlist, and that over a tombstone.
         """
         found: dict[tuple[str, str, str], str] = {}
         for part in (self.evicted, self.waiting, self.entries):
@@ -143,12 +143,12 @@ class RegressionSet:
 
     @cached_property
     def on_record(self) -> Mapping[str, Entry | Tombstone]:
-        """What may settle a query, by id: entries, those in line, and tombstones."""
+        """All records that may already decide a query, by id: entries, the waitlist, and tombstones."""
         return {**self.tombstones, **self.waiting, **self.entries}
 
     @cached_property
     def by_agent(self) -> Mapping[tuple[str, str], Sequence[tuple[int, str, Entry]]]:
-        """Customer and agent → what came from there: entries (0), those in line (1) and those that left (2), by id."""
+        """Customer and agent → their entries (0), waitlist entries (1) and evicted ones (2), by id."""
         found: dict[tuple[str, str], list[tuple[int, str, Entry]]] = {}
         for rank, part in enumerate((self.entries, self.waiting, self.evicted)):
             for id, entry in sorted(part.items()):
@@ -159,13 +159,13 @@ class RegressionSet:
     def residents(
         self, taxonomy: Taxonomy, identity: Identity | None = None
     ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
-        """R as the rater sees it under ``identity`` (R's own when ``None``), and the entries that lag behind."""
+        """R as the rater sees it under ``identity`` (R's own when ``None``), and the stale entries."""
         return _as_residents(self.entries, taxonomy, identity or self.identity)
 
     def in_line(
         self, taxonomy: Taxonomy, identity: Identity | None = None
     ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
-        """The entries that wait for a slot, likewise: newcomers are judged as if they were in R already."""
+        """The waitlist, likewise: newcomers are judged as if these entries were in R already."""
         return _as_residents(self.waiting, taxonomy, identity or self.identity)
 
 
@@ -177,39 +177,39 @@ def _as_residents(
 
 
 def entry_path(id: str) -> str:
-    """Where the entry ``id`` lives."""
+    """The path of the entry ``id``."""
     return f"{FOLDER}/{id}.yaml"
 
 
 def entry_in(path: str) -> str | None:
-    """The id of the entry that lives at ``path``; ``None`` where none does."""
+    """The id of the entry whose file is at ``path``; ``None`` if the path is not an entry's."""
     folder, _, name = path.rpartition("/")
     id = name.removesuffix(".yaml")
     return id if folder == FOLDER and name != id and _ID.fullmatch(id) else None
 
 
 def waiting_path(id: str) -> str:
-    """Where the entry ``id`` waits for a slot."""
+    """The path of the entry ``id`` on the waitlist."""
     return f"{WAITING}/{id}.yaml"
 
 
 def tombstone_path(id: str) -> str:
-    """Where the tombstone of ``id`` lies."""
+    """The path of the tombstone of ``id``."""
     return f"{EVICTED}/{id}.yaml"
 
 
 def is_part(path: str) -> bool:
-    """Whether a file of this path is part of the set, or stands in the way of one that is; others are remarks on it."""
+    """Whether the path is of a file of the set, or blocks one; other files are notes beside it."""
     return (path.startswith(f"{FOLDER}/") and path.endswith((".yaml", ".yml"))) or path in (FOLDER, WAITING, EVICTED)
 
 
 def load_regression_set(
     snapshot: Snapshot, taxonomy: Taxonomy | None, remembered: Remembered | None = None
 ) -> RegressionSet:
-    """The whole regression set; every fault of every file at once as :class:`InputError`.
+    """The whole regression set; raises one :class:`InputError` with every fault of every file.
 
-    Without a ``taxonomy`` (one that cannot be read) its capabilities are not checked.  Files that are ``remembered``
-    as they were parsed are not parsed again.
+    Without a ``taxonomy`` (it cannot be read) its capabilities are not checked.  ``remembered`` files are not parsed
+    again.
     """
     packed = PackedSet(remembered)
     problems = _not_files(snapshot)
@@ -269,7 +269,7 @@ def _parse(content: bytes, path: str, shown: str, model: type[Kind]) -> Kind:
 
 
 def _not_files(snapshot: Snapshot) -> list[Problem]:
-    """What would be passed over, and so be missing from R without a word."""
+    """Paths that are not files: they would be skipped, and so be missing from R without a word."""
     links = [
         Problem(snapshot.name(path), None, "the path is a symbolic link", "commit the file itself in its place")
         for path in snapshot.links(FOLDER)
@@ -303,7 +303,9 @@ def _present_twice(
 
 
 def read_back(path: str, content: str) -> None:
-    """Raise :class:`InputError` unless ``content`` would be read from ``path`` again: nobody could evict it then."""
+    """Raise :class:`InputError` unless ``content`` could be read back from ``path``: it could never be evicted
+    otherwise.
+    """
     if path.startswith(f"{EVICTED}/"):
         _parse(content.encode("utf-8"), path, path, Tombstone)
     else:
@@ -311,14 +313,14 @@ def read_back(path: str, content: str) -> None:
 
 
 def unknown_scores(entry: Entry, taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Capabilities that ``entry`` scores, and that ``taxonomy`` neither knows nor lists as retired; sorted."""
+    """Capabilities that ``entry`` scores and that ``taxonomy`` neither defines nor lists as retired; sorted."""
     return tuple(sorted(set(entry.scores) - set(taxonomy.by_id) - set(taxonomy.retired)))
 
 
 def _unknown_capabilities(
     snapshot: Snapshot, folder: str, entries: Mapping[str, Entry], taxonomy: Taxonomy
 ) -> list[Problem]:
-    """Scores of capabilities that never were: retired ones only lag, anything else is a typing error."""
+    """Scores of capabilities that never existed: retired ones are only stale, anything else is a typing error."""
     problems = []
     known = {*taxonomy.by_id, *taxonomy.retired}
     for name, entry in entries.items():

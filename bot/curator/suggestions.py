@@ -1,7 +1,7 @@
 """What people are asked to confirm: evictions and, at the ceiling, swaps (semantics, section 7; pure).
 
-Any subset of the suggestions of one moment, confirmed in any order, leaves every floor and every pin of a person
-intact; what an entry loses whose source has gone is for the person to weigh who confirms it.
+Any subset of the suggestions made at one time, confirmed in any order, leaves every floor and every person's pin
+intact.  The exception are entries whose source is gone: the person who confirms weighs what is lost.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class SwapSuggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
-    """What could go at one moment, most urgent first; ``refused`` are the digests of refusals that hold something back.
+    """The possible evictions and swaps at one time, most urgent first.
 
-    ``roles`` are the live ones of R.
+    ``refused`` are the digests of refusals that hold a suggestion back; ``roles`` are the live ones of R.
     """
 
     roles: Roles
@@ -60,12 +60,12 @@ def suggest(
     refused: Collection[str] = (),
     undone: Mapping[str, int] = MappingProxyType({}),
 ) -> Suggestions:
-    """All that could go from R as it is now.
+    """All evictions and swaps that could be suggested for R now.
 
-    ``departed`` are entries whose source has gone, and how; ``undone`` those whose admission a person wants taken back,
-    and the comment that says so.  Unless a person pinned them they are suggested whatever would be lost.
-    ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.
-    What prune finds is safe whether or not departed entries and swapped ones go.
+    ``departed`` are entries whose source is gone, and how; ``undone`` those whose admission a person wants undone, with
+    that person's comment.  These are suggested whatever would be lost, unless a person pinned them.
+    ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.  Prune's
+    suggestions are safe whether or not the departed and swapped entries go.
     """
     residents, lags = known.residents(taxonomy)
     lagging = {lag.id for lag in lags}
@@ -90,7 +90,7 @@ def suggest(
 
     def may_swap(admit: str, remove: Sequence[str]) -> bool:
         if not by_id.keys() >= set(remove):
-            return False  # It would displace what waits itself.
+            return False  # It would displace an entry of the waitlist.
         digest = _swap_digest(known.waiting[admit], removal(admit, remove))
         if digest in refused:
             holding.add(digest)
@@ -133,7 +133,7 @@ def suggest(
 
 
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
-    """Those of ``suggestions`` that are among ``others`` too, which were made of another set."""
+    """Those of ``suggestions`` that are also among ``others``, which were made for another set."""
     swaps = {item.swap for item in others.swaps}
     ids = {item.id for item in others.evictions}
     return replace(
@@ -152,9 +152,9 @@ def swaps_of(
     lagging: Collection[str],
     allowed: Callable[[str, Sequence[str]], bool] = lambda admit, remove: True,
 ) -> tuple[Swap, ...]:
-    """The swaps among the entries that wait, where R (``residents``) has no free slot, each safe in ``present``.
+    """The swaps for entries of the waitlist when R (``residents``) has no free slot, each safe in ``present``.
 
-    ``allowed`` tells whether one that admits this and removes those may be suggested.
+    ``allowed`` decides whether a swap of these ids may be suggested.
     """
     if len(residents) < config.ceiling:
         return ()
@@ -166,7 +166,7 @@ def swaps_of(
 
 
 def evicted_on(grounds: Grounds) -> Evicted:
-    """What the tombstone of an entry says that is suggested on ``grounds``, until somebody confirms it."""
+    """The eviction record of an entry that is suggested on ``grounds``; the confirmation is filled in later."""
     reasons = {
         EvictionKind.DISPLACED: f"displaced by {', '.join(grounds.yields_to)}",
         EvictionKind.REDUNDANT: "redundant: others cover all that it covers",

@@ -1,1 +1,1 @@
-"""What in the set-up of a repository on GitHub stands in the way: read as facts, diagnosed as findings."""
+"""What in a repository's set-up on GitHub blocks the bot: read as facts, diagnosed as findings."""

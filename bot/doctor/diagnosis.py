@@ -1,6 +1,6 @@
-"""What stands in the way of the flows, by how a repository is set up (pure): a finding for each thing examined.
+"""Findings about how a repository is set up: one or more for each thing examined (pure).
 
-What could not be read is said to be so, and never guessed.
+A setting that could not be read is reported as such, and never guessed.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from bot.doctor.workflow_diagnosis import diagnose_workflow
 from bot.github.check import NAME
 
 ACTIONS_APP: Final = 15368
-"""The app that a job's own token acts as on github.com: GitHub Actions; elsewhere its id is another."""
+"""The app that a job's own token acts as on github.com: GitHub Actions; its id differs on other servers."""
 
 
 def diagnose(facts: Facts) -> tuple[SetupFinding, ...]:
-    """One finding or more for everything that was examined, in the order in which people would mend it."""
+    """One or more findings for everything that was examined, in the order in which people would fix them."""
     files = facts.files if isinstance(facts.files, RepositoryFiles) else None
     config = None if files is None else files.config
     workflow = None if files is None else files.workflow
@@ -88,7 +88,7 @@ def _actions(policy: ActionsPolicy | UnreadSetting, workflow: Workflow | None, n
     jobs = () if workflow is None else workflow.jobs
     used = {use.action for job in jobs for use in job.uses}
     if any(job.steps for job in jobs):
-        used.add("actions/cache")  # Which the Action itself uses.
+        used.add("actions/cache")  # The Action itself uses it.
     verdicts = {action: permitted(action, policy, name.partition("/")[0]) for action in sorted(used)}
     refused = [action for action, verdict in verdicts.items() if verdict is False]
     open_questions = [action for action, verdict in verdicts.items() if verdict is None]
@@ -166,7 +166,7 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken)
     )
     ours = [check for check in checks if check.name == NAME]
     bound = sorted({check.app for check in ours if check.app is not None})
-    # An App's id is not known from the token that the workflow hands over: only that it is not the job's own.
+    # The token that the workflow hands over does not show its App's id: only that it is not the job's own token.
     foreign = [app for app in bound if (app == ACTIONS_APP) is writer.own]
     if bound and not facts.on_github_com:
         apps = ", ".join(map(str, bound))

@@ -1,6 +1,6 @@
-"""Reading how a repository is set up: the edge before :mod:`bot.doctor.diagnosis`.  Nothing here writes.
+"""Reads how a repository is set up, for :mod:`bot.doctor.diagnosis`.  Nothing here writes.
 
-What the token may not see becomes :class:`UnreadSetting`; only a GitHub that does not answer is an error.
+A setting that the token may not see becomes :class:`UnreadSetting`; only a GitHub that does not answer is an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from bot.setup_files import setup_file
 WORKFLOWS = ".github/workflows"
 WORKFLOW = f"{WORKFLOWS}/incumbent.yml"
 OWNED = ("config/", "regression_set/", "taxonomy/", WORKFLOW)
-"""What verdicts rest on; CODEOWNERS should cover all of it."""
+"""The files that verdicts rest on; CODEOWNERS should cover all of them."""
 
 
 def shipped_workflow() -> Workflow:
@@ -51,7 +51,7 @@ def shipped_workflow() -> Workflow:
 
 
 def read_files(snapshot: Snapshot) -> RepositoryFiles:
-    """What the files of ``snapshot`` say; their faults are part of the answer."""
+    """The contents of the files of ``snapshot``, including their faults."""
     workflow, workflow_faults = _workflow(snapshot)
     faults: tuple[Problem, ...] = ()
     try:
@@ -88,7 +88,7 @@ def _facts(config: Curation) -> ConfigFacts:
 
 
 def _workflow(snapshot: Snapshot) -> tuple[Workflow | None, tuple[Problem, ...]]:
-    """The workflow that runs the Action: ours by its name, or else the first that has a job with a step of it."""
+    """The workflow that runs the Action: the one with our name, or else the first that has a job with a step of it."""
     found: list[Workflow] = []
     faults: tuple[Problem, ...] = ()
     names = sorted(snapshot.paths(WORKFLOWS), key=lambda path: (path != WORKFLOW, path))
@@ -98,7 +98,7 @@ def _workflow(snapshot: Snapshot) -> tuple[Workflow | None, tuple[Problem, ...]]
         try:
             document = parse_yaml(snapshot.read(path, REVIEWED_FILES), path, REVIEWED_FILES)
         except InputError as error:
-            # A fault of another workflow is not ours to tell.
+            # Faults of other workflows are not reported.
             faults += error.problems if path == WORKFLOW else ()
             continue
         workflow = read_workflow(document, path)
@@ -108,7 +108,7 @@ def _workflow(snapshot: Snapshot) -> tuple[Workflow | None, tuple[Problem, ...]]
 
 
 def _unowned(snapshot: Snapshot, place: str, workflow: str) -> tuple[str, ...]:
-    """The places of :data:`OWNED` with a file that nobody owns, or that nobody would own once it is there."""
+    """The places of :data:`OWNED` with a file that has no owner, or that would have none once it is there."""
     try:
         text = decode(snapshot.read(place, REVIEWED_FILES), place, REVIEWED_FILES)
     except InputError:
@@ -126,13 +126,13 @@ CONTENTS = "Contents: read"
 METADATA = "Metadata: read"
 COLLABORATORS = "Metadata: read, of an account that may write"
 _PUSHING = ("always", "exempt")
-"""Modes of a bypass that hold for a push, and not in a pull request alone."""
+"""Modes of a bypass that apply to a push, and not only in a pull request."""
 MOST_CURATORS = 100
-"""So many configured curators are looked up, each with a request."""
+"""At most this many configured curators are looked up, each with a request."""
 
 
 class ReadRefusedError(OutsideError):
-    """GitHub answers, and says no: ``status`` is HTTP's, ``reason`` GitHub's."""
+    """GitHub refuses a read: ``status`` is HTTP's, ``reason`` GitHub's."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"GitHub refuses ({status}): {reason}")
@@ -141,9 +141,9 @@ class ReadRefusedError(OutsideError):
 
 
 class Ask(Protocol):
-    """GET ``/repos/OWNER/NAME`` + ``path``; ``missing``, unless None, stands in for a 404.
+    """GET ``/repos/OWNER/NAME`` + ``path``; ``missing``, unless None, replaces a 404.
 
-    Raises :class:`ReadRefusedError` where GitHub says no, and :class:`OutsideError` where it does not answer.
+    Raises :class:`ReadRefusedError` if GitHub refuses, and :class:`OutsideError` if it does not answer.
     """
 
     def __call__(self, path: str, missing: Any = None) -> Any:
@@ -152,24 +152,24 @@ class Ask(Protocol):
 
 
 BypassOf = Callable[[int], Bypass | UnreadSetting]
-"""Who may push past the ruleset of this id."""
+"""Gives the actors that may push past the ruleset of an id."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Absent:
-    """Stands in for a 404 where every answer means something."""
+    """Replaces a 404 where every other value is a possible answer."""
 
 
 _ABSENT = _Absent()
 
 
 def asker(repository: str, token: str, api_url: str) -> Ask:
-    """The questions that ``token`` may ask about ``repository``."""
+    """A function that asks about ``repository`` with ``token``."""
     # Imported here: few commands need it, and it is slow to load.
     import requests
     from github import Auth, Github, GithubException, GithubRetry, RateLimitExceededException
 
-    # A person waits for the answer: not as long as a run of the bot would.
+    # A person waits for the answer: wait less long than a run of the bot would.
     patience = GithubRetry(total=3, backoff_factor=0.2, max_rate_limit_wait=10)
     requester = Github(
         auth=Auth.Token(token),
@@ -198,9 +198,9 @@ def asker(repository: str, token: str, api_url: str) -> Ask:
 def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_github_com: bool) -> Facts:
     """Everything that :func:`bot.doctor.diagnosis.diagnose` judges.
 
-    Of ``token`` only the first letters are looked at; ``open_files`` gives the files of a branch, or raises
-    :class:`OutsideError`.  Raises :class:`ReadRefusedError` where the repository itself cannot be seen, and
-    :class:`OutsideError` where GitHub does not answer.
+    Only the first letters of ``token`` are looked at.  ``open_files`` gives the files of a branch, or raises
+    :class:`OutsideError`.  Raises :class:`ReadRefusedError` if the repository itself cannot be seen, and
+    :class:`OutsideError` if GitHub does not answer.
     """
     repository = ask("")
     default = str(repository["default_branch"])
@@ -251,7 +251,7 @@ def _kind(token: str) -> Literal["app", "person", "unknown"]:
 
 
 def _read(question: Callable[[], Any], right: str) -> Any:
-    """The answer to ``question``, or what right it takes where GitHub says no."""
+    """The answer to ``question``, or the ``right`` that it needs if GitHub refuses."""
     try:
         return question()
     except ReadRefusedError as error:
@@ -287,7 +287,7 @@ def _workflow_state(ask: Ask, file: str) -> Any:
 
 def _branch(ask: Ask, name: str, names: tuple[str, ...] | UnreadSetting, bypass: BypassOf) -> BranchSettings:
     """The settings of the branch ``name``; ``names`` are those of branches, among which it is if it exists."""
-    # To ask for the branch itself would not tell one that is absent from one that the token may not see.
+    # Asking for the branch itself would not distinguish an absent one from one that the token may not see.
     place = quote(name, safe="")
     exists = isinstance(names, UnreadSetting) or name in names
     branch: Any = names
@@ -321,7 +321,7 @@ def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[BranchRule, ...]:
         if len(items) < 100:
             break
         page += 1
-    # Only who may push past what forbids a push is of interest.
+    # Bypass lists matter only for rules that forbid a push.
     kinds = FORBIDDING | RESTRICTING | {"creation", "required_signatures"}
     ids = sorted({item["ruleset_id"] for item in found if item["type"] in kinds and item.get("ruleset_id")})
     passes = {id: bypass(id) for id in ids}
@@ -367,7 +367,7 @@ def _protection(ask: Ask, place: str) -> Protection | UnreadSetting | None:
     try:
         found = ask(f"/branches/{place}/protection")
     except ReadRefusedError as error:
-        # A branch that only rulesets protect has no classic protection, and GitHub says so to administrators.
+        # A branch that only rulesets protect has no classic protection; GitHub reports that to administrators only.
         if error.status == 404 and "not protected" in error.reason.casefold():
             return None
         return UnreadSetting(right=ADMINISTRATION, reason=error.reason)
@@ -375,7 +375,7 @@ def _protection(ask: Ask, place: str) -> Protection | UnreadSetting | None:
     reviews, restrictions = found.get("required_pull_request_reviews"), found.get("restrictions")
     known = _checks(checks.get("checks"), "app_id")
     named = {check.name for check in known}
-    # Each setting that forbids a push, and the apps that it lets by all the same.
+    # Each setting that forbids a push, and the apps that it allows nevertheless.
     forbids = {
         "Require a pull request before merging": _apps((reviews or {}).get("bypass_pull_request_allowances"))
         if reviews is not None
@@ -416,8 +416,8 @@ def _outsiders(ask: Ask, curators: tuple[str, ...]) -> Any:
 
 
 def _permissions(ask: Ask, logins: tuple[str, ...]) -> UnreadSetting | None:
-    """What keeps the token from looking up what somebody may do, tried with the first of ``logins``."""
-    # An organisation is nobody's login: GitHub says so with a 404, to whom it would answer.
+    """Why the token cannot look up people's permissions, tried with the first of ``logins``; ``None`` if it can."""
+    # An organisation is no user's login: GitHub answers with a 404 if the token may ask at all.
     found = _read(lambda: ask(f"/collaborators/{quote(logins[0], safe='')}/permission", missing=_ABSENT), COLLABORATORS)
     return found if isinstance(found, UnreadSetting) else None
 
@@ -428,7 +428,7 @@ def _owner_faults(ask: Ask) -> tuple[str, ...]:
 
 
 def _lacking(ask: Ask, files: RepositoryFiles | UnreadSetting, branch: BranchSettings) -> tuple[UnreadSetting, ...]:
-    """Which rights to read the token lacks, of those that the bot needs."""
+    """The read rights that the bot needs and the token lacks."""
     questions = {"Pull requests: read": "/pulls?per_page=1"}
     if branch.exists:
         questions["Checks: read"] = f"/commits/{quote(branch.name, safe='')}/check-runs?per_page=1"

@@ -30,22 +30,22 @@ class SetupFinding:
 
 
 def bad(about: str, what: str, why: str, change: str) -> SetupFinding:
-    """Something that stops a flow, or makes it unsafe."""
+    """A finding that stops a flow, or makes it unsafe."""
     return SetupFinding(severity="error", about=about, what=what, why=why, change=change)
 
 
 def doubtful(about: str, what: str, why: str, change: str) -> SetupFinding:
-    """Something to know or to better; the flows run all the same."""
+    """A finding to know or improve; the flows run nevertheless."""
     return SetupFinding(severity="warning", about=about, what=what, why=why, change=change)
 
 
 def good(about: str, what: str) -> SetupFinding:
-    """Something that is as it should be."""
+    """A finding that is as it should be."""
     return SetupFinding(severity="ok", about=about, what=what)
 
 
 def unchecked(about: str, what: str, unread: UnreadSetting, why: str) -> SetupFinding:
-    """Something that could not be read with the token at hand."""
+    """A setting that the token cannot read."""
     return doubtful(
         about,
         f"{what} could not be checked: {unread.reason}",
@@ -55,7 +55,7 @@ def unchecked(about: str, what: str, unread: UnreadSetting, why: str) -> SetupFi
 
 
 def unreachable(repository: str, status: int, reason: str) -> SetupFinding:
-    """The finding where the repository itself cannot be read: nothing else can be said."""
+    """The finding if the repository itself cannot be read: nothing else can be examined."""
     if status == 401:
         return bad(
             "token",
@@ -95,12 +95,12 @@ RESTRICTING: Final = frozenset(
         "max_file_size",
     }
 )
-"""Rules that refuse a push by what is in it, except by actors on the bypass list."""
+"""Rules that refuse a push because of its content, except by actors on the bypass list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadSetting:
-    """What could not be read: the ``right`` that the token would need, and what GitHub said.
+    """A setting that could not be read: the ``right`` that the token would need, and GitHub's answer.
 
     ``settle`` is what to do about it where no right would help.
     """
@@ -112,7 +112,7 @@ class UnreadSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionsPolicy:
-    """Whether workflows run, and which actions they may use; the last three say what ``selected`` means."""
+    """Whether workflows run, and which actions they may use; the last three fields define ``selected``."""
 
     enabled: bool
     allowed: Literal["all", "local_only", "selected"]
@@ -123,7 +123,7 @@ class ActionsPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTokens:
-    """What a job's token may do where its workflow says nothing, and whether it may open pull requests."""
+    """The default rights of a job's token, and whether it may open pull requests."""
 
     default: Literal["read", "write"]
     opens_pull_requests: bool
@@ -131,7 +131,7 @@ class JobTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredCheck:
-    """A check that must pass; ``app`` is the only one that may post it, None where any may."""
+    """A check that must pass; ``app`` is the only one that may post it, None if any may."""
 
     name: str
     app: int | None
@@ -139,10 +139,10 @@ class RequiredCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bypass:
-    """Who may push past a ruleset.
+    """The actors that may push past a ruleset.
 
-    ``here`` tells whether the token at hand may; ``apps`` are the ids of apps that may, None where the list is not
-    shown to this token.
+    ``here``: whether the examining token may.  ``apps`` are the ids of apps that may, None if the list is not shown to
+    this token.
     """
 
     here: bool
@@ -154,7 +154,7 @@ NOBODY: Final = Bypass(here=False, apps=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchRule:
-    """One rule of a ruleset that holds for a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
+    """One rule of a ruleset that applies to a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
 
     kind: str
     ruleset: str
@@ -164,7 +164,7 @@ class BranchRule:
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """Its name in a sentence."""
         return f"the rule `{self.kind}` of {self.ruleset}"
 
 
@@ -172,7 +172,7 @@ class BranchRule:
 class Protection:
     """A classic branch protection.
 
-    ``forbids`` names its settings that let nobody write without a pull request, but for the ``apps`` (by their names).
+    ``forbids`` names its settings that forbid writing without a pull request, except for the ``apps`` (by their names).
     """
 
     checks: tuple[RequiredCheck, ...] = ()
@@ -183,7 +183,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchSettings:
-    """What holds for a branch; ``protection`` None: it has no classic one."""
+    """The settings of a branch; ``protection`` None: it has no classic one."""
 
     name: str
     exists: bool
@@ -193,7 +193,7 @@ class BranchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFacts:
-    """What matters here of the config; ``model_key`` is the variable a model's key is in, where one is needed."""
+    """The relevant part of the config; ``model_key`` is the variable that contains a model's key, if one is needed."""
 
     mode: Literal["curate", "observe"]
     curators: tuple[str, ...]
@@ -219,10 +219,10 @@ class RepositoryFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFacts:
-    """The token at hand.  ``kind``: an app's (such as a job's), a person's, or not to be told.
+    """The examining token.  ``kind``: an app's (such as a job's), a person's, or unknown.
 
-    ``writes``: whether its account may write to the repository, as far as GitHub says; ``unread``: rights to read that
-    it lacks.
+    ``writes``: whether its account may write to the repository, as far as GitHub says; ``unread``: read rights that it
+    lacks.
     """
 
     kind: Literal["app", "person", "unknown"]
@@ -232,14 +232,14 @@ class TokenFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Everything that was read about the repository ``name``; ``shipped`` is the workflow as we hand it out.
+    """Everything that was read about the repository ``name``; ``shipped`` is the workflow that ``incumbent init``
+    writes.
 
-    ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None where it knows no such workflow.
-    ``blocking`` are branches beside which git cannot hold the bot's own.
-    ``on_github_com`` tells whether the API is github.com's, where alone the ids of GitHub's own apps are known.
-    ``outsiders`` are configured curators who are no collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub
-    cannot follow.
-    ``permissions`` tells what keeps the token from looking up what people may do, None where nothing does.
+    ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None if it knows no such workflow.
+    ``blocking`` are branches whose names keep git from creating the bot's own.  ``on_github_com``: whether the API is
+    github.com's; only there the ids of GitHub's own apps are known.  ``outsiders`` are configured curators who are no
+    collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub cannot apply.  ``permissions`` says why the token
+    cannot look up people's permissions, None if it can.
     """
 
     name: str

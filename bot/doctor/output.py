@@ -20,7 +20,6 @@ class DoctorOutput(BaseModel):
 
     @staticmethod
     def of(repository: str, findings: Sequence[SetupFinding]) -> DoctorOutput:
-        """``findings`` about ``repository`` for output."""
         return DoctorOutput(
             repository=repository,
             errors=sum(item.severity == "error" for item in findings),

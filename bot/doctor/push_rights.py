@@ -1,4 +1,6 @@
-"""Whether the rules of a branch let the bot push to it, and so whether admissions enter by themselves (pure)."""
+"""Whether the rules of a branch let the bot push to it, and so whether admissions enter without a pull
+request (pure).
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,14 @@ from bot.doctor.model import (
 from bot.doctor.workflow import Workflow
 
 PLACES: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks, in that order; the first one counts."""
+"""The places where GitHub looks, in that order; the first one counts."""
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SIGNS: Final = re.compile(r"/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|[^*?/]+|/")
 
 
 def owners(text: str, path: str) -> tuple[str, ...]:
-    """The owners of ``path``; none where no pattern matches, or the last that does names none."""
+    """The owners of ``path``; none if no pattern matches, or if the last match names none."""
     found: tuple[str, ...] = ()
     for line in text.splitlines():
         pattern, *named = _COMMENT.sub("", line).replace("\\ ", "?").split() or [""]
@@ -50,7 +52,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     anchored = "/" in pattern.rstrip("/")
     body = pattern.strip("/")
     pieces = [_piece(sign) for sign in _SIGNS.findall(body)]
-    # What names a folder owns all below it; a star at the end owns files only.
+    # A pattern that names a folder owns all below it; one with a star at the end owns files only.
     below = "/.*" if pattern.endswith("/") else ("" if body.endswith("*") and "/" in body else "(?:/.*)?")
     return re.compile(("" if anchored else "(?:.*/)?") + "".join(pieces) + below, re.DOTALL)
 
@@ -76,7 +78,7 @@ def _piece(sign: str) -> str:
 def permitted(action: str, policy: ActionsPolicy, owner: str) -> bool | None:
     """Whether the policy of a repository of ``owner`` lets ``action`` run.
 
-    None where that hangs on whether GitHub has verified the action's owner, which cannot be asked.
+    None if that depends on whether GitHub has verified the action's owner, which cannot be asked.
     """
     if policy.allowed == "all" or action.startswith(("./", "docker://")):
         return True
@@ -95,7 +97,7 @@ def permitted(action: str, policy: ActionsPolicy, owner: str) -> bool | None:
 
 
 def _matches(action: str, pattern: str) -> bool:
-    """Whether ``pattern`` of the list of allowed actions holds: only ``*`` is special; no version means any."""
+    """Whether ``pattern`` of the list of allowed actions matches: only ``*`` is special; no version means any."""
     name, _, version = action.partition("@")
     wanted, _, wanted_version = pattern.strip().partition("@")
     fits = _fits(name, wanted) or _fits("/".join(name.split("/")[:2]), wanted)
@@ -114,10 +116,10 @@ _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushToken:
-    """The token that pushes: ``own`` is whether the workflow hands over another token than the job's own.
+    """The token that pushes: ``own`` is whether the workflow hands over a token other than the job's own.
 
-    ``app`` is the name of the app that it says that token is of, None where only the run knows; ``here`` whether the
-    token of this run is of an app, and so perhaps of that one.
+    ``app`` is the name of the app that the workflow declares for the token, None if only the run knows it.  ``here``:
+    whether the token of this run is an app's, and so perhaps the same one.
     """
 
     own: bool
@@ -126,7 +128,7 @@ class PushToken:
 
     @staticmethod
     def of(workflow: Workflow | None, token: TokenFacts) -> PushToken:
-        """The writer of ``workflow``; without one it is the job's own token."""
+        """The token that ``workflow`` writes with; without a workflow it is the job's own token."""
         own = workflow is not None and workflow.own_token
         logins = {use.login for use in workflow.writers} if workflow is not None else set()
         login = next(iter(logins)) if len(logins) == 1 else None
@@ -136,11 +138,11 @@ class PushToken:
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """Its name in a sentence."""
         return "the token that the workflow hands over" if self.own else "a job's own token"
 
     def may_pass(self, rule: BranchRule) -> bool | UnreadSetting:
-        """Whether the ruleset of ``rule`` lets it bypass; a job's own token can be on no list."""
+        """Whether the ruleset of ``rule`` lets the token bypass it; a job's own token can be on no list."""
         if not self.own:
             return False
         if isinstance(rule.bypass, UnreadSetting):
@@ -160,7 +162,7 @@ class PushToken:
         )
 
     def passes(self, protection: Protection) -> bool | UnreadSetting:
-        """Whether a classic branch protection lets it push."""
+        """Whether a classic branch protection lets the token push."""
         if not protection.forbids:
             return True
         if not self.own or not protection.apps:
@@ -176,7 +178,7 @@ class PushToken:
 
 
 def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
-    """How what people saw admitted gets into the regression set, and whether the rules let it."""
+    """How reviewed admissions get into the regression set, and whether the rules allow it."""
     if config is None or config.mode == "observe" or not facts.branch.exists:
         return
     if config.admissions != "commit":
@@ -218,9 +220,9 @@ def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: PushTo
 def hindering(
     branch: BranchSettings, writer: PushToken, kinds: Collection[str]
 ) -> Iterator[tuple[BranchRule | Protection, bool | UnreadSetting]]:
-    """Rules of these ``kinds`` and the branch protection, as far as the ``writer`` is not known to pass them.
+    """Rules of these ``kinds`` and the branch protection, unless the ``writer`` is known to pass them.
 
-    With each comes whether the writer passes: ``False``, or what could not be read.
+    Each comes with whether the writer passes: ``False``, or what could not be read.
     """
     for rule in branch.rules if isinstance(branch.rules, tuple) else ():
         if rule.kind in kinds and (passes := writer.may_pass(rule)) is not True:
@@ -231,7 +233,7 @@ def hindering(
 
 
 def _refusing(branch: BranchSettings, writer: PushToken) -> tuple[list[str], list[UnreadSetting]]:
-    """The rules and settings that refuse the ``writer``, and what could not be read of them."""
+    """The rules and settings that refuse the ``writer``, and those that could not be read."""
     refusing: list[str] = []
     unread = [item for item in (branch.rules, branch.protection) if isinstance(item, UnreadSetting)]
     for item, passes in hindering(branch, writer, FORBIDDING):

@@ -1,4 +1,4 @@
-"""A workflow file as a value: what starts it, and what its jobs may do and use (pure)."""
+"""A workflow file as a value: its triggers, and what its jobs may do and use (pure)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def lets_through(filters: Mapping[str, Sequence[str]], branch: str) -> bool:
         return _last_match(filters["branches"], branch)
     if "branches-ignore" in filters:
         return not _last_match(filters["branches-ignore"], branch)
-    # Where tags alone are named, branches start nothing.
+    # If only tags are named, branches start nothing.
     return not {"tags", "tags-ignore"} & set(filters)
 
 
 def _last_match(patterns: Sequence[str], branch: str) -> bool:
-    """The last pattern that matches decides; one that begins with ``!`` takes out what others let in."""
+    """Whether the last matching pattern includes ``branch``: one that begins with ``!`` excludes."""
     found = False
     for pattern in patterns:
         if _matches(pattern.removeprefix("!"), branch):
@@ -33,7 +33,7 @@ def _last_match(patterns: Sequence[str], branch: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _PatternStep:
-    """A character of ``form``, which may be left out, and may come again."""
+    """A character of ``form`` in a pattern; it may be optional or repeated."""
 
     form: re.Pattern[str]
     optional: bool
@@ -41,7 +41,7 @@ class _PatternStep:
 
 
 def _matches(pattern: str, branch: str) -> bool:
-    """Whether ``pattern`` matches all of ``branch``, in time that grows with the product of their lengths."""
+    """Whether ``pattern`` matches all of ``branch``; the time grows with the product of their lengths."""
     try:
         steps = _steps(pattern)
     except re.error:
@@ -55,7 +55,7 @@ def _matches(pattern: str, branch: str) -> bool:
 
 
 def _reached(places: set[int], steps: Sequence[_PatternStep]) -> set[int]:
-    """``places`` and those behind them that optional steps part from them."""
+    """``places`` and those that are reached from them over optional steps."""
     found = set(places)
     for place, step in enumerate(steps):
         if step.optional and place in found:
@@ -64,7 +64,7 @@ def _reached(places: set[int], steps: Sequence[_PatternStep]) -> set[int]:
 
 
 def _steps(pattern: str) -> list[_PatternStep]:
-    """``?`` and ``+`` say how often the sign before them may come, as in a regular expression."""
+    """The steps of ``pattern``; ``?`` and ``+`` repeat the sign before them or make it optional, as in a regex."""
     steps: list[_PatternStep] = []
     for sign in _SIGNS.findall(pattern):
         if sign in ("?", "+"):
@@ -91,7 +91,7 @@ STEPS: Final = ("analyse", "publish")
 """The Action's two steps, each in a job of its own."""
 FILTERS: Final = ("branches", "branches-ignore", "paths", "paths-ignore", "tags", "tags-ignore")
 EVERYTHING: Final = "*"
-"""Stands for all rights where a block says ``read-all`` or ``write-all``."""
+"""The name for all rights, where a block says ``read-all`` or ``write-all``."""
 
 _LEVELS: Final = ("none", "read", "write")
 _COMMIT: Final = re.compile(r"@[0-9a-f]{40}$")
@@ -101,10 +101,10 @@ _IMAGE: Final = re.compile(r"^docker://.+@sha256:[0-9a-f]{64}$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One ``uses:`` of a job; ``step`` is the Action's step that it asks for, where it asks for one.
+    """One ``uses:`` of a job; ``step`` is the Action's step that it runs, if it names one.
 
-    ``own_token`` tells whether it is handed another token than the job's own, ``login`` is the account that it says
-    the token acts as.
+    ``own_token``: whether it gets a token other than the job's own; ``login`` is the account that it declares for that
+    token.
     """
 
     action: str
@@ -115,13 +115,13 @@ class Use:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the code that runs is fixed: by a commit, by a digest, or by lying in the same repository."""
+        """Whether the code that runs is fixed: by a commit, by a digest, or because it is in the same repository."""
         return self.action.startswith("./") or bool(_COMMIT.search(self.action) or _IMAGE.match(self.action))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job; ``permissions`` are its own or else the workflow's, None where neither says any."""
+    """One job; ``permissions`` are its own or else the workflow's, None if neither has any."""
 
     name: str
     line: int | None
@@ -131,11 +131,11 @@ class Job:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Which of the Action's steps the job runs."""
+        """The Action's steps that the job runs."""
         return tuple(step for step in STEPS if any(use.step == step for use in self.uses))
 
     def level(self, right: str) -> str:
-        """What the job may do with ``right``: none, read or write."""
+        """The job's access to ``right``: none, read or write."""
         granted = self.permissions or {}
         return granted.get(right, granted.get(EVERYTHING, "none"))
 
@@ -151,7 +151,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """One event of ``on:``; no ``types`` means GitHub's own choice, ``filters`` go by name with their values."""
+    """One event of ``on:``; no ``types`` means GitHub's own choice, ``filters`` are by name with their values."""
 
     types: frozenset[str]
     filters: Mapping[str, tuple[str, ...]]
@@ -171,17 +171,17 @@ class Workflow:
 
     @property
     def writers(self) -> tuple[Use, ...]:
-        """Where the Action's step that writes is used."""
+        """The uses of the Action's step that writes."""
         return tuple(use for job in self.jobs for use in job.uses if use.step == STEPS[-1])
 
     @property
     def own_token(self) -> bool:
-        """Whether all that writes is handed another token than the job's own, such as an App's."""
+        """Whether every writing step gets a token other than the job's own, such as an App's."""
         return bool(self.writers) and all(use.own_token for use in self.writers)
 
 
 def read_workflow(document: Document, file: str) -> Workflow:
-    """The workflow in ``document``; what has another shape than GitHub asks for counts as absent."""
+    """The workflow in ``document``; parts of a wrong shape count as absent."""
     data = as_mapping(document.data)
     jobs = tuple(
         _job(document, str(name), as_mapping(job), data)

@@ -10,7 +10,7 @@ from bot.doctor.workflow import STEPS, Job, Trigger, Workflow, lets_through
 
 _ABOUT: Final = "workflow"
 _OPTIONAL: Final = frozenset({"models"})
-"""Rights to read that only some need, and the shipped workflow does without: whose model is one of GitHub's."""
+"""Read rights that only some need and that the shipped workflow lacks: for a model of GitHub's."""
 
 
 def diagnose_workflow(

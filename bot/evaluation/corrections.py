@@ -1,4 +1,4 @@
-"""People's corrections, by the digests of texts, joined with the texts that they are about."""
+"""People's corrections, by the digests of texts, joined with their texts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bot.ledger.model import CORRECTIONS
 class CorrectedQueries:
     """The queries that people corrected.
 
-    ``lost`` are digests of texts that are not here any more; ``unlabelled`` are the capabilities of corrections that
-    the taxonomy no longer has, or that need an agent.
+    ``lost`` are digests of texts that are no longer known.  ``unlabelled`` are the capabilities of corrections that the
+    taxonomy no longer has, or that need an agent.
     """
 
     queries: tuple[LabelledQuery, ...]
@@ -24,7 +24,7 @@ class CorrectedQueries:
 
 
 def corrected(said: Corrections, texts: Mapping[str, tuple[str, ...]], vocabulary: LabelVocabulary) -> CorrectedQueries:
-    """What people ``said`` as labels; ``texts`` maps the digests of the texts at hand to their turns.
+    """Corrections as labels; ``texts`` maps the digests of the known texts to their turns.
 
     A person corrects single tags: all others of the query stay unknown.
     """

@@ -1,4 +1,4 @@
-"""Labelled queries: what people say that queries exercise, whatever file they said it in."""
+"""Labelled queries: the capabilities that people say queries exercise, from label files of any format."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LabelledQuery:
 
     @property
     def key(self) -> str:
-        """The digest of its text: queries that differ in case and white space alone are one."""
+        """The digest of its text; queries that differ only in case and white space are one."""
         return text_key(self.turns)
 
 
@@ -52,10 +52,10 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelFile:
-    """A label file as it was read: its rows, and the faults of those that could not be.
+    """A label file as it was read: its rows, and the faults of unreadable ones.
 
-    ``capabilities`` are the names that it labels at all (``None``: those that occur in its rows); ``meanings`` maps
-    names of its own to capability ids, or to ``-`` for a name that is left out.
+    ``capabilities`` are all names that it may label (``None``: those that occur in its rows).  ``meanings`` maps the
+    file's own names to capability ids, or to ``-`` for a name that is left out.
     """
 
     file: str
@@ -67,9 +67,9 @@ class LabelFile:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelVocabulary:
-    """What names in label files may mean.
+    """The possible meanings of names in label files.
 
-    ``meanings`` maps names to capability ids or ``-``, for files that do not say so themselves.  Without an agent
+    ``meanings`` maps names to capability ids or ``-``, for files that do not define them.  Without an agent
     (``with_agent``) only capabilities that are judged from the text can be labelled: the others are facts about an
     agent and its tools.
     """
@@ -84,7 +84,7 @@ class LabelVocabulary:
         return tuple(item.id for item in self.taxonomy.capabilities if self.with_agent or item.is_judged_from_text)
 
     def fault(self, capability: str) -> tuple[str, str] | None:
-        """What is wrong with a label for ``capability``, and the fix; ``None`` where nothing is."""
+        """The fault of a label for ``capability``, and its fix; ``None`` without a fault."""
         if capability not in self.taxonomy.by_id:
             known = self.capabilities
             return (
@@ -101,7 +101,7 @@ class LabelVocabulary:
 
 
 def join(queries: Iterable[LabelledQuery]) -> tuple[LabelledQuery, ...]:
-    """One query for each text, with all that is known of it, sorted by key: files may come in any order.
+    """One query for each text, with all its labels, sorted by key: files may come in any order.
 
     Raises :class:`InputError` where two rows of one text contradict each other; unknown contradicts nothing.
     """
@@ -136,12 +136,12 @@ def _word(value: bool) -> str:
 
 
 def resolve(file: LabelFile, vocabulary: LabelVocabulary) -> tuple[tuple[LabelledQuery, ...], tuple[Problem, ...]]:
-    """The queries of ``file`` under capability ids, and all that is wrong with it."""
+    """The queries of ``file`` under capability ids, and all its faults."""
     return _Resolver(file, vocabulary).resolve()
 
 
 class _Resolver:
-    """Names of one file to capability ids; a name that means nothing is one fault, wherever it occurs."""
+    """Maps the names of one file to capability ids; an unknown name is one fault, wherever it occurs."""
 
     def __init__(self, file: LabelFile, vocabulary: LabelVocabulary) -> None:
         self.file = file
@@ -191,12 +191,12 @@ class _Resolver:
         return [item for item in found if item is not None]
 
     def _meaning(self, name: str, line: int | None) -> str | None:
-        """The capability that ``name`` stands for; ``None`` for one that is left out, or means nothing."""
+        """The capability that ``name`` means; ``None`` for one that is left out or unknown."""
         if name not in self.meant:
             own = self.file.meanings.get(name)
             capability = self.vocabulary.meanings.get(name, name) if own is None else own.text
             fault = None if capability == LEFT_OUT else self.vocabulary.fault(capability)
-            # What a name of the file's own stands for was looked at where the file says so.
+            # The meaning of a name that the file defines was checked where the file defines it.
             if fault is not None and own is None:
                 self._complain(line, *fault)
             self.meant[name] = None if capability == LEFT_OUT or fault is not None else capability
@@ -212,7 +212,7 @@ _FIX = "write `labels`, a tab and `query` on the first line (or `turns`, for que
 
 
 def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
-    """The rows of ``text``, with the faults of those that cannot be read; :class:`InputError` without a header."""
+    """The rows of ``text``, with the faults of unreadable ones; raises :class:`InputError` without a header."""
     table = read_table(text, file, HEADERS.keys(), _FIX, REVIEWED_FILES)
     problems = list(table.problems)
     reading = _Rows(file, limits, HEADERS[table.header], problems)
@@ -227,7 +227,7 @@ def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
 
 
 class _Rows:
-    """The rows of one file; what is wrong with them is added to ``problems``."""
+    """The rows of one file; their faults are added to ``problems``."""
 
     def __init__(self, file: str, limits: Limits, turns: bool, problems: list[Problem]) -> None:
         self.file, self.limits, self.turns, self.problems = file, limits, turns, problems
@@ -236,7 +236,7 @@ class _Rows:
         self.problems.append(Problem(self.file, line, message, fix))
 
     def row(self, number: int, line: str) -> LabelRow | None:
-        """The query on a line; ``None`` where there is none to be read."""
+        """The query on a line; ``None`` if there is none or it cannot be read."""
         before = len(self.problems)
         cell, tab, rest = line.rstrip("\t").partition("\t")
         cells = rest.split("\t") if tab else []
@@ -262,7 +262,7 @@ class _Rows:
 
 
 def turn_problems(file: str, line: int | None, turns: list[str], limits: Limits) -> list[Problem]:
-    """What of ``turns`` is beyond the limits of a query."""
+    """The ``turns`` that exceed the limits of a query, as faults."""
     problems = []
     if len(turns) > limits.turns:
         message = f"the query has {len(turns)} turns, more than the limit of {limits.turns}"
@@ -311,7 +311,7 @@ class LabelsFile(FileModel):
 
 
 def read_yaml(document: Document, limits: Limits) -> LabelFile:
-    """The rows of ``document``, with the faults of those that cannot be read.
+    """The rows of ``document``, with the faults of unreadable ones.
 
     Raises :class:`InputError`, with the faults of all rows, where the rest of the file is at fault.
     """
@@ -358,7 +358,7 @@ DOCUMENTS = (".yaml", ".yml", ".json")
 
 
 def read_file(content: bytes, file: str, limits: Limits) -> LabelFile:
-    """One label file, by its ending; raises :class:`InputError` where nothing of it can be read."""
+    """One label file, in the format of its suffix; raises :class:`InputError` if nothing of it can be read."""
     if file.lower().endswith(TABLES):
         return read_tsv(decode(content, file, REVIEWED_FILES), file, limits)
     if file.lower().endswith(DOCUMENTS):
@@ -370,9 +370,9 @@ def read_file(content: bytes, file: str, limits: Limits) -> LabelFile:
 def read_labelled_queries(
     contents: Mapping[str, bytes], vocabulary: LabelVocabulary, limits: Limits
 ) -> tuple[LabelledQuery, ...]:
-    """The queries of all files; ``contents`` by the names that people gave.
+    """The queries of all files; ``contents`` are by the names that people gave.
 
-    Raises :class:`InputError` with the faults of all files, contradictions between them included.
+    Raises :class:`InputError` with the faults of all files, including contradictions between them.
     """
     problems: list[Problem] = []
     queries: list[LabelledQuery] = []

@@ -20,7 +20,7 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class LabelArrays:
-    """Arrays of shape (queries, capabilities).
+    """Labels and predictions as arrays of shape (queries, capabilities).
 
     ``labelled`` says where a label is known; elsewhere ``actual`` is False and means nothing.  ``probability`` is that
     of TRUE, in [0, 1].
@@ -34,10 +34,10 @@ class LabelArrays:
 
 
 def lay_out(queries: Sequence[LabelledQuery], predictions: Predictions, capabilities: Sequence[str]) -> LabelArrays:
-    """``queries``, all of which must be predicted, beside ``predictions``.
+    """``queries`` beside their ``predictions``; every query must have one.
 
-    Of ``capabilities`` those are kept that are labelled at all.  Raises :class:`UsageError` where the predictions,
-    made under another taxonomy, say nothing of one that is.
+    Only the ``capabilities`` with labels are kept.  Raises :class:`UsageError` where the predictions, made under
+    another taxonomy, lack a labelled capability.
     """
     labelled = {name for query in queries for name in query.values}
     kept = tuple(name for name in capabilities if name in labelled)
@@ -77,26 +77,24 @@ class Confusion:
 
     @property
     def positive(self) -> Numbers:
-        """Labels that are TRUE."""
         return self.true_positive + self.false_negative
 
     @property
     def negative(self) -> Numbers:
-        """Labels that are FALSE."""
         return self.true_negative + self.false_positive
 
     @property
     def phi(self) -> Numbers:
         """The phi coefficient in [−1, 1]: MCC, and Pearson's correlation of the two as 0 and 1.
 
-        (TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)).  Not a number where the labels have one class only: there is
-        nothing to correlate with.  Where both classes are labelled and predictions are constant it is 0, as MCC's
-        convention has it: such predictions tell nothing.
+        (TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)).  NaN where the labels have one class only: there is nothing
+        to correlate with.  It is 0, by MCC's convention, where both classes are labelled and predictions are constant:
+        such predictions carry no information.
         """
         predicted = (self.true_positive + self.false_positive) * (self.true_negative + self.false_negative)
         labelled = self.positive * self.negative
         product = self.true_positive * self.true_negative - self.false_positive * self.false_negative
-        # One root of the square of a number is that number, so that perfect predictions have exactly 1.
+        # The root of the square of a number is exactly that number, so that perfect predictions have exactly 1.
         scale = np.sqrt(np.where(predicted * labelled > 0, predicted * labelled, 1.0))
         return np.where(labelled > 0, np.clip(product / scale, -1.0, 1.0), np.nan)
 
@@ -132,7 +130,7 @@ class Bin:
 
 
 def reliability(probability: Numbers, actual: Booleans, bins: int) -> tuple[Bin, ...]:
-    """Predictions in ``bins`` bins of equal width over [0, 1]; bins without any are left out."""
+    """Predictions in ``bins`` bins of equal width over [0, 1]; empty bins are left out."""
     # Rounded, since 0.29 × 100 is a little less than 29.
     place = np.minimum((probability * bins).round(DECIMALS).astype(np.int64), bins - 1)
     count = np.bincount(place, minlength=bins)
@@ -163,14 +161,14 @@ def calibration_error(bins: tuple[Bin, ...]) -> float:
 
 
 LEVEL = 0.95
-"""Share of the resamples that an interval holds (semantics, section 8)."""
+"""Share of the resamples inside an interval (semantics, section 8)."""
 _BLOCK = 4_000_000
-"""Weights held in memory at a time."""
+"""Maximum number of weights in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How often queries are drawn anew, and the seed of the draws."""
+    """The number of resamples, and the seed of the draws."""
 
     resamples: int
     seed: int
@@ -185,7 +183,9 @@ class PercentileInterval:
 
 
 def weights(queries: int, sampling: Sampling) -> Iterator[Numbers]:
-    """Blocks of shape (resamples, queries): how often each of ``queries`` is in each resample of as many."""
+    """Blocks of shape (resamples, queries): how often each of ``queries`` is drawn in each resample of the
+    same size.
+    """
     random = np.random.default_rng(sampling.seed)
     most = max(1, _BLOCK // max(1, queries))
     for begun in range(0, sampling.resamples, most):
@@ -195,10 +195,10 @@ def weights(queries: int, sampling: Sampling) -> Iterator[Numbers]:
 
 
 def phis(several: Sequence[LabelArrays], sampling: Sampling) -> tuple[Numbers, ...]:
-    """Of each of ``several`` classifiers phi in every resample, of shape (resamples, capabilities).
+    """For each of ``several`` classifiers, phi in every resample, of shape (resamples, capabilities).
 
-    All see the same resamples of the same queries, so that differences are paired.  Phi is not a number in a resample
-    that has one class only of a capability.
+    All see the same resamples of the same queries, so that differences are paired.  Phi is NaN in a resample with one
+    class only of a capability.
     """
     blocks: list[list[Numbers]] = [[] for _ in several]
     for block in weights(len(several[0].labelled), sampling):
@@ -208,7 +208,7 @@ def phis(several: Sequence[LabelArrays], sampling: Sampling) -> tuple[Numbers, .
 
 
 def macro(values: Numbers) -> Numbers:
-    """The mean over the last axis of what is a number; not a number where nothing is."""
+    """The mean over the last axis without NaNs; NaN where all are."""
     known = np.isfinite(values)
     count = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)
@@ -216,7 +216,7 @@ def macro(values: Numbers) -> Numbers:
 
 
 def interval(values: Numbers) -> PercentileInterval | None:
-    """The percentile interval of those ``values`` that are numbers; ``None`` where none is."""
+    """The percentile interval of ``values`` without NaNs; ``None`` if all are."""
     known = values[np.isfinite(values)]
     if not known.size:
         return None
@@ -227,11 +227,11 @@ def interval(values: Numbers) -> PercentileInterval | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityMeasures:
-    """One capability, over the queries that are ``labelled`` with it, ``support`` of them as TRUE.
+    """One capability over the ``labelled`` queries; ``support`` of these labels are TRUE.
 
-    ``phi`` is ``None`` where the labels have one class only.  ``interval`` rests on ``resamples``, those that have both
-    classes.  ``always_false`` is the accuracy of answering FALSE to everything.  ``precision`` is ``None`` where
-    nothing is predicted TRUE, ``recall`` where nothing is labelled so.  All others are in [0, 1].
+    ``phi`` is ``None`` where the labels have one class only.  ``interval`` is computed from ``resamples``, those that
+    have both classes.  ``always_false`` is the accuracy of answering FALSE to everything.  ``precision`` is ``None``
+    where nothing is predicted TRUE, ``recall`` where nothing is labelled TRUE.  All others are in [0, 1].
     """
 
     capability: str
@@ -250,7 +250,7 @@ class CapabilityMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """A classifier against labels.
+    """A classifier measured against labels.
 
     ``macro_phi`` is the mean of phi over the capabilities that have one.  ``brier``, ``calibration_error`` and ``bins``
     pool all ``labels`` of all capabilities.
@@ -267,26 +267,26 @@ class Evaluation:
 
     @property
     def undefined(self) -> tuple[CapabilityMeasures, ...]:
-        """The capabilities whose labels have one class only, so that nothing can correlate with them."""
+        """The capabilities whose labels have one class only, so that phi is undefined."""
         return tuple(item for item in self.capabilities if item.phi is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much higher a phi is than the other classifier's, with the interval of the paired bootstrap."""
+    """The difference of phi to another classifier, with the interval of the paired bootstrap."""
 
     value: float
     interval: PercentileInterval | None
 
     @property
     def tells(self) -> bool:
-        """Whether the interval leaves out 0: the two classifiers are told apart."""
+        """Whether the interval excludes 0: the classifiers differ significantly."""
         return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A classifier against another on the same labels: ours minus theirs."""
+    """A classifier compared with another on the same labels: ours minus theirs."""
 
     other: Evaluation
     macro_phi: Difference | None
@@ -294,7 +294,7 @@ class Comparison:
 
 
 def evaluate(cells: LabelArrays, sampling: Sampling, bins: int) -> Evaluation:
-    """All measures of ``cells``, which hold at least one label for each capability."""
+    """All measures of ``cells``, which have at least one label for each capability."""
     return _measured(cells, _total(cells), phis([cells], sampling)[0], bins)
 
 

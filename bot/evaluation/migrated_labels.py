@@ -1,7 +1,7 @@
-"""Label files under the ids of a new taxonomy, as edits that leave everything else as it stands.
+"""Label files under the ids of a new taxonomy, as edits that change nothing else.
 
-A rename carries a label along.  Of a capability that was split, FALSE of the whole is FALSE of each part; TRUE of the
-whole is unknown of each part, since nobody said which of them it was.
+A rename carries a label over.  When a capability is split, FALSE of the whole is FALSE of each part.  TRUE of the whole
+is unknown for each part, since the label does not say which.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.taxonomy.migration import Migration
 
 
 def migrated_table(text: str, file: LabelFile, migration: Migration) -> str:
-    """The text of a label file that is a table, which was read as ``file``, under the new ids."""
+    """The ``text`` of a label file in table form, which was read as ``file``, under the new ids."""
     return migrated_rows(text, file.meanings, migration, {0: UNKNOWN}, commented=False)
 
 
@@ -28,8 +28,8 @@ def migrated_rows(
 ) -> str:
     """The ``text`` of a table whose own names have these ``meanings``, under the new ids.
 
-    ``columns`` are the cells (from 0) that hold names, each with the mark that parts of what was split get there.
-    ``commented`` says whether a line after the header may be a comment.
+    ``columns`` are the cells (from 0) that contain names, each with the mark that parts of a split capability get
+    there.  ``commented`` says whether a line after the header may be a comment.
     """
     words = _RenamedLabels.of(meanings, migration)
     lines = text.split("\n")
@@ -46,7 +46,7 @@ def migrated_rows(
         elif said.startswith("#"):
             lines[place] = _comment(said, words) + ending if not is_row else line
         elif said.strip():
-            # The header: what follows are rows.
+            # The header; rows follow.
             is_row = True
     return "\n".join(lines)
 
@@ -67,7 +67,7 @@ def migrate_document(data: dict[str, Any], file: LabelFile, migration: Migration
 
 
 def clashes(file: LabelFile, migration: Migration) -> tuple[Problem, ...]:
-    """Names of the file's own that are now ids as well, where it would need the name for the capability."""
+    """The file's own names that are now ids as well, where the file needs the name for that capability."""
     listed = [] if file.capabilities is None else [word.text for word in file.capabilities]
     used = {*listed, *(name for row in file.rows for name in (*row.true, *row.unknown))}
     return clashes_of(file.file, file.meanings, used, migration)
@@ -76,7 +76,7 @@ def clashes(file: LabelFile, migration: Migration) -> tuple[Problem, ...]:
 def clashes_of(
     file: str, meanings: Mapping[str, Word], used: Collection[str], migration: Migration
 ) -> tuple[Problem, ...]:
-    """The same of a table called ``file``, in whose rows the names ``used`` stand."""
+    """The clashes of a table called ``file``, whose rows contain the names ``used``."""
     words = _RenamedLabels.of(meanings, migration)
     needed = {new for name in used for new in words.became(name) if new != name}
     return tuple(
@@ -93,7 +93,7 @@ def clashes_of(
 
 @dataclass(frozen=True, slots=True)
 class _RenamedLabels:
-    """What stands afterwards for a name as a file writes it."""
+    """The names that replace those in a file."""
 
     meanings: Mapping[str, str]
     migration: Migration
@@ -106,14 +106,14 @@ class _RenamedLabels:
         return self.meanings.get(name, name) in self.migration.splits
 
     def became(self, name: str) -> tuple[str, ...]:
-        """The parts, the new id, or a name of the file's own, which goes on standing for the same capability."""
+        """The parts, the new id, or the file's own name, which keeps its capability."""
         if self.is_split(name):
             return self.migration.splits[self.meanings.get(name, name)]
         return (name if name in self.meanings else self.migration.renamed(name),)
 
 
 def _comment(line: str, words: _RenamedLabels) -> str:
-    """A line before the header: two kinds of comments speak (:mod:`bot.files.label_tables`)."""
+    """A line before the header: two kinds of comments have a meaning (:mod:`bot.files.label_tables`)."""
     head, colon, rest = line.partition(":")
     name = head.lstrip("# ").strip().lower()
     if name == "capabilities":
@@ -130,7 +130,7 @@ def _renamed_meaning(item: str, migration: Migration) -> str:
 
 
 def _with_core(text: str, core: str) -> str:
-    """``text`` with other words between the white space at its ends."""
+    """``text`` with ``core`` in place of its words; the white space at its ends stays."""
     return text.replace(text.strip(), core, 1) if text.strip() else text
 
 
@@ -152,13 +152,13 @@ def _listed(text: str, words: _RenamedLabels, mark: str) -> str:
 
 
 def _migrate_row(row: dict[Any, Any], words: _RenamedLabels) -> None:
-    # Whoever writes YAML takes the key for the truth value that it looks like.
+    # Unquoted in YAML, this key is read as a truth value.
     true = "true" if "true" in row else True
     doubtful = [part for name in row[true] if words.is_split(name) for part in words.became(name)]
     if "unknown" in row:
         _replace(row["unknown"], words)
     elif doubtful:
-        # A copy is written as the other list is: on one line, or one item a line.
+        # A copy has the style of the original list: on one line, or one item a line.
         fresh = copy.deepcopy(row[true])
         while fresh:
             del fresh[0]
@@ -173,7 +173,7 @@ def _migrate_row(row: dict[Any, Any], words: _RenamedLabels) -> None:
 
 
 def _replace(names: list[str], words: _RenamedLabels) -> None:
-    """Edit ``names`` so that each gives way to what it became, where it stands, and nothing stands there twice."""
+    """Replace each of ``names`` in its place by its new names, without duplicates."""
     seen: set[str] = set()
     wanted: list[list[str]] = []
     for name in names:

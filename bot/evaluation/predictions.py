@@ -1,4 +1,4 @@
-"""What a classifier says of labelled queries: kept in a file, it can be compared later without being asked again."""
+"""A classifier's answers on labelled queries. Kept in a file, they can be compared later without asking it again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Predictions(FileModel):
 
 
 def predict(classification: Classification, capabilities: Sequence[str]) -> Prediction:
-    """What ``classification`` says of ``capabilities``."""
+    """The prediction of ``capabilities`` by ``classification``."""
     judgements = classification.judgements
     return Prediction(
         true=tuple(name for name in capabilities if judgements[name].value),
@@ -46,5 +46,5 @@ def predict(classification: Classification, capabilities: Sequence[str]) -> Pred
 
 
 def unpredicted(queries: Iterable[LabelledQuery], predictions: Predictions) -> tuple[LabelledQuery, ...]:
-    """The ``queries`` of which ``predictions`` say nothing."""
+    """The ``queries`` without ``predictions``."""
     return tuple(query for query in queries if query.key not in predictions.queries)

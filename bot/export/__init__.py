@@ -1,1 +1,1 @@
-"""The regression set in the forms that other tools' runners read: one writer per format, each a pure function."""
+"""The regression set in the formats of other tools' runners: one writer per format, each a pure function."""

@@ -1,8 +1,8 @@
 """Data of the Azure AI Evaluation SDK, in JSON Lines.
 
-A row has ``query`` and, as far as they are known, ``ground_truth`` and ``expected_tool_calls``; its further fields
-(``context``, ``tool_definitions``) are given back to rows that came with them.  The answer is the target's to give.
-A row is one question: conversations are left out, but for those that came as messages with what was said in between.
+A row has ``query`` and, if known, ``ground_truth`` and ``expected_tool_calls``.  Its further fields (``context``,
+``tool_definitions``) are written only for rows that were imported with them.  The target gives the answer.  A row is
+one question: conversations are left out, except those that came as messages with the answers in between.
 """
 
 from __future__ import annotations

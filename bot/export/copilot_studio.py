@@ -1,9 +1,9 @@
 """Test sets of Microsoft Copilot Studio, in CSV: the four columns of its import, in their order, and no others.
 
-A test set has at most 100 test cases, so that a larger one becomes several files, numbered.  There is no place for
-ids, tools or set-ups: a list of entries beside the files says which row is which entry, and the reader joins the two.
-A cell that begins like a formula stays as it is: it is read by Copilot Studio, which asks just that, and a mark before
-it would be asked too.
+A test set has at most 100 test cases; a larger one becomes several numbered files.  The format has no place for ids,
+tools or set-ups: a list of entries beside the files says which row is which entry, and the reader joins the two.  A
+cell that begins like a formula is not escaped: Copilot Studio reads it and asks exactly that text, and would ask an
+escaping mark, too.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 
 MOST_CASES: Final = 100
-"""Test cases of a test set, as the product limits them."""
+"""The product's limit of test cases in a test set."""
 MOST_CHARACTERS: Final = 1000
-"""Characters of a question, white space included, as the product limits them."""
+"""The product's limit of characters in a question, white space included."""
 
 _HEADER: Final = ("Prompt", "Expected response", "Test Method Type", "Passing Score")
 _METHOD: Final = frozenset(map(plain_key, ("Test Method Type", "Testing method", "Test method")))
 _SCORE: Final = frozenset(map(plain_key, ("Passing Score", "Pass score")))
 _WITH_ANSWER: Final = ("CompareMeaning", "70")
-"""How an answer is judged where the customer does not say: as Copilot Studio's own samples have it."""
+"""The default method of judging an answer, where the customer names none: that of Copilot Studio's own samples."""
 _WITHOUT: Final = ("", "")
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
 class _CsvBuffer:
-    """As much of a file as a writer of CSV needs."""
+    """The part of the file interface that a CSV writer needs."""
 
     write: Callable[[str], None]
 
@@ -91,7 +91,7 @@ def _returns(item: ExportItem) -> list[dict[str, Data]]:
 
 
 def _cells(item: ExportItem) -> dict[str, str]:
-    """What the customer's own test set said in columns of the import."""
+    """The cells that the customer's own test set had in columns of the import."""
     known = _METHOD | _SCORE | {"expectedresponse", "expectedanswer"}
     held = as_mapping(item.expected).items()
     return {key: value for key, value in held if isinstance(value, str) and plain_key(key) in known}

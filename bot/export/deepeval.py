@@ -1,8 +1,8 @@
-"""Goldens of DeepEval, in JSON: those of one turn, and conversational ones beside them, since a dataset holds one kind.
+"""Goldens of DeepEval, in JSON: one file of single-turn goldens and one of conversational ones, as datasets require.
 
 A golden has ``input``, ``expected_output`` and ``expected_tools``, a conversational one ``scenario``, ``turns`` (the
 user's, as JSON in a string, as DeepEval writes them) and ``expected_outcome``; both have ``name`` (the entry's id) and
-``additional_metadata``.  The other fields are given back to goldens that came with them.
+``additional_metadata``.  The other fields are written only for goldens that were imported with them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _golden(item: ExportItem, key: str) -> dict[str, Data]:
 
 
 def _fields(item: ExportItem) -> dict[str, Data]:
-    """The fields of a golden beside its input or turns."""
+    """The fields of a golden except its input or turns."""
     answer = item.expectation.answer
     if len(item.turns) > 1:
         own = with_answer(own_fields(item.expected, _CONVERSATION), "expected_outcome", answer)
@@ -76,7 +76,7 @@ def _kept(item: ExportItem) -> dict[str, Data]:
 
 
 def _tools(item: ExportItem) -> list[Data] | None:
-    """The calls that are to be made; ``None`` if DeepEval has no way to say their arguments."""
+    """The calls that are to be made; ``None`` if DeepEval cannot express their arguments."""
     calls = wanted_calls(item.expectation.tool_calls, "input_parameters")
     return calls if all(isinstance(as_mapping(call).get("input_parameters", {}), dict) for call in calls) else None
 

@@ -11,7 +11,7 @@ from bot.files.documents import Data, as_list
 from bot.intake.expectations.export_round_trip import SEALED
 from bot.intake.templates import LOADED, MARKS
 
-# JSON lets these stand, but YAML does not, or they end a line for many readers, or command a terminal.
+# Valid in JSON, but YAML rejects these, many readers end a line at them, or they control a terminal.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
@@ -80,17 +80,19 @@ def is_flat_mapping(value: Data) -> bool:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether a runner that renders texts, and loads what begins like the address of a file, leaves ``text`` alone."""
+    """Whether ``text`` is safe for a runner that renders texts as templates and loads those that begin like a file's
+    address.
+    """
     return not MARKS.search(text) and not text.lstrip().startswith(LOADED)
 
 
 def sealed(data: Data) -> str:
-    """``data`` as JSON without an opening brace in any text: nothing of it can be taken for a template."""
+    """``data`` as JSON without an opening brace in any text, so that none of it is a template."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     return _QUOTED.sub(lambda quoted: quoted[0].replace("{", "\\u007b"), text)
 
 
 def carried_as(expected: Data) -> Mapping[str, Data]:
-    """What was ``expected`` as a part of an entry's record; where it is not flat, as JSON in a string."""
+    """``expected`` as a part of an entry's record; as JSON in a string unless it is flat."""
     flat = is_flat(expected) or is_flat_mapping(expected)
     return {"expected": expected} if flat else {SEALED: sealed(expected)}

@@ -1,9 +1,9 @@
 """Samples of Inspect, in JSON Lines.
 
-A sample has ``id``, ``input``, ``target`` (empty where no answer is expected) and ``metadata``; ``choices`` are given
-back to samples that came with them.  Inspect submits all messages of a sample at once, so that conversations are left
-out, but for those that came as messages with what was said in between.  It opens what ``files``, ``setup``,
-``sandbox`` and images name, on the machine it runs on: none of them is ever written.
+A sample has ``id``, ``input``, ``target`` (empty where no answer is expected) and ``metadata``; ``choices`` are written
+only for samples that were imported with them.  Inspect submits all messages of a sample at once, so conversations are
+left out, except those that came as messages with the answers in between.  Inspect opens what ``files``, ``setup``,
+``sandbox`` and images name, on the machine it runs on: none of these is ever written.
 """
 
 from __future__ import annotations

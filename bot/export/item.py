@@ -1,4 +1,4 @@
-"""An entry of the regression set as writers see it, and what they make of all of them."""
+"""An entry of the regression set as export writers see it, and the interface of writers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]
 def obstacle(item: ExportItem, writer: ExportWriter, *, keep_placeholders: bool = False) -> str | None:
     """Why ``item`` is not ready to run on the runner of ``writer``; ``None`` if it is.
 
-    A text such as ``{{name}}`` is a placeholder that nobody filled, unless ``keep_placeholders`` says that it is meant.
+    A text such as ``{{name}}`` is an unfilled placeholder, unless ``keep_placeholders`` says that it is meant
+    literally.
     """
     setup = item.entry.setup
     if not setup.ready:
@@ -40,13 +41,13 @@ def obstacle(item: ExportItem, writer: ExportWriter, *, keep_placeholders: bool 
 
 
 def placeholder(item: ExportItem) -> str | None:
-    """The first placeholder that nobody filled, outside of code."""
+    """The first unfilled placeholder outside of code."""
     found = (_PLACEHOLDER.search(_without_code(turn)) for turn in item.turns)
     return next((match[0] for match in found if match), None)
 
 
 def _without_code(text: str) -> str:
-    """``text`` without code of Markdown, which is what the user asks about: what stands between equal runs of ticks."""
+    """``text`` without Markdown code (text between equal runs of backticks): code is part of the question."""
     runs = [match.span() for match in _TICKS.finditer(text)]
     ends: dict[tuple[int, int], int] = {}
     later: dict[int, int] = {}
@@ -86,7 +87,7 @@ def _leaves(data: Data) -> Iterator[float | str]:
 class ExportItem:
     """An entry to export.
 
-    ``expected`` is what its customer's file says beside the turns, without what an earlier export left of an entry.
+    ``expected`` is what its customer's file has beside the turns, without the record of an earlier export.
     """
 
     entry: Entry
@@ -94,7 +95,6 @@ class ExportItem:
 
     @staticmethod
     def of(entry: Entry) -> ExportItem:
-        """``entry`` to export."""
         return ExportItem(entry, without_carried(entry.expected))
 
     @property
@@ -104,26 +104,25 @@ class ExportItem:
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """What the user says."""
         return self.entry.turns
 
     @cached_property
     def expectation(self) -> Expectation:
-        """The expected answers and tool calls, whatever format they came in."""
+        """The expected answers and tool calls, independent of the import format."""
         return understand(self.expected, len(self.turns))
 
     def is_said(self, kept: Mapping[str, Data]) -> bool:
-        """Whether the fields that a reader has ``kept`` say just what was expected, as the customer wrote it."""
+        """Whether the fields that a reader has ``kept`` are exactly what was expected, as the customer wrote it."""
         if self.expected is None:
             return True
         stated = bare(self.expected) if carried(self.expected) else self.expected
         return bool(stated) and bare(dict(kept)) == stated
 
     def record(self, *, said: bool) -> dict[str, Data]:
-        """What the target carries of the entry under the key ``incumbent``.
+        """The record of the entry that the target keeps under the key ``incumbent``.
 
-        What was expected is part of it, unless the target's own fields have ``said`` all of it: unchanged, or as JSON
-        in a string where it is not flat.
+        It includes what was expected, unless the target's own fields have ``said`` all of it.  That is written
+        unchanged, or as JSON in a string where it is not flat.
         """
         entry = self.entry
         record: dict[str, Data] = {
@@ -146,7 +145,7 @@ class ExportRemark:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The files of an export, name → text, and remarks on what of an entry the target does not use."""
+    """The files of an export, name → text, and remarks on the parts of entries that the target does not use."""
 
     files: Mapping[str, str]
     remarks: tuple[ExportRemark, ...] = ()
@@ -154,13 +153,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportWriter:
-    """One format.
+    """One export format.
 
-    ``name`` is what ``--to`` takes, ``title`` describes the format to people.  ``obstacle`` says why the format cannot
-    say an entry so that its runner asks just that, or ``None``; ``write`` says those that it can, in the order given.
-    ``returns`` gives what the format's reader keeps of an entry that ``write`` wrote, but for its record; several ways
-    if that depends on the entries beside it, none if the format has no place for a record.
-    ``attaches`` if the runner knows from a name what to attach.
+    ``name`` is the value of ``--to``, ``title`` describes the format to people.  ``obstacle`` says why the format
+    cannot express an entry so that its runner asks exactly that, or ``None``; ``write`` writes the entries that it can
+    express, in the order given.  ``returns`` gives the fields that the format's reader keeps of an entry that ``write``
+    wrote, without its record: several alternatives if they depend on the entries beside it, none if the format has no
+    place for a record.  ``attaches`` says whether the runner can find an attachment by its name.
     """
 
     name: str

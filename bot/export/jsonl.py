@@ -1,7 +1,7 @@
 """Plain JSON Lines: one entry a line.
 
-Every line has ``id`` and ``turns``; ``expected_response`` (of the last turn) and ``expected_tools`` as far as they are
-known; and under ``incumbent`` capabilities, source, set-up and what was expected, as the customer wrote it.
+Every line has ``id`` and ``turns``; ``expected_response`` (of the last turn) and ``expected_tools`` if known; and under
+``incumbent`` the capabilities, the source, the set-up and what was expected, as the customer wrote it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Regular expressions of customers that a backtracking engine searches for in time proportional to the text.
+"""Customers' regular expressions that a backtracking engine matches in time proportional to the text.
 
-Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  So only
-what is proved to be harmless is let through, in a part of the syntax that both read alike: what the engine tries from
-one place of the text is bounded, and what has no bound stands where it is tried once.
+Runners search with the engines of JavaScript and Python, where ``^(a+)+$`` takes minutes on forty letters.  Only
+patterns that are proved harmless pass, in the part of the syntax that both engines read alike: the steps from one place
+of the text are bounded, and an unbounded repeat is tried only once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 from typing import Final
 
 MOST_STEPS: Final = 10_000
-"""Steps that an engine may take from one place of a text, as many as a cue pattern has instructions."""
+"""The most steps that an engine may take from one place of a text; cue patterns are limited to as many instructions."""
 _DEEPEST: Final = 20
 
 _ESCAPED = r"\\(?:[dDwWsStnrfv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[!-/:-@\[-`{-~])"
@@ -32,10 +32,10 @@ class _FaultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What a part of a pattern costs from one place of the text.
+    """The cost of a part of a pattern from one place of the text.
 
-    ``steps`` to try it in all its ``ways``; ``loops`` are the repeats without a bound that one way goes through, of
-    which ``tried`` have something behind them, so that they are left again one character earlier.
+    ``steps`` tries it in all its ``ways``.  ``loops`` are the unbounded repeats on one way; ``tried`` of them have
+    something behind them, so that the engine leaves them again one character earlier.
     """
 
     steps: int
@@ -46,13 +46,13 @@ class _Cost:
     is_atom: bool = False
 
     def then(self, other: _Cost) -> _Cost:
-        """The part with the ``other`` one behind it."""
+        """The cost of both parts, the ``other`` behind this one."""
         steps, ways = self.steps + self.ways * other.steps, self.ways * other.ways
         loops, tried = self.loops + other.loops, self.loops + other.tried
         return _bounded(_Cost(steps, ways, loops, tried, anchored=self.anchored))
 
     def either(self, other: _Cost) -> _Cost:
-        """The part, or the ``other`` one in its place."""
+        """The cost of both parts as alternatives."""
         loops, tried = max(self.loops, other.loops), max(self.tried, other.tried)
         both = self.anchored and other.anchored
         return _bounded(_Cost(self.steps + other.steps, self.ways + other.ways, loops, tried, anchored=both))
@@ -60,7 +60,7 @@ class _Cost:
 
 @lru_cache(maxsize=4096)
 def pattern_fault(text: str) -> str | None:
-    """Why the regular expression ``text`` is kept from a runner, and how to fix it; ``None`` if it is harmless."""
+    """Why the regular expression ``text`` is not given to a runner, and how to fix it; ``None`` if it is harmless."""
     try:
         cost = _Parser(_tokens(text)).whole()
     except _FaultError as fault:

@@ -1,8 +1,9 @@
 """Eval documents of Microsoft's M365 Copilot Agent Evaluations, schema 1.x.
 
-The schema has no place for an id, for tools or for a set-up: they stand under ``extensions``, which is meant for keys
-of others.  A document's ``default_evaluators`` hold for all its items, and customers' documents have different ones:
-they are written once if all entries share them, else into each item, whose own evaluators then replace the defaults.
+The schema has no place for an id, for tools or for a set-up: they are written under ``extensions``, which is meant for
+other tools' keys.  A document's ``default_evaluators`` apply to all its items, but entries come from documents with
+different defaults.  Defaults that all entries share are written once; else each item gets them among its own
+evaluators, which then replace the defaults.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ _NEEDED: Final[Mapping[str, frozenset[str]]] = {
 
 
 def are_evaluators(value: Data) -> bool:
-    """Whether ``value`` is a mapping of evaluators with options as the schema has them."""
+    """Whether ``value`` is a mapping of evaluators with options that match the schema."""
     return isinstance(value, dict) and all(_is_evaluator(name, options) for name, options in value.items())
 
 
@@ -95,7 +96,7 @@ def _is_evaluator(name: str, options: Data) -> bool:
 
 SCHEMA_VERSION: Final = "1.2.0"
 MOST_TURNS: Final = 20
-"""Turns of a conversation, as the schema limits them."""
+"""The schema's limit of turns in a conversation."""
 
 _DEFAULTS: Final = "default_evaluators"
 _NOT_RUN: Final = (
@@ -143,7 +144,7 @@ def _item(item: ExportItem, *, shared: bool) -> dict[str, Data]:
 
 
 def _fields(item: ExportItem, *, shared: bool) -> dict[str, Data]:
-    """``item`` as the schema has it; ``shared`` if the document says the default evaluators."""
+    """``item`` in the fields of the schema; ``shared`` if the document has the default evaluators."""
     held = as_mapping(item.expected)
     defaults = None if shared else held.get(_DEFAULTS)
     if len(item.turns) == 1:
@@ -157,7 +158,7 @@ def _fields(item: ExportItem, *, shared: bool) -> dict[str, Data]:
 
 
 def _kept(item: ExportItem, *, shared: bool) -> dict[str, Data]:
-    """What the reader keeps of ``item``."""
+    """The fields of ``item`` that the reader keeps."""
     kept = _without_prompt(_fields(item, shared=shared))
     if "turns" in kept:
         kept["turns"] = [_without_prompt(as_mapping(turn)) for turn in as_list(kept["turns"])]
@@ -174,9 +175,9 @@ def _without_prompt(turn: Mapping[str, Data]) -> dict[str, Data]:
 
 
 def _turn(prompt: str, held: Mapping[str, Data], answer: str | None, defaults: Data) -> dict[str, Data]:
-    """What the user says and is told: ``held`` as far as it is the schema's own, else ``answer``.
+    """A turn with its expected response: fields of ``held`` that the schema defines, else ``answer``.
 
-    ``defaults`` are evaluators that hold for the turn, and that the document does not say.
+    ``defaults`` are evaluators that apply to the turn and that the document does not have.
     """
     said = {"prompt": prompt, **with_answer(own_fields(held, _TURN), "expected_response", answer)}
     own = said.get("evaluators")

@@ -1,4 +1,4 @@
-"""What of the regression set is exported, what is left out and why, and the files it comes to."""
+"""Which entries are exported, which are left out and why, and the resulting files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def writers() -> Mapping[str, ExportWriter]:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The exported entries' ids in the files' order, those left out with the reason, and the files."""
+    """The ids of the exported entries in the files' order, those left out with the reason, and the files."""
 
     ids: tuple[str, ...]
     left_out: tuple[ExportRemark, ...]
@@ -35,7 +35,7 @@ class Export:
 
 
 def plan_export(entries: Iterable[Entry], writer: ExportWriter, *, keep_placeholders: bool = False) -> Export:
-    """``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
+    """The export of ``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
 
     Without an entry that is ready there are no files.
     """

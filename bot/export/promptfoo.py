@@ -1,9 +1,9 @@
 """A promptfoo config in YAML: one test per turn, those of a conversation with the same ``conversationId``.
 
-promptfoo renders every text of a config as a template, with the environment at hand, loads what begins like the
-address of a file, and runs code in assertions.  So texts are written as templates that say just them
-(:mod:`~bot.intake.templates`), and of a customer's own assertions those are given back that compare or grade, without
-templates.  The provider is the runner's to name: ``echo`` stands where it goes.
+promptfoo renders every text of a config as a template with access to the environment, loads texts that begin like a
+file's address, and runs code in assertions.  So each text is written as a template that renders to exactly that text
+(:mod:`~bot.intake.templates`).  Of a customer's own assertions, only those that compare or grade are written, without
+templates.  The user of the config chooses the provider: ``echo`` is its placeholder.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _write(items: Sequence[ExportItem]) -> Written:
 
 
 def _parts(item: ExportItem) -> list[Mapping[str, Data]]:
-    """What is expected, by turn where the customer's file says so, else with the last turn."""
+    """What is expected of each turn, if the customer's file says so by turn; else all of it is with the last turn."""
     parts = [as_mapping(part) for part in as_list(as_mapping(item.expected).get("turns"))]
     if len(item.turns) > 1 and len(parts) == len(item.turns):
         return parts
@@ -99,7 +99,7 @@ def _asserted(part: Mapping[str, Data]) -> list[Data]:
 
 
 def _fault(assertion: Data) -> str | None:
-    """Why ``assertion`` is not given to the runner, and how to fix it; ``None`` if it may be."""
+    """Why ``assertion`` is not given to the runner, and how to fix it; ``None`` if it may be given."""
     held = as_mapping(assertion)
     kind, compared = held.get("type"), held.get("value")
     if not isinstance(kind, str) or kind.removeprefix("not-") not in _COMPARING:

@@ -1,4 +1,4 @@
-"""What an entry keeps of the format it came in: expectations, conversations and tool calls, given back as they were."""
+"""What an entry keeps of the format it came in: expectations, conversations and tool calls, written back unchanged."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ROLES: Final = frozenset({"system", "user", "assistant"})
 def history(item: ExportItem, key: str) -> list[Data] | None:
     """The messages under ``key`` of what was expected, if they are just the entry's turns with answers in between.
 
-    Each has a role and a text, and nothing else: no file, image or tool call of a customer reaches a runner so.  The
-    last is the user's, and is what is asked.
+    Each has only a role and a text, so that no file, image or tool call of a customer reaches a runner.  The last is
+    the user's, and is the question.
     """
     messages = as_list(as_mapping(item.expected).get(key))
     pairs = [(as_mapping(message).get("role"), as_mapping(message).get("content")) for message in messages]
@@ -37,18 +37,18 @@ def _has_two_users_in_a_row(pairs: list[tuple[Data, Data]]) -> bool:
 
 
 Fields = Mapping[str, Callable[[Data], bool]]
-"""The fields of a target, and what values each may have."""
+"""The fields of a target, and which values each may have."""
 
 
 def own_fields(expected: object, fields: Fields) -> dict[str, Data]:
-    """What of ``expected`` is the target's own."""
+    """The fields of ``expected`` that are the target's own."""
     return {key: value for key, value in as_mapping(expected).items() if key in fields and fields[key](value)}
 
 
 def with_answer(own: Mapping[str, Data], key: str, answer: str | None) -> dict[str, Data]:
     """``own`` with ``answer`` under ``key``, unless its own value there says the same.
 
-    Beside other keys of the customer's file that value may have counted for less, or have named tools.
+    Beside other keys of the customer's file, that own value may have had less weight, or have named tools.
     """
     if key in own and understand({key: own[key]}).answer == answer:
         return dict(own)
@@ -56,7 +56,7 @@ def with_answer(own: Mapping[str, Data], key: str, answer: str | None) -> dict[s
 
 
 def is_text(value: Data) -> bool:
-    """Whether ``value`` is a text with anything in it."""
+    """Whether ``value`` is a text that is not empty."""
     return isinstance(value, str) and bool(value.strip())
 
 
@@ -66,7 +66,7 @@ def is_texts(value: Data) -> bool:
 
 
 def structured(items: Iterable[ExportItem], fields: Fields) -> tuple[ExportRemark, ...]:
-    """What to know of ``items`` that have some of ``fields`` in a shape in which no runner gets them."""
+    """Remarks on ``items`` that have some of ``fields`` in a shape that no runner gets."""
     found = ((item, [key for key, fits in fields.items() if _is_structured(item, key, fits)]) for item in items)
     return tuple(
         ExportRemark(
@@ -85,7 +85,7 @@ def _is_structured(item: ExportItem, key: str, fits: Callable[[Data], bool]) -> 
 def returned(entry: Entry, writers: Iterable[ExportWriter]) -> ExportItem:
     """``entry`` to export, with what was expected before one of the ``writers`` wrote it.
 
-    What people changed since is kept, together with what was expected before.
+    If people changed it since, their changes are kept, together with what was expected before.
     """
     known = tuple(writers)
     expected = entry.expected
@@ -104,7 +104,7 @@ def returned(entry: Entry, writers: Iterable[ExportWriter]) -> ExportItem:
 def wanted_calls(calls: Sequence[ToolCall], arguments: str = "arguments") -> list[Data]:
     """The calls that are to be made, each with ``name`` and, where they are known, its ``arguments`` under that name.
 
-    Calls that are not to be made are none of them: only the entry's record tells of those.
+    Calls that must not be made are left out: only the entry's record contains those.
     """
     return [_call(call, arguments) for call in calls if not call.unwanted]
 

@@ -1,1 +1,1 @@
-"""Extension candidates: what customers ask for and the taxonomy has no capability for, found and drafted for people."""
+"""Extension candidates: finds and drafts capabilities that customers ask for and the taxonomy lacks."""

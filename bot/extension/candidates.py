@@ -1,4 +1,4 @@
-"""From observed queries to candidates for a new capability: filtered, told apart by kind, ranked and limited (pure)."""
+"""From observed queries to candidates for a new capability: filtered, sorted by kind, ranked and limited (pure)."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def find_candidates(
     refused: Collection[Core],
     detector: Detector,
 ) -> tuple[ExtensionCandidate, ...]:
-    """The candidates that ``observed`` gives rise to, the most surprising first, at most ``settings.open_candidates``.
+    """The candidates in ``observed``, the most surprising first, at most ``settings.open_candidates``.
 
-    ``refused`` are the cores of those that people closed; no exemplar holds what ``detector`` finds.  The order of
-    ``observed`` does not matter.  A taxonomy without exemplars says nothing of what to expect, and has no candidates.
+    ``refused`` are the cores of candidates that people closed; no exemplar contains what ``detector`` finds.  The order
+    of ``observed`` does not matter.  A taxonomy without exemplars gives no expectation, and so no candidates.
     """
     reference = reference_of(taxonomy, settings.commonplace, settings.misjudged, settings.lift)
     by_text: defaultdict[str, list[Observed]] = defaultdict(list)
@@ -63,7 +63,7 @@ def find_candidates(
 
 
 def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: ExtensionSettings) -> str:
-    """Why ``observed`` gives rise to no candidate, as far as one reason says it; also where all were refused."""
+    """Why there is no candidate in ``observed``, if there is one reason; also if all were refused."""
     reference = reference_of(taxonomy, settings.commonplace, settings.misjudged, settings.lift)
     customers = {query.customer for query in observed}
     texts = {query.text for query in observed}
@@ -87,9 +87,10 @@ def why_none(observed: Sequence[Observed], taxonomy: Taxonomy, settings: Extensi
 def _row(
     queries: Sequence[Observed], reference: ReferenceExemplars, settings: ExtensionSettings, shared: dict[Trait, Trait]
 ) -> DistinctText:
-    """A text and what its first query gave: the classifier judges equal texts alike, but for what agents declare.
+    """A text and the results of its first query: the classifier judges equal texts alike, except for agents'
+    declarations.
 
-    Of equal traits one value is kept, that which is ``shared``: there are thousands of rows with dozens of traits each.
+    Equal traits are interned in ``shared``: there are thousands of rows with dozens of traits each.
     """
     query = queries[0]
     traits = with_unexplained(text_traits(query.turns), probable(query, reference, settings), reference.companions)
@@ -101,7 +102,7 @@ def _row(
 
 
 def _is_private(turn: str, detector: Detector) -> bool:
-    """Whether ``turn`` holds what no file of the repository should repeat, or could."""
+    """Whether ``turn`` contains something that no file of the repository should contain, or can."""
     return (
         holds_secret(turn) or bool(detector.find(turn)) or any("\ud800" <= character <= "\udfff" for character in turn)
     )
@@ -109,7 +110,7 @@ def _is_private(turn: str, detector: Detector) -> bool:
 
 @dataclass(frozen=True)
 class _Drafting:
-    """What candidates are drafted from: the observed ``texts``, each with the queries that ask it."""
+    """The data that candidates are drafted from: the observed ``texts``, each with its queries."""
 
     texts: Sequence[Sequence[Observed]]
     taxonomy: Taxonomy
@@ -119,11 +120,11 @@ class _Drafting:
 
     @cached_property
     def resemblance(self) -> Resemblance:
-        """How much queries resemble the exemplars."""
+        """The similarity of queries to the exemplars."""
         return resemblance_of(self.reference.turns)
 
     def candidate(self, cluster: TextCluster, taken: frozenset[str]) -> ExtensionCandidate:
-        """What ``cluster`` proposes, under an id that is not ``taken``."""
+        """The candidate of ``cluster``, with an id that is not ``taken``."""
         settings = self.settings
         queries = [self.texts[place][0] for place in cluster.members]
         nearest = [self._nearest(query) for query in queries]
@@ -154,7 +155,7 @@ class _Drafting:
         )
 
     def _nearest(self, query: Observed) -> int | None:
-        """The place of the exemplar that ``query`` resembles most; ``None`` where it is far from all."""
+        """The place of the exemplar that is most similar to ``query``; ``None`` if none is similar enough."""
         similarity, place = self.resemblance.nearest(query.turns)
         return None if similarity < self.settings.far else place
 
@@ -166,7 +167,7 @@ class _Drafting:
     def _kind(
         self, cluster: TextCluster, queries: Sequence[Observed], nearest: Sequence[int | None]
     ) -> tuple[Kind, tuple[str, ...]]:
-        """Of which kind ``cluster`` is, and the known capabilities that this is about."""
+        """The kind of ``cluster``, and the known capabilities concerned."""
         enough = self.settings.belongs * len(queries)
         for item in cluster.telling:
             if item.trait.kind == "combination" and item.members >= enough:
@@ -181,13 +182,15 @@ class _Drafting:
         return "new-behaviour", ()
 
     def _misses(self, name: str, query: Observed, nearest: int | None) -> bool:
-        """Whether ``query`` is like what exercises the capability ``name``, and is not said to do so."""
+        """Whether ``query`` resembles exemplars of the capability ``name`` but was not classified as exercising it."""
         belief = query.beliefs.get(name)
         alike = name in query.split or (nearest is not None and name in self.reference.capabilities[nearest])
         return alike and (belief is None or not belief.value)
 
     def _neighbours(self, belongs_to: Sequence[str], nearest: Sequence[int | None]) -> Sequence[str]:
-        """The capabilities that tell apart what is nearest, the commonest first, after what it belongs to."""
+        """The distinguishing capabilities of the nearest exemplars, the most frequent first, after those in
+        ``belongs_to``.
+        """
         own = set(self.reference.distinguishing)
         counts = Counter(
             name for place in nearest if place is not None for name in self.reference.capabilities[place] & own
@@ -196,14 +199,16 @@ class _Drafting:
         return [*belongs_to, *order]
 
     def _negative(self, cluster: TextCluster, queries: Sequence[Observed]) -> tuple[DraftExemplar, ...]:
-        """Exemplars of the taxonomy that have much of what is telling: they exercise something else, as people said."""
+        """Exemplars of the taxonomy that have most of the distinctive traits: by their labels they exercise something
+        else.
+        """
         texts = {query.text for query in queries}
         found: list[DraftExemplar] = []
         for place in cluster.near:
             if len(found) == self.settings.negative:
                 break
             turns = self.reference.turns[place]
-            # What is asked word for word is in the cluster, whatever the taxonomy says of it.
+            # A text that is in the cluster word for word is no counterexample, whatever the taxonomy says about it.
             if normalise(turns) not in texts:
                 listed = self.reference.capabilities[place]
                 source = next((item.id for item in self.taxonomy.capabilities if item.id in listed), "hard negative")

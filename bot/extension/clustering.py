@@ -1,7 +1,7 @@
-"""Clusters of queries by what is telling about them: what several customers' queries have and exemplars hardly do.
+"""Clusters queries by distinctive traits: those that queries of several customers have and exemplars hardly have.
 
-What a query is about stays out of it, since that is one customer's; so does what exemplars have as often.  Rows stand
-in the order of their texts, so that the order of the queries does not matter.
+Topics do not count, since a topic is one customer's; nor do traits that exemplars have as often.  Rows are in the order
+of their texts, so that the order of the queries does not matter.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Places = NDArray[np.intp]
 _ROWS = 256
-"""Rows that are compared with all others at a time: all at once would take as much memory again, and more."""
+"""Rows that are compared with all others at a time; comparing all at once would at least double the memory."""
 Sparse = Any
-"""A compressed sparse row matrix of scipy, which has no types."""
+"""A compressed sparse row matrix of scipy, which has no type hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class DistinctText:
-    """A distinct text: its traits, the customers who asked it, and the capabilities that it is said to exercise."""
+    """A distinct text: its traits, the customers who asked it, and the capabilities that it was classified with."""
 
     traits: Collection[Trait]
     customers: frozenset[str]
@@ -78,10 +78,10 @@ def telling_traits(
 def surprise_without(
     observed: int, customers: Mapping[str, int], asked: Mapping[str, int], size: int, share: float, reference: int
 ) -> float:
-    """The surprise that is left of ``observed`` of ``size`` queries without one of the ``customers``, the least.
+    """The least surprise that remains of ``observed`` in ``size`` queries without one of the ``customers``.
 
-    ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's
-    manner is frequent among that customer's queries alone, also where others have it now and then.
+    ``customers`` says how many of those each customer asks, ``asked`` how many queries in all.  One customer's style is
+    frequent among that customer's queries only, even if others use it sometimes.
     """
     return min(
         surprise(observed - own, size - asked[name], share, reference) if observed > own else 0.0
@@ -98,8 +98,8 @@ def clusters(
 ) -> tuple[TextCluster, ...]:
     """The clusters that pass every filter, the most surprising first; ``rows`` are in the order of their texts.
 
-    All rows count, and at most ``settings.clustered`` of them are clustered, some of each kind: to compare all with
-    all takes time and memory by the square of their number.
+    All rows count, but at most ``settings.clustered`` of them are clustered, some of each kind: pairwise comparison
+    takes time and memory quadratic in their number.
     """
     telling, manner = telling_traits(rows, reference, settings)
     weights = _Weights(telling, len(rows), reference)
@@ -128,9 +128,10 @@ def clusters(
 
 
 def _spread(matrix: Sparse, most: int) -> Places:
-    """The places of ``most`` rows, in their order: by turns one of each trait that weighs most in some of them.
+    """The places of ``most`` rows, in their order, taken in turn from each trait that has the greatest weight in some
+    rows.
 
-    So what many have does not crowd out what few have.  Of one trait those with the greatest sum of weights come first.
+    So frequent traits do not crowd out rare ones.  Within a trait, rows with the greatest sum of weights come first.
     """
     sums = np.round(np.asarray(matrix.sum(axis=1)).ravel(), DECIMALS)
     leading = np.asarray(matrix.argmax(axis=1)).ravel()
@@ -141,7 +142,7 @@ def _spread(matrix: Sparse, most: int) -> Places:
 
 
 def _label(matrix: Sparse, most: float) -> NDArray[np.int32]:
-    """The number of the cluster of each row, from 1; clusters are on average less than ``most`` apart in each merge."""
+    """The number of the cluster of each row, from 1; in each merge the mean distance is less than ``most``."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     merges = linkage(_distances(matrix), "average")
@@ -150,7 +151,7 @@ def _label(matrix: Sparse, most: float) -> NDArray[np.int32]:
 
 
 def _distances(matrix: Sparse) -> Floats:
-    """Cosine distances as scipy takes them: those of each row to the rows after it, one row after the other."""
+    """Cosine distances in scipy's condensed form: those of each row to the rows after it, row by row."""
     size = matrix.shape[0]
     found = np.empty(size * (size - 1) // 2)
     unit = _unit(matrix)
@@ -169,13 +170,13 @@ def _unit(matrix: Sparse) -> Sparse:
 
 
 def _similarities(unit: Sparse, others: Sparse) -> Floats:
-    """Cosine similarities of rows of length 1, rounded: sums in another order differ by a hair."""
+    """Cosine similarities of rows of length 1, rounded: sums in another order differ in the last digits."""
     similar: Floats = np.clip(np.round((unit @ others.T).toarray(), DECIMALS), 0.0, 1.0)
     return similar
 
 
 def _cohesion(matrix: Sparse) -> float:
-    """The mean similarity of each row of ``matrix`` to the others; 1 of a single one."""
+    """The mean similarity of each row of ``matrix`` to the others; 1 for a single row."""
     size = matrix.shape[0]
     unit = _unit(matrix)
     within = _similarities(unit, unit)
@@ -184,7 +185,7 @@ def _cohesion(matrix: Sparse) -> float:
 
 
 class _Weights:
-    """Traits as numbers: how surprising each is, times the share of those who have it that is not expected to."""
+    """Traits as numbers: how surprising each is, times the unexpected share of the rows that have it."""
 
     def __init__(self, telling: dict[Trait, DistinctiveTrait], size: int, reference: ReferenceExemplars) -> None:
         self._places = {trait: place for place, trait in enumerate(telling)}
@@ -197,7 +198,7 @@ class _Weights:
 
     def of(self, rows: Iterable[Collection[Trait]]) -> Sparse:
         """A row of numbers for each of ``rows``, a column for each telling trait; most are zero."""
-        from scipy.sparse import csr_matrix  # the job that writes does without it
+        from scipy.sparse import csr_matrix  # the job that writes runs without it
 
         columns = [array("i", sorted(self._places[trait] for trait in row if trait in self._places)) for row in rows]
         ends = np.cumsum([0, *map(len, columns)])
@@ -207,7 +208,7 @@ class _Weights:
 
 @dataclass(frozen=True, kw_only=True)
 class _Field:
-    """Everything that decides which rows of a cluster are its members."""
+    """The data that decides which rows of a cluster are its members."""
 
     rows: Sequence[DistinctText]
     places: Sequence[int]
@@ -222,7 +223,7 @@ class _Field:
     settings: ExtensionSettings
 
     def cluster(self, together: Places) -> TextCluster | None:
-        """The chosen rows that are ``together``, cut back to those that exemplars do not resemble.
+        """The chosen rows that are ``together``, without those that resemble exemplars.
 
         ``None`` if no such cut is surprising.
         """
@@ -240,7 +241,7 @@ class _Field:
                 break
             observed = int((scores >= least).sum())
             expected = reference.allowing(float((certain >= least).mean()), float((possible >= least).mean()))
-            # Where manner differs, what is to be expected is less certain: by as many standard deviations.
+            # A difference in style makes the expectation less certain: by as many standard deviations.
             lifted = lift(observed, len(self.rows), expected, reference.size) / sqrt(self.manner)
             excess = rounded(1 - 1 / max(1.0, lifted))
             value = rounded(surprise(observed, len(self.rows), expected, reference.size) / self.manner)
@@ -270,10 +271,10 @@ class _Field:
         )
 
     def _is_known(self, members: Places, alike: Booleans, alike_exemplars: Booleans) -> bool:
-        """Whether a capability that most members exercise accounts for what they have in common.
+        """Whether a capability that most members exercise explains what they have in common.
 
-        Customers may ask for what the taxonomy knows well more often than its exemplars do: among the queries of that
-        capability and its exemplars alone, there is then nothing surprising.
+        Customers may ask for a well-known capability more often than its exemplars suggest.  Among the queries and
+        exemplars of that capability alone, there is then nothing surprising.
         """
         own = [self.rows[self.places[place]].exercised for place in members.tolist()]
         for name in sorted({name for exercised in own for name in exercised}):
@@ -292,7 +293,7 @@ class _Field:
         return {name for place in members.tolist() for name in self.rows[self.places[place]].customers}
 
     def _telling(self, members: Places) -> tuple[DistinctiveTrait, ...]:
-        """What the members have in common: the traits that weigh most in their sum first."""
+        """The common traits of the members: those with the greatest total weight first."""
         sums = np.round(np.asarray(self.matrix[members].sum(axis=0)).ravel(), DECIMALS)
         counts = np.asarray((self.matrix[members] > 0).sum(axis=0)).ravel()
         items = list(self.telling.values())

@@ -1,7 +1,7 @@
-"""The taxonomy with a candidate's capability in it: what a draft pull request proposes (texts in, texts out).
+"""The taxonomy with a candidate's capability, as a draft pull request proposes it (texts in, texts out).
 
-In the taxonomy's file every text of a customer stands between double quotes, where YAML knows escapes and nothing else:
-it can neither end its line nor begin anything.  In a table it is a cell, which holds no tab and no end of a line.
+In the taxonomy's file every customer text is in double quotes, where YAML interprets only escapes: the text can neither
+end its line nor begin anything.  In a table it is a cell without tabs and line ends.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def drafted(files: Mapping[str, str], candidate: ExtensionCandidate) -> dict[str
     """The texts that change, by path, so that the taxonomy in ``files`` has the capability of ``candidate``.
 
     ``files`` are the taxonomy's file and the tables of exemplars beside it.  Exemplars go to a table of their own, and
-    a query that a table holds already is labelled there; where the taxonomy's file holds exemplars itself, they go
-    there.  Raises :class:`InputError` if a file cannot be edited so that all else says what it said.
+    a query that is in a table already is labelled there.  If the taxonomy's file itself contains exemplars, they go
+    there.  Raises :class:`InputError` if a file cannot be edited without changing anything else in it.
     """
     text = files[TAXONOMY_FILE]
     tables = {path: content for path, content in files.items() if path != TAXONOMY_FILE}
@@ -56,7 +56,7 @@ def drafted(files: Mapping[str, str], candidate: ExtensionCandidate) -> dict[str
 
 
 def _holds_exemplars(text: str) -> bool:
-    """Whether the taxonomy's file holds exemplars itself."""
+    """Whether the taxonomy's file itself contains exemplars."""
     data = as_mapping(parse_yaml(text.encode("utf-8"), TAXONOMY_FILE, REVIEWED_FILES).data)
     return any(as_mapping(item).get("exemplars") for item in as_list(data.get("capabilities")))
 
@@ -64,14 +64,14 @@ def _holds_exemplars(text: str) -> bool:
 def with_capability(taxonomy_text: str, candidate: ExtensionCandidate, *, inline: bool) -> str:
     """``taxonomy_text`` with the capability of ``candidate`` at the end, and a new minor version.
 
-    ``inline`` says whether it has its exemplars there.  Comments, order, quoting, indentation and line ends of all else
-    stay.  Raises :class:`InputError` if the text is no taxonomy file, or cannot be edited so that all else says what it
-    said.
+    ``inline``: whether its exemplars are written there.  Comments, order, quoting, indentation and line ends stay.
+    Raises :class:`InputError` if the text is no taxonomy file, or cannot be edited without changing anything else in
+    it.
     """
 
     def change(document: Any) -> None:
         version = _next_version(document)
-        # In the quotes that the old one has.
+        # In the quotes of the old version.
         document["version"] = type(document["version"])(version)
         capabilities = document["capabilities"]
         capabilities.append(_capability(candidate, inline=inline))
@@ -83,7 +83,7 @@ def with_capability(taxonomy_text: str, candidate: ExtensionCandidate, *, inline
 
 
 def _next_version(document: Any) -> str:
-    """The next minor version of the taxonomy ``document``, which must hold capabilities."""
+    """The next minor version of the taxonomy ``document``, which must have capabilities."""
     try:
         major, minor, _ = map(int, document["version"].split("."))
         has_capabilities = isinstance(document["capabilities"], list) and bool(document["capabilities"])
@@ -103,7 +103,8 @@ def _capability(candidate: ExtensionCandidate, *, inline: bool) -> CommentedMap:
             "group": candidate.group,
             "description": DoubleQuotedScalarString(candidate.description),
             "source": "intent",
-            # Nobody has appraised it: the pull request's comment says what it lacks, and when this may go.
+            # It has not been appraised: the pull request's comment says what it lacks, and when this key may be
+            # removed.
             "trial": True,
         }
     )

@@ -1,7 +1,7 @@
-"""The traits of a query: words, pairs of words, structure, and what the classifier says of it.
+"""The traits of a query: words, pairs of words, structure, and its classification.
 
 Structure counts as much as wording, since a behaviour such as asking for several things at once has no words of its
-own; what a query is about is told from how it asks by other customers asking so too.
+own.  Traits that queries of several customers share are behaviour; those of one customer are topic.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from bot.extension.model import Trait
 from bot.extension.wording import MORE
 
 _COUNTS: Final = (1, 2, 3)
-"""A structural count is a trait for each of these that it reaches."""
+"""Thresholds: a structural count is a trait for each of these that it reaches."""
 
 MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
-"""Lengths and ratios are no counts: every query has them."""
+"""Lengths and ratios are not counts: every query has them."""
 
 _ENDINGS: Final = ("ing", "ed", "es", "s")
 _SHORTEST_STEM: Final = 3
 
 UNEXPLAINED: Final = Trait("none", "", True)
-"""No capability that tells queries apart is probable."""
+"""The trait that no distinguishing capability is probable."""
 
 
 def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
-    """What the text of ``turns`` shows."""
+    """The traits of the text of ``turns``."""
     read = read_text(turns)
     stems = ["0" if word[0].isdecimal() else _stem(word) for word in read.words]
     found = {Trait("word", stem) for stem in stems}
@@ -53,19 +53,19 @@ def _stem(word: str) -> str:
 
 
 def pairs(capabilities: Iterable[str]) -> frozenset[Trait]:
-    """Each two of ``capabilities`` as a trait."""
+    """A trait for each pair of ``capabilities``."""
     return frozenset(Trait("combination", " + ".join(pair)) for pair in combinations(sorted(capabilities), 2))
 
 
 def groups(names: Iterable[str]) -> frozenset[Trait]:
-    """Each exactly-one group that a query is off-taxonomy for."""
+    """A trait for each exactly-one group that a query is off-taxonomy for."""
     return frozenset(Trait("group", name) for name in names)
 
 
 def with_unexplained(
     traits: frozenset[Trait], probable: Collection[str], companions: Callable[[Trait], frozenset[str] | None]
 ) -> frozenset[Trait]:
-    """``traits`` of a text, and those that no ``probable`` capability explains once more as such.
+    """``traits`` of a text, and again as unexplained those that no ``probable`` capability explains.
 
     ``companions`` gives the capabilities that explain a trait; ``None``: any of them may.
     """

@@ -1,4 +1,4 @@
-"""What extension candidates are made from, and what one says to the people who decide on it."""
+"""The data of extension candidates: the observed queries, and a candidate as people see it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from bot.text.compare import normalise
 from bot.text.digests import digest
 
 Kind: TypeAlias = Literal["new-behaviour", "missed-capability", "new-combination"]
-"""No capability covers it; one covers it and is not recognised; known ones together are worth a name of their own."""
+"""No capability covers it; one covers it and is not recognised; or known ones together deserve a name of their own."""
 
 Core: TypeAlias = Annotated[tuple[Digest, ...], Field(min_length=1)]
-"""Digests of a cluster's most central texts, sorted: what a refusal is remembered by."""
+"""Digests of a cluster's most central texts, sorted: a refusal is remembered by them."""
 
 Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def holds_core(digests: Collection[str], cores: Iterable[Core], overlap: float) -> bool:
-    """Whether texts of these ``digests`` hold at least the share ``overlap`` of one of ``cores``; they may be more."""
+    """Whether at least the share ``overlap`` of one of ``cores`` is among ``digests``, which may be more."""
     members = frozenset(digests)
     return any(core and len(members.intersection(core)) >= overlap * len(set(core)) for core in cores)
 
@@ -36,11 +36,11 @@ class Signal(StrEnum):
     """Why a query is off-distribution."""
 
     LOW_PROBABILITY = "low-probability"
-    """No capability that tells queries apart is probable."""
+    """No distinguishing capability is probable."""
     OFF_TAXONOMY = "off-taxonomy"
     """No member of an exactly-one group fits its agent."""
     SPLIT_VOTE = "split-vote"
-    """The samples are torn on a capability."""
+    """The samples disagree on a capability."""
     FAR = "far"
     """No exemplar resembles it."""
     UNFAMILIAR = "unfamiliar"
@@ -49,7 +49,7 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedCapability:
-    """What the classifier says of a query and a capability: its value, and the probability of TRUE, in [0, 1]."""
+    """The classifier's judgement of a query and a capability: its value, and the probability of TRUE, in [0, 1]."""
 
     value: bool
     confidence: float
@@ -59,8 +59,8 @@ class ExpectedCapability:
 class Observed:
     """A query as the classifier saw it.
 
-    ``id`` is ``customer/agent/item``.  ``beliefs`` holds the capabilities that are judged from the text; ``split``
-    those that the samples are torn on; ``off_taxonomy`` the exactly-one groups of which no member fits.
+    ``id`` is ``customer/agent/item``.  ``beliefs`` has the capabilities that are judged from the text, ``split`` those
+    that the samples disagree on, and ``off_taxonomy`` the exactly-one groups without a fitting member.
     """
 
     id: str
@@ -72,7 +72,7 @@ class Observed:
 
     @cached_property
     def text(self) -> str:
-        """What tells it from other queries."""
+        """The text that identifies it."""
         return normalise(self.turns)
 
     @cached_property
@@ -82,11 +82,11 @@ class Observed:
 
 
 class Trait(NamedTuple):
-    """Something that a query has or lacks.
+    """A property that a query has or lacks.
 
     ``kind``: a ``word``, a ``phrase`` of two, a ``structure``; a ``combination`` of two capabilities; a ``group`` that
-    it is off-taxonomy for; or ``none``, that no capability is probable.  ``unexplained``: no capability is
-    probable that goes with the trait.
+    it is off-taxonomy for; or ``none``, that no capability is probable.  ``unexplained``: no capability is probable
+    that goes with the trait.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Trait(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The trait as people read it; what stands between the quotes is a customer's."""
+        """The trait in words; the text in quotes is a customer's."""
         match self.kind:
             case "word" | "phrase":
                 named = f"“{self.text}”"
@@ -180,14 +180,14 @@ class ExtensionCandidate:
 
     @property
     def signals(self) -> Mapping[Signal, int]:
-        """How many members give each signal, in the order of :class:`Signal`."""
+        """The number of members with each signal, in the order of :class:`Signal`."""
         counts = {signal: sum(signal in member.signals for member in self.members) for signal in Signal}
         return {signal: count for signal, count in counts.items() if count}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextCluster:
-    """Places of observed texts that have something telling in common, the most central first."""
+    """Places of observed texts with distinctive traits in common, the most central first."""
 
     members: tuple[int, ...]
     telling: tuple[DistinctiveTrait, ...]
@@ -195,4 +195,4 @@ class TextCluster:
     excess: float
     surprise: float
     near: tuple[int, ...] = ()
-    """Exemplars that have most of it and are none, the nearest first."""
+    """Exemplars with most of these traits that are no members, the nearest first."""

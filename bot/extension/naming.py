@@ -1,7 +1,7 @@
-"""What a language model is asked for the name of a candidate, and the only answers that count (pure).
+"""The prompt for a candidate's name, and the validation of answers (pure).
 
-The queries are strangers' texts: JSON of visible characters alone, between delimiters that none of them can close.  The
-answer is a stranger's too: it must fit the schema, be short and be one line of ordinary characters.
+The queries are untrusted input: JSON of visible characters only, between delimiters that none of them can close.  The
+answer is untrusted, too: it must fit the schema, be short and be one line of ordinary characters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KINDS: Final[dict[Kind, str]] = {
 
 
 def titled(telling: Sequence[DistinctiveTrait]) -> str:
-    """A name from the traits that weigh most; a person finds a better one."""
+    """A name from the traits with the greatest weight; a person finds a better one."""
     words = [_shortened(trait.words) for trait in _plain(telling)[:_NAMING_TRAITS]]
     return _cut(f"Proposed: {' and '.join(words)}", LONGEST_NAME)
 
@@ -48,7 +48,7 @@ def titled(telling: Sequence[DistinctiveTrait]) -> str:
 def described(
     kind: Kind, belongs_to: Sequence[str], telling: Sequence[DistinctiveTrait], queries: int, customers: int
 ) -> str:
-    """What the queries have in common, as far as counting tells; a person says what it means."""
+    """A description of the common traits by their counts; a person finds their meaning."""
     what = _KINDS[kind].format(belongs_to=" and ".join(belongs_to))
     common = "; ".join(f"{_shortened(item.trait.words)} ({item.members} of {queries})" for item in telling)
     return _cut(
@@ -67,7 +67,7 @@ def _plain(telling: Sequence[DistinctiveTrait]) -> Sequence[Trait]:
 
 
 def _bare(trait: Trait) -> Trait:
-    """``trait`` by itself: that nothing explains it is said once, where it is all that there is to say."""
+    """``trait`` as explained: that it is unexplained is shown only where nothing else is known."""
     return trait if trait.kind == "none" else trait._replace(unexplained=False)
 
 
@@ -80,10 +80,10 @@ def _cut(text: str, length: int) -> str:
 
 
 def home_group(taxonomy: Taxonomy, neighbours: Sequence[str]) -> str:
-    """The group of the first of ``neighbours`` that may take a further member; else the first that may.
+    """The group of the first of ``neighbours`` that may take another member; else the first that may.
 
-    An exactly-one group may not: a further member would change what the others mean.  Where the taxonomy has no other,
-    it is the first group.
+    An exactly-one group may not: another member would change the meaning of the others.  If the taxonomy has no other
+    groups, it is the first group.
     """
     open_groups = [group.id for group in taxonomy.groups if group.constraint == "any"]
     for name in neighbours:
@@ -97,28 +97,30 @@ def home_group(taxonomy: Taxonomy, neighbours: Sequence[str]) -> str:
 def free_id(
     taxonomy: Taxonomy, group: str, telling: Sequence[DistinctiveTrait], digest: str, taken: frozenset[str]
 ) -> str:
-    """An id in ``group`` that is neither used nor retired nor ``taken``; ``digest`` names what has no letters."""
+    """An id in ``group`` that is neither used nor retired nor ``taken``; made from ``digest`` if the name has no
+    letters.
+    """
     traits = _plain(telling)[:_NAMING_TRAITS]
     words = " ".join(called(trait.text) if trait.kind == "structure" else trait.text for trait in traits)
     return unused_id(taxonomy, group, slug(words) or f"candidate-{digest[:6]}", taken)
 
 
 def unused_id(taxonomy: Taxonomy, group: str, own: str, taken: frozenset[str]) -> str:
-    """``group.own``, numbered where it is not free."""
+    """``group.own``, with a number if it is not free."""
     known = {*taxonomy.by_id, *taxonomy.retired, *(item.id for item in taxonomy.groups), *taken}
     stem = f"{group[: 100 - _LONGEST_SLUG - 5].rstrip('._-')}.{own}"
     return next(id for id in chain([stem], (f"{stem}-{number}" for number in count(2))) if id not in known)
 
 
 def slug(words: str) -> str:
-    """The letters and digits of ``words`` as the part of an id, accents left out; empty if there are none."""
+    """The letters and digits of ``words``, without accents, as the part of an id; empty if there are none."""
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
     return _BREAK.sub("-", plain.casefold()).strip("-")[:_LONGEST_SLUG].rstrip("-")
 
 
 SHOWN_QUERIES: Final = 12
 SHOWN_CHARACTERS: Final = 400
-"""Of each query: what it asks for stands in much less."""
+"""Maximum characters of each query: its request takes far fewer."""
 
 _LIMITS: Final = ReadingLimits(file_bytes=20_000, nesting_depth=5, nodes=20)
 _ESCAPED: Final = re.compile("[<>]")
@@ -151,14 +153,14 @@ SCHEMA: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A name and a description that fit."""
+    """A valid name and description."""
 
     name: str
     description: str
 
 
 def messages(candidate: ExtensionCandidate, taxonomy: Taxonomy, detector: Detector) -> list[dict[str, str]]:
-    """The prompt for ``candidate``, without secrets and what ``detector`` finds."""
+    """The prompt for ``candidate``, without secrets and without what ``detector`` finds."""
     known = "\n".join(f"- {item.name}: {' '.join(item.description.split())}" for item in taxonomy.capabilities)
     data = {
         "queries": [_shown(member.turns, detector) for member in candidate.members[:SHOWN_QUERIES]],
@@ -178,7 +180,7 @@ def _shown(turns: Sequence[str], detector: Detector) -> list[str]:
 
 
 def read_naming(answer: ModelAnswer) -> Naming | None:
-    """The naming in ``answer``; ``None`` for anything that does not fit."""
+    """The naming in ``answer``; ``None`` if it is invalid."""
     if answer.fault is not None or not answer.text or len(answer.text) > _LIMITS.file_bytes:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The edge to a language model that names candidates; where it does not, the names from their terms stay."""
+"""Names candidates by a language model; if that fails, the names made from their traits stay."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def named(
     *,
     names: bool,
 ) -> tuple[tuple[ExtensionCandidate, ...], Usage | None]:
-    """``candidates`` under the names that a language model gives, where ``settings`` have one decide, and the cost.
+    """``candidates`` with the names of a language model, if the ``settings`` use one, and the cost.
 
-    ``environment`` holds the key; ``names`` says whether names of people are masked in what is sent.
+    ``environment`` contains the key; ``names``: whether people's names are masked in the request.
     """
     if not candidates or settings.backend != "openai" or settings.openai is None:
         return tuple(candidates), None
@@ -49,9 +49,9 @@ def named_by_model(
     *,
     names: bool = False,
 ) -> tuple[ExtensionCandidate, ...]:
-    """``candidates`` with a model's names where its answers fit; one request each, within the budget of ``meter``.
+    """``candidates`` with a model's names if its answers are valid; one request each, within the budget of ``meter``.
 
-    A name is a courtesy: an endpoint that fails, or a budget that is used up, leaves the rest as they are.  Raises
+    Names are optional: if an endpoint fails, or a budget is used up, the rest stay unnamed.  Raises
     :class:`bot.errors.UsageError` if there is no usable key or endpoint.
     """
     found = list(candidates)

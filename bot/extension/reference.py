@@ -1,4 +1,4 @@
-"""The taxonomy's exemplars as what queries are compared with: their traits, and the capabilities they exercise."""
+"""The taxonomy's exemplars as the reference for queries: their traits, and the capabilities that they exercise."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from bot.text.compare import rounded
 
 _LN10: Final = log(10)
 _NEGLIGIBLE: Final = -40.0
-"""Terms this much smaller (as logarithms) than the first add nothing."""
+"""Terms this much smaller (as logarithms) than the first do not change the sum."""
 
 
 def surprise(observed: int, size: int, share: float, reference: int) -> float:
-    """Minus the decimal logarithm of the probability that chance gives a sample at least as many, ≥ 0.
+    """Minus the decimal logarithm of the probability of a sample with at least as many by chance, ≥ 0.
 
-    ``observed`` of the ``size`` queries have a trait, and that ``share`` of the ``reference`` exemplars: had both been
-    drawn from one source, the queries would hold so many of all that have it, or more, with this (hypergeometric)
-    probability.
+    ``observed`` of the ``size`` queries have a trait, and that ``share`` of the ``reference`` exemplars.  It is the
+    hypergeometric probability of at least ``observed`` queries with the trait if queries and exemplars were drawn from
+    one source.
     """
     total, marked = size + reference, observed + ceil(rounded(share * reference))
     last = min(size, marked)
@@ -44,7 +44,9 @@ def _log_choose(size: int, chosen: int) -> float:
 
 
 def lift(observed: int, size: int, share: float, reference: int) -> float:
-    """How many times as frequent a trait is as its ``share`` of the exemplars; half an exemplar stands in for none."""
+    """How many times as frequent a trait is as its ``share`` of the exemplars; a share of zero counts as half an
+    exemplar.
+    """
     return (observed / size) / ((share * reference + 0.5) / (reference + 1))
 
 
@@ -52,10 +54,10 @@ def lift(observed: int, size: int, share: float, reference: int) -> float:
 class ReferenceExemplars:
     """Exemplars in the taxonomy's order: their turns, and the capabilities each is listed under as positive.
 
-    ``distinguishing`` are those judged from the text that tell queries apart: no members of an exactly-one group, of
-    which every query has one, and none that more than a share of the exemplars exercise.  ``misjudged`` is the share of
-    queries on which the classifier may err, in [0, 1]; ``marked`` how many times as frequent a capability is among
-    exemplars with a trait that it explains.
+    ``distinguishing`` are capabilities judged from the text that distinguish queries: no members of an exactly-one
+    group, because every query has one of these, and none that more than a certain share of the exemplars exercise.
+    ``misjudged`` is the share of queries on which the classifier may err, in [0, 1]. ``marked`` is how many times as
+    frequent a capability must be among exemplars with a trait to explain it.
     """
 
     turns: tuple[tuple[str, ...], ...]
@@ -66,12 +68,11 @@ class ReferenceExemplars:
 
     @property
     def size(self) -> int:
-        """How many exemplars there are."""
         return len(self.turns)
 
     @cached_property
     def traits(self) -> tuple[frozenset[Trait], ...]:
-        """Of each exemplar, by its text and what it is listed under."""
+        """The traits of each exemplar, from its text and its labels."""
         own = frozenset(self.distinguishing)
         found = []
         for shown, listed in zip(self._shown, self.capabilities, strict=True):
@@ -81,14 +82,14 @@ class ReferenceExemplars:
 
     @cached_property
     def _shown(self) -> tuple[frozenset[Trait], ...]:
-        """What the text of each exemplar shows; equal traits are one value, since there are many of each."""
+        """The text traits of each exemplar; equal traits are interned, since there are many of each."""
         known: dict[Trait, Trait] = {}
         return tuple(frozenset(known.setdefault(trait, trait) for trait in text_traits(turns)) for turns in self.turns)
 
     def companions(self, trait: Trait) -> frozenset[str] | None:
         """The capabilities that exemplars with ``trait`` exercise markedly more often than others.
 
-        ``None`` if there is none: then it goes with every capability alike, and any explains it.
+        ``None`` if there is none: then any capability explains the trait.
         """
         return self._companions.get(trait)
 
@@ -127,14 +128,14 @@ class ReferenceExemplars:
         }
 
     def expected(self, trait: Trait) -> float:
-        """The share of exemplars that would show ``trait`` had they been classified, in [0, 1].
+        """The share of exemplars that would show ``trait`` if they were classified, in [0, 1].
 
-        More than have it, where the classifier may err.
+        It is greater than the share that have it, because the classifier may err.
         """
         return self.allowing(self._shares.get(trait, 0.0), self._possible(trait))
 
     def allowing(self, certain: float, possible: float) -> float:
-        """The share that is ``certain``, and as much of what is ``possible`` as the classifier may err on."""
+        """The share that is ``certain``, plus as much of the ``possible`` one as the classifier may err on."""
         return rounded(certain + self.misjudged * max(0.0, possible - certain))
 
     def _possible(self, trait: Trait) -> float:
@@ -148,7 +149,7 @@ class ReferenceExemplars:
                 return self._shares.get(trait._replace(unexplained=False), 0.0)
 
     def possible(self, place: int, traits: Iterable[Trait]) -> frozenset[Trait]:
-        """Which of ``traits`` the exemplar at ``place`` would show if the classifier erred on it."""
+        """Those of ``traits`` that the exemplar at ``place`` would show if the classifier erred on it."""
         own = self.traits[place]
         return frozenset(
             trait
@@ -158,7 +159,7 @@ class ReferenceExemplars:
 
 
 def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marked: float) -> ReferenceExemplars:
-    """The exemplars of ``taxonomy``; ``commonplace`` is the share above which a capability tells nothing apart."""
+    """The exemplars of ``taxonomy``; a capability with a share above ``commonplace`` does not distinguish queries."""
     data = training_data(taxonomy)
     listed = [
         frozenset(name for name, label in zip(data.capabilities, row, strict=True) if label is ExemplarLabel.POSITIVE)

@@ -22,17 +22,17 @@ from bot.taxonomy.model import Taxonomy
 from bot.text.compare import DECIMALS, rounded
 
 EVEN: Final = 0.5
-"""The confidence at which as much speaks for a capability as against it."""
+"""The probability at which the evidence for and against a capability is equal."""
 
 
 def observe(
     query: Query, submission: Submission, found: Classification, taxonomy: Taxonomy, settings: ExtensionSettings
 ) -> Observed:
-    """What the classifier ``found`` of ``query``, a query of ``submission``.
+    """The classifier's result for ``query``, a query of ``submission``.
 
-    What is kept of the samples is their majority and the mean of their probabilities: they count as torn on a
-    capability where the mean is within ``settings.split`` of :data:`EVEN`.  Doubt about which tool is called is none
-    about what the query exercises.
+    Only the samples' majority and their mean probability are kept: they count as disagreeing on a capability if the
+    mean is within ``settings.split`` of :data:`EVEN`.  Doubt about the called tool is not doubt about the capabilities
+    that the query exercises.
     """
     judged = {item.id: found.judgements[item.id] for item in taxonomy.capabilities if item.is_judged_from_text}
     return Observed(
@@ -54,16 +54,18 @@ def observe(
 def observe_all(
     submission: Submission, found: Iterable[Classification], taxonomy: Taxonomy, settings: ExtensionSettings
 ) -> list[Observed]:
-    """What was ``found`` of the queries of ``submission``, without those that argue with the classifier.
+    """The results for the queries of ``submission``, without those that argue with the classifier.
 
-    Such a query is a person's to judge, and nothing to learn a capability from.
+    Such a query is for a person to judge, and not a basis for a capability.
     """
     queries = {query.id: query for query in submission.queries}
     return [observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt]
 
 
 def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:
-    """``entry`` as far as its file says how it was classified: of what it does not exercise no probability is kept."""
+    """``entry`` with the classification in its file, which has no probabilities of capabilities that it does not
+    exercise.
+    """
     place = (entry.id,) if entry.source is None else entry.source.place
     scores = entry.scores
     return Observed(
@@ -79,7 +81,7 @@ def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:
 
 
 def probable(query: Observed, reference: ReferenceExemplars, settings: ExtensionSettings) -> frozenset[str]:
-    """The capabilities that tell queries apart and are not improbable."""
+    """The distinguishing capabilities that are not improbable."""
     return frozenset(
         name
         for name, belief in query.beliefs.items()
@@ -90,7 +92,9 @@ def probable(query: Observed, reference: ReferenceExemplars, settings: Extension
 def signals_of(
     query: Observed, reference: ReferenceExemplars, resemblance: Resemblance, settings: ExtensionSettings
 ) -> tuple[Signal, ...]:
-    """The signals of ``query`` alone, in the order of :class:`Signal`; what it shares with others is not among them."""
+    """The signals of ``query`` alone, in the order of :class:`Signal`; those that it shares with others are
+    left out.
+    """
     torn = any(name in reference.distinguishing for name in query.split)
     holds = {
         Signal.LOW_PROBABILITY: not probable(query, reference, settings),
@@ -102,10 +106,10 @@ def signals_of(
 
 
 class Resemblance:
-    """How much texts resemble the exemplars: cosine similarity of weighted words and character sequences."""
+    """The similarity of texts to the exemplars: cosine similarity of weighted words and character sequences."""
 
     def __init__(self, exemplars: Sequence[tuple[str, ...]]) -> None:
-        # As numbers from the start: the terms of thousands of texts fill the memory otherwise.
+        # As numbers from the start: as strings, the terms of thousands of texts would fill the memory.
         numbers: dict[str, int] = {}
         counted = []
         for turns in exemplars:
@@ -134,7 +138,7 @@ class Resemblance:
         """
         similar = np.zeros(self._size)
         for term, weight in zip(*_weigh(self._vocabulary, _terms(read_text(turns))), strict=True):
-            # Term by term, and no matrix product, which may add in an order that depends on threads.
+            # Term by term; a matrix product may add in an order that depends on threads.
             held = slice(self._ends[term], self._ends[term + 1])
             similar[self._places[held]] += weight * self._weights[held]
         similar = np.round(similar, DECIMALS)
@@ -146,7 +150,7 @@ class Resemblance:
 
 @lru_cache(maxsize=4)
 def resemblance_of(exemplars: tuple[tuple[str, ...], ...]) -> Resemblance:
-    """How much texts resemble ``exemplars``."""
+    """The similarity of texts to ``exemplars``."""
     return Resemblance(exemplars)
 
 
@@ -155,7 +159,7 @@ def _terms(read: ReadText) -> Counter[str]:
 
 
 def _weigh(vocabulary: TermVocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
-    """As :meth:`Vocabulary.weigh`; what no exemplar holds counts as well, so that a few shared words do not suffice."""
+    """As :meth:`Vocabulary.weigh`, but unknown terms count as well, so that a few shared words do not suffice."""
     places, weights = vocabulary.weigh(counts)
     unknown = sum(count for term, count in counts.items() if term not in vocabulary.places)
     known = sum(counts.values()) - unknown

@@ -1,8 +1,8 @@
-"""How much customers' manner of writing differs from the exemplars', whatever they ask for.
+"""Measures how much customers' style of writing differs from the exemplars', independent of the request.
 
-A missing capability makes a few traits frequent.  Customers who write otherwise than the exemplars shift nearly all of
-them, and then hardly any single trait says something: what the median trait is off by is everybody's manner, and
-surprise is divided by as much (as genomic control does for strata of a population).
+A missing capability makes a few traits frequent.  Customers with another style shift nearly all of them, so that hardly
+any single trait is informative.  The shift of the median trait is common style, and surprise is divided by it (as
+genomic control does for strata of a population).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from bot.text.compare import rounded
 
 _TEXTUAL: Final = ("word", "phrase", "structure")
 _MEDIAN_OF_SQUARES: Final = 0.4549364
-"""Of a standard normal variable."""
+"""The median of the square of a standard normal variable."""
 
 
 def inflation(
     counts: Mapping[Trait, int], size: int, reference: ReferenceExemplars, settings: ExtensionSettings
 ) -> float:
-    """By how much surprise is to be divided, ≥ 1: 1 where the queries are written as the exemplars are.
+    """The divisor of surprise, ≥ 1; it is 1 if the queries have the style of the exemplars.
 
-    ``counts`` says in how many of ``size`` queries each trait is.  Of the traits that ``settings.everyday`` queries or
-    more should have, if queries and exemplars were drawn from one source, the median squared deviation counts, in units
-    of its variance; ``settings.tolerated`` of it is what a missing capability itself brings.
+    ``counts`` says in how many of ``size`` queries each trait is.  It uses the traits that at least
+    ``settings.everyday`` queries should have, if queries and exemplars were drawn from one source.  Their median
+    squared deviation counts, in units of its variance; ``settings.tolerated`` of it may come from a missing capability
+    itself.
     """
     squares = []
     known = reference.textual_shares

@@ -1,11 +1,11 @@
-"""How structural traits read: what a query with at least so many of something has (pure)."""
+"""Structural traits in words: what a query has if it has at least a number of a feature (pure)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MORE: Final = ": {} or more"
-"""What stands behind the name of a structural feature that is there more than once."""
+"""The suffix of the name of a structural feature that occurs more than once."""
 
 _NUMBERS: Final = {"2": "two", "3": "three"}
 
@@ -60,11 +60,11 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     "words with digits": ("a word with digits", "words with digits"),
     "parallel items": ("parallel items", "further parallel items"),
 }
-"""Of each structural feature that is counted: what one of it is called, and what several are."""
+"""The singular and plural name of each counted structural feature."""
 
 
 def feature(text: str) -> str:
-    """The structural feature that the text of a trait is about, however many of it there are."""
+    """The structural feature of a trait's text, without its number."""
     return text.partition(": ")[0]
 
 
@@ -77,6 +77,6 @@ def spoken(text: str) -> str:
 
 
 def called(text: str) -> str:
-    """What an id says of a structural trait: no numbers."""
+    """The part of an id for a structural trait: without numbers."""
     name, _, more = text.partition(": ")
     return PHRASES[name][1 if more else 0]

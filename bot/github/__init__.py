@@ -1,1 +1,1 @@
-"""The GitHub face: events, commands, the verdict comment, the check, and the writes, planned as values."""
+"""The GitHub interface: events, commands, the verdict comment, the check, and the writes, planned as values."""

@@ -1,4 +1,4 @@
-"""The first job: hostile data in, one document of facts out.  It holds no token that could write."""
+"""The first job: reads hostile data and writes one document of facts. Its token cannot write."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def analyse(
     measured: Measured = UNTOUCHED,
     former: CommitSnapshot | None = None,
 ) -> Analysis:
-    """The facts of the head's ``snapshot``: only folders that ``changes`` touch, only queries that are not settled.
+    """The facts of the head's ``snapshot``: only folders in ``changes``, only undecided queries.
 
-    ``former`` are the files where the head left the base, if it did; ``at`` is the time of the head.  Nothing is read
-    of a contribution that the ``release`` holds.  ``known`` are the ledger's classifications by key: what is among them
-    is not classified again.  ``measured`` is what a change of taxonomy or config would do.
+    ``former`` are the files at the commit where the head left the base, if it did; ``at`` is the time of the head.  A
+    contribution that the ``release`` holds back is not read.  ``known`` are the ledger's classifications by key, which
+    are not made again.  ``measured`` is the impact of a change of taxonomy or config.
     """
     problems: list[Problem] = list(measured.problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))

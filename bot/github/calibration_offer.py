@@ -1,7 +1,7 @@
-"""The pull request that offers a calibrated config: planned here, applied by whoever holds a token (pure).
+"""The pull request that offers a calibrated config: planned here, applied by a caller with a token (pure).
 
-Its branch is not under the bot's own prefix, so that it is a pull request like anybody's: its impact is reviewed, and
-people merge it or not.  The branch is named after what is proposed, so that equal evidence leads to the same one.
+Its branch is not under the bot's own prefix, so that it is reviewed like any pull request: its impact is shown, and
+people decide on the merge.  The branch is named after the proposal, so that equal evidence leads to the same branch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BRANCHES: Final = "incumbent-calibration/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationOffer:
-    """The writes that make the pull request be there, or the number of the one that is, or that people closed."""
+    """The writes that create the pull request, or the number of an open one, or of one that people closed."""
 
     branch: str
     operations: tuple[Operation, ...] = ()

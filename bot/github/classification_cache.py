@@ -1,4 +1,4 @@
-"""What the ledger knows of queries already, so that no classifier is asked about it again."""
+"""Classifications that the ledger has already, so that no classifier is asked again."""
 
 from __future__ import annotations
 

@@ -124,15 +124,15 @@ _PROTECTED = re.compile(
 
 
 class LostRaceError(OutsideError):
-    """Somebody moved a branch between our reading and our writing: read again and plan anew."""
+    """Another program moved a branch between our reading and our writing: read again and plan anew."""
 
 
 class RefusedError(OutsideError):
-    """GitHub does not let this token do it, whatever is tried."""
+    """GitHub does not allow this with the token; retrying does not help."""
 
 
 class ProtectedBranchError(OutsideError):
-    """The rules of a branch take no commits of this token but by a pull request."""
+    """The rules of a branch accept this token's commits only through a pull request."""
 
 
 class BlockedBranchError(OutsideError):

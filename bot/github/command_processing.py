@@ -1,4 +1,4 @@
-"""People's commands, read from a cursor: which of them count, what is decided by them, and what is answered (pure).
+"""People's commands since a cursor: which count, what they decide, and the replies (pure).
 
 A command counts only from a curator, on the verdict that was displayed when it was written, and for the content that it
 was displayed for (architecture, section 5).

@@ -1,7 +1,7 @@
-"""Commands in comments: what a person tells the bot to do (pure).
+"""Commands in comments: what a person asks the bot to do (pure).
 
-A command is a line that begins with ``/incumbent``, outside of what is only shown
-(:mod:`bot.github.markdown_text`).  In doubt nothing is guessed: the line is :class:`Misspelt`, and the person is asked.
+A command is a line that begins with ``/incumbent``, in plain text (:mod:`bot.github.markdown_text`).  An unclear line
+is not guessed: it is :class:`Misspelt`, and the reply asks the person.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ LONGEST_REASON: Final = 500
 
 
 class Verb(StrEnum):
-    """What the bot is told to do."""
+    """The action of a command."""
 
     ACCEPT = "accept"
     REJECT = "reject"

@@ -1,4 +1,4 @@
-"""Corrections of tags that curators gave in comments: which of them stand, and what is remembered of them (pure)."""
+"""Curators' corrections of tags in comments: which of them still apply, and what is remembered of them (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which words of people still stand: those whose comment is there, by the same person, as it was read (pure)."""
+"""Which of people's decisions still apply: the comment exists, by the same person, unchanged since it was
+read (pure).
+"""
 
 from __future__ import annotations
 

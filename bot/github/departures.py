@@ -1,4 +1,4 @@
-"""Which entries of the regression set a pull request leaves without a source: it takes their queries out."""
+"""Entries that lose their source in a pull request, because it removes their queries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From what a run shows and hears to the events that the ledger keeps (pure).
+"""From what a run shows and reads to the events that the ledger keeps (pure).
 
-They are written in one commit with the record that they follow from: what was recorded once is not recorded again, and
-a run that dies records nothing that the next one would not.
+They are written in one commit with the record that they follow from.  What was recorded is not recorded again, and
+after a run that dies the next one records the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""From a GitHub event to a flow: nothing else looks at an event's name or payload (architecture, section 4; pure)."""
+"""From a GitHub event to a flow: no other module looks at an event's name or payload (architecture, section
+4; pure).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Changes of the regression set that equal a plan which is derived again are not by hand (pure).
+"""Changes of the regression set that equal a derived plan do not count as made by hand (pure).
 
-People may restore an entry, or evict one that is suggested, with the command line and offer that: it is what they
-could ask the bot for.
+People may restore an entry, or evict a suggested one, with the command line and open a pull request with that: they
+could ask the bot for the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the job that reads hostile data hands to the job that writes: one document of facts, checked on both sides.
+"""The document of facts that the analyse job hands to the publish job, checked on both sides.
 
-It holds no verdicts: these are derived where they are published, from reviewed files and from these facts.
+It contains no verdicts: the publish job derives these from reviewed files and from these facts.
 """
 
 from __future__ import annotations

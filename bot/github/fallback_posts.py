@@ -1,4 +1,4 @@
-"""What is written where nothing is judged: pull requests to other branches, and runs that failed."""
+"""What is posted without a judgement: on pull requests to other branches, and after failed runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run's commits come from: git's objects at what GitHub's branches point to now."""
+"""The commits of a run: git's objects at the present tips of GitHub's branches."""
 
 from __future__ import annotations
 

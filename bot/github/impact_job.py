@@ -1,6 +1,6 @@
-"""The first job where a pull request changes taxonomy or config: what it would do, measured as far as it may be.
+"""The first job for a pull request that changes taxonomy or config: measures its impact as far as that is allowed.
 
-The changed files are data here: no endpoint is asked that they name, and nothing is written on their word.
+The changed files are data here: no endpoint that they name is asked, and nothing is written because of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a review says above its verdicts: what is particular about this pull request (pure)."""
+"""The notices above the verdicts: what is special about this pull request (pure)."""
 
 from __future__ import annotations
 

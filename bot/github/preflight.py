@@ -1,8 +1,8 @@
-"""Before anything is installed: whether an event needs a whole run, found out with the runner's own Python.
+"""Runs before anything is installed: finds out with the runner's own Python whether an event needs a whole run.
 
-Most pull requests of a repository change no Incumbent files and have no Incumbent comments: all that is left to do is
-the check, since it may be required.  Whatever is unusual, or cannot be found out, is left to the whole run.  Only the
-standard library is there, so that of our own modules only those may be used here that need no more.
+Most pull requests of a repository change no Incumbent files and have no Incumbent comments: they only need the check,
+which may be required.  Unusual or unknown cases are left to the whole run.  Only the standard library is available, so
+that this may import only those of our modules that need no more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entries that were classified again, as the job that reads hostile data hands them to the job that writes (pure)."""
+"""Reclassified entries, as the analyse job hands them to the publish job (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first job where entries have to be classified again: their facts, with all that the ledger knows already."""
+"""The first job for entries that must be classified again: their facts, with all that the ledger knows already."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whether a pull request's data may cost model calls before a curator has looked at it.
 
-What this rests on is looked up on GitHub, each once, and only where it decides.
+Each fact is looked up on GitHub once, and only if the answer depends on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Between GitHub's JSON and our values."""
+"""Conversion between GitHub's JSON and our values."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _same_repository(found: Mapping[str, Any]) -> bool:
 
 
 def login_of(item: Mapping[str, Any]) -> str:
-    """Who wrote it; the accounts of some are gone."""
+    """The author's login; accounts may have been deleted."""
     return str((item.get("user") or {}).get("login") or NOBODY)
 
 

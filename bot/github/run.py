@@ -1,4 +1,4 @@
-"""What the Action runs: an event in, facts or writes out.  Everything that touches the world is handed in."""
+"""What the Action runs: an event in, facts or writes out. The caller provides everything that does I/O."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Stored facts and people's decisions: what the orphan branch ``incumbent/ledger`` holds (docs/ledger.md)."""
+"""Stored facts and people's decisions: the contents of the orphan branch ``incumbent/ledger`` (docs/ledger.md)."""

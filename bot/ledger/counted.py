@@ -1,4 +1,4 @@
-"""The files of the ledger that count what people made of verdicts (docs/ledger.md, Events)."""
+"""The ledger files with counts of people's answers to verdicts (docs/ledger.md, Events)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class CountedFiles(FileModel):
 
 
 def counted_path(name: str) -> str:
-    """Where it lies what is known of the file of events called ``name``: those of a hundred pull requests together."""
+    """The path of the counts of the file of events called ``name``; a hundred pull requests share one."""
     number = name.removesuffix(".jsonl")
     part = str(int(number) // 100) if number.isascii() and number.isdigit() and len(number) < 20 else "set"
     return f"{COUNTED_FILES}/{part}.json"

@@ -1,4 +1,4 @@
-"""The file of the ledger that says what endpoints of language models can do (docs/ledger.md)."""
+"""The ledger file with the abilities of language-model endpoints (docs/ledger.md)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bot.files.validation import FileModel
 from bot.ledger.model import Digest
 
 MOST_ENDPOINTS = 20
-"""Of so many endpoints and models it is kept what they can do; those that were looked at longest ago go first."""
+"""The abilities of at most this many endpoints and models are kept; those found longest ago are dropped first."""
 
 Learnt: TypeAlias = Annotated[dict[Digest, KeptAbilities | None], Field(max_length=MOST_ENDPOINTS)]
-"""What a run found out of endpoints; ``None``: what was known turned out to be wrong."""
+"""What a run learnt about endpoints; ``None``: the known abilities turned out to be wrong."""
 
 
 class AbilityRecord(FileModel):
@@ -31,12 +31,14 @@ class AbilityRecord(FileModel):
     )
 
     def until(self, now: float) -> AbilityRecord:
-        """What of it can be relied on at ``now``, in seconds since 1970: nothing from the future, nor less than all."""
+        """The part that can be relied on at ``now`` (seconds since 1970): full abilities that were not found in the
+        future.
+        """
         kept = {key: item for key, item in self.endpoints.items() if item.abilities.is_all and item.found <= now}
         return AbilityRecord(endpoints=kept)
 
     def after(self, learnt: Mapping[str, KeptAbilities | None]) -> AbilityRecord:
-        """What is known once that was ``learnt``."""
+        """The record updated by what a run has ``learnt``."""
         known = {**self.endpoints, **learnt}
         found = {key: item for key, item in known.items() if item is not None and item.abilities.is_all}
         latest = sorted(found, key=lambda key: (-found[key].found, key))[:MOST_ENDPOINTS]
@@ -44,4 +46,4 @@ class AbilityRecord(FileModel):
 
 
 NO_ABILITIES = AbilityRecord()
-"""Nothing is known of any endpoint."""
+"""A record of no endpoint."""

@@ -1,4 +1,4 @@
-"""Files of events as text: read whatever else their lines hold, and only ever added to (docs/ledger.md)."""
+"""Files of events as text: append-only, and readable even if some lines are not (docs/ledger.md)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _KINDS: Final[dict[str, type[Event]]] = {
 
 
 SUFFIX: Final = ".jsonl"
-"""How the names of files of events end."""
+"""The suffix of files of events."""
 _WORD: Final = re.compile(r"[A-Za-z0-9_.:-]+")
 
 _NUMBER: Final = re.compile(r'(?<!\\)"pull_request":([0-9]+)[,}]')
-"""The pull request of a line: no text can hold this, since quotes in texts are escaped."""
+"""The pull request of a line: no text can contain this, since quotes in texts are escaped."""
 
 _CONTENT: Final = re.compile(rb'(?<!\\)"content":"([0-9a-f]{24})"')
 _KIND: Final = re.compile(rb'(?<!\\)"kind":"([a-z-]+)"')
@@ -34,15 +34,15 @@ _OF_QUERIES: Final = frozenset(kind.encode() for kind, model in _KINDS.items() i
 _OF_PULL_REQUESTS: Final = frozenset({b"closed", b"forgotten"})
 
 FULL: Final = 4_000_000
-"""Characters of a file of events from which on no more showings are added: some ten times what people ever read."""
+"""Size in characters of a full file, which gets no more shown verdicts: about ten times what people ever read."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvents:
-    """The events of a ledger, file by file as they were added, and what of its lines cannot be read.
+    """The events of a ledger, file by file as they were added, and the problems of unreadable lines.
 
-    A line that cannot be read says nothing, whatever the others say.  What stands twice is here twice: who counts goes
-    by ``key``.
+    An unreadable line does not affect the others.  An event that was recorded twice is here twice: count events by
+    ``key``.
     """
 
     events: tuple[Event, ...] = ()
@@ -52,8 +52,8 @@ class RecordedEvents:
 def load_events(snapshot: Snapshot | None) -> RecordedEvents:
     """All events of the ledger in ``snapshot`` (``None``: there is no ledger, and so no event).
 
-    Of a file that cannot be read as text, or is too large, its problem is told and nothing is read; of one with more
-    than a thousand lines that cannot be read, what follows is not looked at.
+    A file that is too large or not text is reported as a problem, and none of it is read.  In a file with more than a
+    thousand unreadable lines, the rest is not read.
     """
     if snapshot is None:
         return RecordedEvents()
@@ -72,7 +72,7 @@ def _recorded(snapshot: Snapshot, path: str) -> RecordedEvents:
 
 
 def recorded_in(content: bytes, name: str) -> RecordedEvents:
-    """What the file ``name`` with this ``content`` tells, and what of it cannot be read."""
+    """The events in the file ``name`` with this ``content``, and the problems of its unreadable lines."""
     events: list[Event] = []
     problems: list[Problem] = []
     try:
@@ -94,10 +94,10 @@ def recorded_in(content: bytes, name: str) -> RecordedEvents:
 
 
 def contents_in(content: bytes) -> frozenset[str] | None:
-    """The contents of queries of which a file of events with this ``content`` may tell, without parsing it.
+    """The contents of the queries that a file of events with this ``content`` may be about, found without parsing it.
 
-    ``None`` where a line may tell of something else than queries and the end of their pull request, or is not as we
-    write it.
+    ``None`` if a line may be about anything but queries and the end of their pull request, or is not in the form in
+    which we write lines.
     """
     found: set[bytes] = set()
     for line in content.split(b"\n"):
@@ -111,13 +111,14 @@ def contents_in(content: bytes) -> frozenset[str] | None:
 
 
 def parsed(text: str | None) -> tuple[Event, ...]:
-    """The events in the file ``text`` (``None``: there is none); lines that cannot be read say nothing."""
+    """The events in the file ``text`` (``None``: there is none); unreadable lines are skipped."""
     return tuple(found for found in _lines(text or "", "") if not isinstance(found, InputError))
 
 
 def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[Event, ...]:
-    """Of the events in the file ``text`` those on the pull requests ``numbers``, and some others: lines that say of
-    which pull request they are as we write it are parsed for these alone.
+    """The events in the file ``text`` that are on the pull requests ``numbers``, and possibly others.
+
+    Lines that name another pull request, in the form in which we write it, are not parsed.
     """
     wanted = {str(number) for number in numbers}
     lines = (text or "").split("\n")
@@ -126,25 +127,25 @@ def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[Event, ...]:
 
 
 def parsed_with(text: str | None, ids: Collection[str]) -> tuple[Event, ...]:
-    """The events in those lines of the file ``text`` that hold one of ``ids``, as of commits, in no order."""
+    """The events in those lines of the file ``text`` that contain one of ``ids``, such as commits, in no order."""
     lines = {line for id in ids for line in _lines_with(text or "", id)}
     return parsed("\n".join(sorted(lines)))
 
 
 def is_full(text: str | None) -> bool:
-    """Whether the file ``text`` tells of no more verdicts that are shown.
+    """Whether the file ``text`` is full: it gets no more shown verdicts.
 
-    Who pushes often could else fill the branch until nobody can read it; what people say is always recorded.
+    Otherwise frequent pushes could make the branch too large to read.  What people say is always recorded.
     """
     return text is not None and len(text) >= FULL
 
 
 def appended(text: str | None, events: Sequence[Event]) -> str:
-    """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not hold.
+    """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not contain.
 
-    Lines that are there stay to the letter; a last one that was cut off is closed, so that it spoils none of ours.
-    Equal events give equal bytes, in the order given; where nothing is new the text is returned as it was.  Of what is
-    there only the lines are parsed that may hold one of ``events``, so that a long file costs little.
+    Existing lines stay to the letter; a last one that was cut off is ended, so that it spoils none of ours.  Equal
+    events give equal bytes, in the order given; if nothing is new, the text is returned unchanged.  Only those existing
+    lines are parsed that may contain one of ``events``, so that a long file costs little.
     """
     old = "" if text is None else text
     known: set[str] = set()
@@ -161,9 +162,9 @@ def appended(text: str | None, events: Sequence[Event]) -> str:
 
 
 def _keys_near(text: str, event: Event) -> set[str]:
-    """The keys of the events in those lines of ``text`` that hold all plain words of ``event``.
+    """The keys of the events in those lines of ``text`` that contain all plain words of ``event``.
 
-    Only a line that spells such a word by escapes is missed; it counts for itself, by its key.
+    This only misses a line that spells such a word with escapes; that line counts separately, by its key.
     """
     words = sorted(set(_words(event.model_dump(exclude={"at"}))), key=len)
     rarest = words.pop()
@@ -189,7 +190,7 @@ def _words(value: object) -> Iterator[str]:
 
 
 def _lines_with(text: str, word: str) -> Iterator[str]:
-    """The lines of ``text`` that hold ``word``."""
+    """The lines of ``text`` that contain ``word``."""
     place = text.find(word)
     while place >= 0:
         end = text.find("\n", place)
@@ -203,8 +204,8 @@ def _line(event: Event) -> str:
 
 
 def _lines(text: str, file: str) -> Iterator[Event | InputError]:
-    """What each line of ``text`` says, or why it cannot be read; blank lines are passed over."""
-    # Only a line feed ends a line: other separators may stand inside a string.
+    """The event of each line of ``text``, or why it cannot be read; blank lines are skipped."""
+    # Only a line feed ends a line: strings may contain other separators.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
@@ -214,7 +215,7 @@ def _lines(text: str, file: str) -> Iterator[Event | InputError]:
 
 
 def _event(line: str, file: str, number: int) -> Event:
-    """The event that ``line`` tells of; raises :class:`InputError`."""
+    """The event in ``line``; raises :class:`InputError`."""
     document = parse_json_text(line, file, REVIEWED_FILES, number)
     kind = as_mapping(document.data).get("kind")
     model = _KINDS.get(kind) if isinstance(kind, str) else None

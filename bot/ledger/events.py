@@ -1,7 +1,7 @@
-"""What the bot showed and what people answered, as lines that are only ever added (docs/ledger.md).
+"""What the bot showed and what people answered, as lines that are only ever appended (docs/ledger.md).
 
-An event says who, when, on which content and which verdict; what a verdict rested on stands with the event that showed
-it.  Times are GitHub's, or those of commits.  Bots are never counted as people: where one acted, ``by_bot`` says so.
+An event says who, when, on which content and which verdict; the facts of a verdict are in the event that showed it.
+Times are GitHub's, or those of commits.  Bots never count as people: where a bot acted, ``by_bot`` says so.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from bot.text.digests import digest
 
 EVENTS = "events"
 SET_EVENTS = f"{EVENTS}/regression_set.jsonl"
-"""Where events lie that are on no reviewed pull request: suggestions and the answers to them, requests, changes."""
+"""The file of events that are on no reviewed pull request: suggestions and the answers to them, requests, changes."""
 
 ADMISSION = "admission"
-"""The kind of a suggestion that offers admissions, where the default branch takes no commits of ours."""
+"""The kind of a suggestion that offers admissions, used if the bot may not push to the default branch."""
 
 Number = Annotated[int, Field(ge=1)]
 
 MOST: Final = 1_000_000_000
-"""What no count of queries or entries reaches; beyond it, computing with one may take more than machines hold."""
+"""An upper bound that no count of queries or entries reaches; larger numbers could exhaust time or memory."""
 
 Amount = Annotated[int, Field(ge=0, le=MOST)]
 
 
 class VerdictFacts(FileModel):
-    """What a verdict rested on, without the text: the query's scores, and what related them to R in its turn.
+    """The facts that a verdict rested on, without the text: the query's scores, and its relation to R when it was
+    judged.
 
     ``won`` maps capabilities to the score of the champion that the query beat; ``displaces`` are those champions.
     ``arbitrated``, ``new``, ``fills`` and ``won`` are among those of ``scores``.
@@ -65,13 +66,13 @@ class VerdictFacts(FileModel):
 
 
 class _Event(FileModel):
-    """What all events have; two events with the same ``key`` are the same event."""
+    """The fields of all events; two events with the same ``key`` are the same event."""
 
     at: Timestamp
 
     @property
     def key(self) -> str:
-        """A digest of what happened, by which it is known again: whatever is recorded twice counts once."""
+        """A digest of what happened, so that an event that is recorded twice counts once."""
         return digest(self.model_dump(mode="json", exclude={"at"}))
 
 
@@ -86,7 +87,7 @@ class _OnPullRequest(_Event):
 
 
 class Shown(_OnPullRequest):
-    """A verdict was put before people: in the comment on the pull request."""
+    """A verdict was shown to people, in the comment on the pull request."""
 
     kind: Literal["shown"] = "shown"
     base: CommitId = Field(description="the commit of the default branch that it was judged against")
@@ -97,7 +98,7 @@ class Shown(_OnPullRequest):
 
 
 class Decided(_OnPullRequest):
-    """A curator decided by a command: always explicit.  Its time is that of the comment."""
+    """A curator decided by a command: always explicit. The time is that of the comment."""
 
     kind: Literal["decided"] = "decided"
     action: Literal["accept", "reject", "pin", "unpin"]
@@ -108,7 +109,7 @@ class Decided(_OnPullRequest):
 
 
 class Withdrawn(_Event):
-    """A decision ended with its comment: that was deleted or edited, or its author may not decide any more."""
+    """A decision ended: its comment was deleted or edited, or its author may no longer decide."""
 
     kind: Literal["withdrawn"] = "withdrawn"
     pull_request: Number
@@ -119,7 +120,7 @@ class Withdrawn(_Event):
 
 
 class Corrected(_Event):
-    """A curator corrected a tag of a query by a command: its text has it, or has it not, whatever the agent."""
+    """A curator corrected a tag of a query by a command: whether its text exercises the capability, for any agent."""
 
     kind: Literal["corrected"] = "corrected"
     pull_request: Number
@@ -134,7 +135,7 @@ class Corrected(_Event):
 
 
 class CorrectionEnded(_Event):
-    """A correction ended with its comment: that was deleted or edited, or its author may not correct any more."""
+    """A correction ended: its comment was deleted or edited, or its author may no longer correct."""
 
     kind: Literal["correction-ended"] = "correction-ended"
     text: Digest
@@ -143,7 +144,7 @@ class CorrectionEnded(_Event):
 
 
 class Applied(_Event):
-    """A pin that a curator decided on, or its end, stands in the entry: the decision has done its work."""
+    """A pin or unpin that a curator decided is now in the entry: the decision is done."""
 
     kind: Literal["applied"] = "applied"
     pull_request: Number
@@ -154,8 +155,10 @@ class Applied(_Event):
 
 
 class Passed(_OnPullRequest):
-    """A pull request was merged with a verdict that nobody had to agree to, an admission or an EXCLUDE: implicit
-    agreement of who merged it.
+    """A pull request was merged while it showed this verdict, an admission or an EXCLUDE, which needed no one's
+    consent.
+
+    It is implicit agreement of the person who merged.
     """
 
     kind: Literal["passed"] = "passed"
@@ -164,7 +167,7 @@ class Passed(_OnPullRequest):
 
 
 class Closed(_Event):
-    """A pull request with an eval set ended: ``commit`` is that of its merge, ``None``: it was closed unmerged."""
+    """A pull request with an eval set was closed: ``commit`` is its merge, ``None``: it was closed unmerged."""
 
     kind: Literal["closed"] = "closed"
     pull_request: Number
@@ -172,7 +175,7 @@ class Closed(_Event):
 
 
 class Forgotten(_Event):
-    """A pull request that ended needs nobody any more: its record went, and what was decided holds no longer there."""
+    """A closed pull request is no longer needed: its record was deleted, and its decisions no longer apply there."""
 
     kind: Literal["forgotten"] = "forgotten"
     pull_request: Number
@@ -180,9 +183,9 @@ class Forgotten(_Event):
 
 
 class Suggested(_Event):
-    """A pull request of ours was opened that suggests to take ``entries`` out (a swap lets ``admits`` in).
+    """The bot opened a pull request that suggests to evict ``entries`` (a swap admits ``admits``).
 
-    One of kind ``admission`` offers what enters: ``entries`` come in, or change.
+    One of kind ``admission`` offers admissions: ``entries`` are added or changed.
     """
 
     kind: Literal["suggested"] = "suggested"
@@ -199,7 +202,7 @@ class Suggested(_Event):
 
 
 class Answered(_Event):
-    """Somebody merged a suggestion, or closed it: always explicit; a bot that closed it refused nothing."""
+    """A suggestion was merged or closed: always explicit, but a bot that closes it refuses nothing."""
 
     kind: Literal["answered"] = "answered"
     pull_request: Number
@@ -212,12 +215,12 @@ class Answered(_Event):
 
     @property
     def key(self) -> str:
-        # Who opens a suggestion again and closes it again refuses it twice: the time tells which is which.
+        # A person who reopens a suggestion and closes it again refuses it twice: the time tells the two apart.
         return digest(self.model_dump(mode="json"))
 
 
 class Reopened(_Event):
-    """People opened a suggestion again that they had closed: it is refused no longer."""
+    """A person reopened a suggestion that people had closed: it is no longer refused."""
 
     kind: Literal["reopened"] = "reopened"
     pull_request: Number
@@ -226,7 +229,7 @@ class Reopened(_Event):
 
 
 class Requested(_Event):
-    """A curator asked of an entry, by a command, that its admission be undone, or that it come back."""
+    """A curator requested by a command that an entry's admission be undone, or that an entry be restored."""
 
     kind: Literal["requested"] = "requested"
     entry: EntryId
@@ -236,7 +239,7 @@ class Requested(_Event):
 
 
 class Settled(_Event):
-    """What was requested has happened, or is asked no longer: its comment went, or who wrote it may not ask."""
+    """A request was carried out, or no longer applies: its comment is gone, or its author may not ask."""
 
     kind: Literal["settled"] = "settled"
     entry: EntryId
@@ -246,7 +249,7 @@ class Settled(_Event):
 
 
 class ChangedByHand(_Event):
-    """Somebody changed entries of the regression set otherwise than by a pull request of ours."""
+    """A person changed entries of the regression set without a pull request of the bot."""
 
     kind: Literal["changed-by-hand"] = "changed-by-hand"
     commit: CommitId
@@ -280,5 +283,5 @@ Event = Annotated[
 
 
 def events_path(number: int) -> str:
-    """Where the events on pull request ``number`` lie on the branch."""
+    """The path of the events on pull request ``number`` on the branch."""
     return f"{EVENTS}/{number}.jsonl"

@@ -1,4 +1,6 @@
-"""Digests by which the ledger knows content without holding texts (architecture, one verdict, one set of facts)."""
+"""Digests that identify content in the ledger, which contains no texts (architecture, one verdict, one set
+of facts).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,10 @@ from bot.text.digests import digest
 
 
 def content_key(turns: Sequence[str], specification: str, expected: Sequence[str] | None = None) -> str:
-    """What a decision is bound to: a query's text with what is attached, and the agent (a digest) that it is for.
+    """What a decision is bound to: a query's text with its attachments, and its agent (a digest).
 
-    So are the declared tools that the eval set expects to be called, if it says: they decide part of the verdict.
+    The declared tools that the eval set expects to be called are included, if it names any: they decide part of the
+    verdict.
     """
     said = [] if expected is None else [list(expected)]
     return digest([[normalise([turn]) for turn in turns], specification, *said])
@@ -29,10 +32,11 @@ def classification_key(
     attachments: Sequence[str] | None = None,
     expected: Sequence[str] | None = None,
 ) -> str:
-    """What a classification depends on: the text as it is, digests of the agent's specification and of the taxonomy's
-    ``definitions``, the classifier identity, and the ``conditions`` that the identity does not tell.
+    """A digest of all that a classification depends on.
 
-    Besides the kinds of ``attachments`` that the eval set names, and the declared tools that it expects to be called.
+    That is: the exact text; digests of the agent's specification and of the taxonomy's ``definitions``; the classifier
+    identity, and the ``conditions`` that it does not include; the kinds of ``attachments`` that the eval set names; and
+    the declared tools that it expects to be called.
     """
     classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
     said = {"attachments": attachments, "expected": expected}
@@ -41,9 +45,9 @@ def classification_key(
 
 
 def verdict_digest(verdict: Verdict, content: str) -> str:
-    """What a person saw: the query's content and its verdict with the names that it rests on.
+    """A digest of what a person saw: the query's content and its verdict with the names that it rests on.
 
-    Scores and similarities are left out: they may move by a hair without changing what was said.
+    Scores and similarities are left out: they may change slightly without changing the verdict shown.
     """
     return digest(
         [

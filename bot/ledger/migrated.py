@@ -1,4 +1,4 @@
-"""The ledger under the ids of a new taxonomy: it keeps what was said and shown, and readers carry that along."""
+"""The ledger under the ids of a new taxonomy: files stay as they were written, and readers translate the ids."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bot.taxonomy.migration import Lineage, Migration
 
 
 def migrated_corrections(record: CorrectionRecord, lineage: Lineage) -> CorrectionRecord:
-    """``record`` under the new ids, by the rule of labels.
+    """``record`` under the new ids, by the same rule as labels.
 
-    FALSE of a capability that was split is FALSE of each part; with anything else nobody can tell of which part it
-    was.  What was said of a new id itself counts before what was said of the old one.
+    FALSE of a split capability is FALSE of each part; anything else is dropped, since its part is unknown.  A
+    correction of a new id takes precedence over one of the old id.
     """
     for step in lineage.steps:
         texts = {text: _migrated(tags, step) for text, tags in record.texts.items()}
@@ -35,7 +35,9 @@ def _migrated(tags: Mapping[str, StoredCorrection], migration: Migration) -> dic
 
 
 def corrections_in(record: CorrectionRecord, lineage: Lineage) -> dict[str, dict[str, Word]]:
-    """What ``record`` says under the new ids, whether or not its comments are there; nothing where nobody can tell."""
+    """The corrections of ``record`` under the new ids, whether or not their comments still exist; unknown parts are
+    left out.
+    """
     return {
         text: {
             name: Word(value=item.value, by=item.by, at=item.at or "")
@@ -47,7 +49,7 @@ def corrections_in(record: CorrectionRecord, lineage: Lineage) -> dict[str, dict
 
 
 def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
-    """The capabilities that verdicts and suggestions rest on, by the ids of then."""
+    """The capabilities that verdicts and suggestions rest on, by their ids at that time."""
     found: set[str] = set()
     for event in events:
         match event:
@@ -63,9 +65,9 @@ def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
 
 
 def migrated_events(events: Iterable[Event], lineage: Lineage) -> tuple[Event, ...]:
-    """``events`` with the capabilities that verdicts and suggestions rest on under their new ids.
+    """``events`` with the new ids of the capabilities that verdicts and suggestions rest on.
 
-    What was split or removed stays under its old id: nobody can tell of which part it was.
+    A split or removed capability keeps its old id: which part it was is unknown.
     """
     if not any(step.renames for step in lineage.steps):
         return tuple(events)

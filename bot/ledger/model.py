@@ -1,6 +1,7 @@
 """The files of the ledger branch as models; their JSON schema is generated from here (docs/ledger.md).
 
-Hashes and facts, never texts of queries.  What a person wrote as the reason of a decision is kept, since it is theirs.
+They contain hashes and facts, never texts of queries.  The reason that a person wrote for a decision is kept, since it
+is theirs.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ AGREEMENT = "agreement.json"
 ABILITIES = "abilities.json"
 COUNTED_FILES = "agreement"
 FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, INDEX, AGREEMENT, ABILITIES)
-"""What lies at the top of the branch."""
+"""The file at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 CommentKey: TypeAlias = (
     Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^(review|inline):[1-9][0-9]{0,17}:[1-9][0-9]{0,17}$")]
 )
-"""A comment of the conversation by its id; a review, or a comment of one beside a line, with its pull request too."""
+"""A comment on the conversation by its id; a review, or a review comment on a line, with its pull request, too."""
 Login = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 @lru_cache(maxsize=100_000)
 def _shared(value: bool, confidence: float, path: Path) -> Judgement:
-    """The judgement, as one and the same value wherever it is equal: a history holds hundreds of thousands."""
+    """Interned judgements: equal ones are the same object, since a history has hundreds of thousands."""
     return Judgement(value, confidence, path)
 
 
@@ -97,7 +98,7 @@ class StoredClassification(FileModel):
         )
 
     def fits(self, capabilities: Collection[str]) -> bool:
-        """Whether these are judgements on ``capabilities``, on all and on no others."""
+        """Whether these are judgements on exactly these ``capabilities``."""
         return self.judgements.keys() == set(capabilities)
 
     def classification(self, query: str) -> Classification:
@@ -366,15 +367,15 @@ class CorrectionRecord(FileModel):
 
 
 def comment_order(comment: CommentKey) -> tuple[int, str]:
-    """What orders comments that were written in the same second."""
+    """A sort key for comments that were written in the same second."""
     return (comment, "") if isinstance(comment, int) else (0, comment)
 
 
 def folder_path(folder: str) -> str:
-    """Where the classifications of ``folder`` lie on the branch, whatever characters its name has."""
+    """The path of the classifications of ``folder`` on the branch, whatever characters its name has."""
     return f"{FOLDER_RECORDS}/{digest(folder)}.json"
 
 
 def record_path(number: int) -> str:
-    """Where the record of pull request ``number`` lies on the branch."""
+    """The path of the record of pull request ``number`` on the branch."""
     return f"{FOLDER}/{number}.json"

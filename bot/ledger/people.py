@@ -1,4 +1,4 @@
-"""Who counts as a person, by the login that GitHub writes."""
+"""Which GitHub logins are people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 BOT: Final = "[bot]"
 NOBODY: Final = "ghost"
-"""What GitHub writes where it knows no account, as of one that was deleted."""
+"""The login that GitHub shows for an unknown account, such as a deleted one."""
 
 
 def is_bot(login: str) -> bool:
@@ -15,5 +15,5 @@ def is_bot(login: str) -> bool:
 
 
 def is_person(login: str) -> bool:
-    """Whether ``login`` is that of somebody who can answer: neither an app's nor nobody's."""
+    """Whether ``login`` is a person's: neither an app's nor that of a deleted account."""
     return login.casefold() != NOBODY and not is_bot(login)

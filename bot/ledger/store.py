@@ -1,4 +1,4 @@
-"""Reading and writing the ledger's files as text; the branch itself is the caller's."""
+"""Reading and writing the ledger's files as text; the caller handles the branch."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ Deleting this branch loses no decision that was applied already; open pull reque
 def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
     """The record of pull request ``number``, if there is one.
 
-    Raises :class:`bot.errors.InputError` when the file was mangled, or is another's.
+    Raises :class:`bot.errors.InputError` if the file is corrupt, or is that of another pull request.
     """
     path = record_path(number)
     record = _load(snapshot, path, PullRequestRecord)
@@ -82,17 +82,17 @@ def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | N
 
 
 def load_reconciled(snapshot: Snapshot | None) -> Reconciled | None:
-    """How far the default branch was reconciled; raises :class:`InputError` when the file was mangled."""
+    """How far the default branch was reconciled; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, RECONCILED, Reconciled)
 
 
 def load_index(snapshot: Snapshot | None) -> FolderIndex | None:
-    """Which folders need not be read; raises :class:`InputError` when the file was mangled."""
+    """Which folders need not be read; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, INDEX, FolderIndex)
 
 
 def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
-    """What is known of a folder; raises :class:`InputError` when it was mangled, or is another folder's."""
+    """What is known of a folder; raises :class:`InputError` if the file is corrupt, or is another folder's."""
     found = _load(snapshot, path, FolderRecord)
     if found is not None and folder_path(found.folder) != path:
         raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
@@ -100,42 +100,42 @@ def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
 
 
 def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
-    """What is remembered of our pull requests; raises :class:`InputError` when the file was mangled."""
+    """What is remembered of the bot's pull requests; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, SUGGESTIONS, SuggestionRecord)
 
 
 def load_requests(snapshot: Snapshot | None) -> RequestRecord | None:
-    """What was asked of entries; raises :class:`InputError` when the file was mangled."""
+    """The requests about entries; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, REQUESTS, RequestRecord)
 
 
 def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
-    """The last runs; raises :class:`InputError` when the file was mangled."""
+    """The last runs; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, RUNS, RunRecord)
 
 
 def load_candidates(snapshot: Snapshot | None) -> CandidateRecord | None:
-    """Candidates that were raised; raises :class:`InputError` when the file was mangled."""
+    """The candidates that were raised; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, CANDIDATES, CandidateRecord)
 
 
 def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
-    """Tags that people corrected; raises :class:`InputError` when the file was mangled."""
+    """Tags that people corrected; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, CORRECTIONS, CorrectionRecord)
 
 
 def load_agreement(snapshot: Snapshot | None) -> AgreementRecord | None:
-    """What people made of verdicts, counted; raises :class:`InputError` when the file was mangled."""
+    """People's answers to verdicts, counted; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, AGREEMENT, AgreementRecord)
 
 
 def load_counted(snapshot: Snapshot | None, path: str) -> CountedFiles | None:
-    """Some of the files of events that were counted; raises :class:`InputError` when the file was mangled."""
+    """Counts of some files of events; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, path, CountedFiles)
 
 
 def load_abilities(snapshot: Snapshot | None) -> AbilityRecord | None:
-    """What endpoints can do; raises :class:`InputError` when the file was mangled."""
+    """The abilities of endpoints; raises :class:`InputError` if the file is corrupt."""
     return _load(snapshot, ABILITIES, AbilityRecord)
 
 
@@ -165,9 +165,9 @@ def record_text(
 
 @dataclass(frozen=True)
 class LocalLedger:
-    """What the ledger holds, in the ``store`` of the repository whose top folder is ``top``.
+    """The files of the ledger, in the ``store`` of the repository whose top folder is ``top``.
 
-    The platform lies in ``folder`` of it (the empty string: in the top folder itself).
+    The platform is in its subfolder ``folder`` (the empty string: in the top folder itself).
     """
 
     snapshot: CommitSnapshot
@@ -176,11 +176,11 @@ class LocalLedger:
     folder: str
 
     def open_commit(self, commit: str) -> CommitSnapshot | None:
-        """The platform as of ``commit``; ``None`` where that is not here."""
+        """The platform at ``commit``; ``None`` if the clone does not have it."""
         return self.store.snapshot(commit, self.folder) if self.store.exists(commit) else None
 
     def former_taxonomies(self) -> tuple[Taxonomy, ...]:
-        """The taxonomies of the line that is checked out, oldest first; none where it cannot be told."""
+        """The taxonomies in the history of the checkout, oldest first; none if they cannot be determined."""
         try:
             return History(self.store, read_commit(self.top, "HEAD"), self.folder).all()
         except (UsageError, InputError):
@@ -194,7 +194,7 @@ def find_ledger(store: ObjectStore) -> str | None:
 
 
 def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:
-    """The ledger of the clone that holds ``repo``, open as long as ``stack``; or why there is none, in words."""
+    """The ledger in the clone that contains ``repo``, open as long as ``stack``; or why there is none, in words."""
     top = read_top(repo)
     if top is None:
         return f"{repo} is not inside a git repository, so there is no ledger to read"

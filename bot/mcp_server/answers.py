@@ -1,7 +1,7 @@
-"""What the judging tools answer, as models: small by default, strangers' words marked.
+"""Models of the judging tools' answers: small by default, customer text marked.
 
-Answers have models of their own, since their shape is meant to differ from that of ``--json``: what is untrusted is
-marked, and long lists are counted, cut or come in pages.
+Answers have models of their own, since their shape is meant to differ from that of ``--json``: untrusted text is
+marked, and long lists are counted, cut or paged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bounds on clients over HTTP: however many open sessions or connections and leave them, a newcomer is served."""
+"""Limits on HTTP clients: even if clients leave many sessions or connections open, a new one is served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that says why a verdict is what it is, and what would turn it; writes nothing."""
+"""The tool that explains a verdict and the changes that would change it; writes nothing."""
 
 from __future__ import annotations
 

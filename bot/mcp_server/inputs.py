@@ -1,4 +1,4 @@
-"""What callers give: the parameters that several tools share, as types with their meaning, units and ranges."""
+"""Parameters that several tools share, as types with their meaning, units and ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thin edge to GitHub: a person's own token, with which they comment and open pull requests."""
+"""The thin client of GitHub: comments and opens pull requests with a person's own token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person picks from a menu: how to triage an eval set, and how to write queries for a gap."""
+"""The prompts that a person picks from a menu: how to triage an eval set, and how to write queries for a gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an assistant may read: the taxonomy, the config, the entries, and the latest report."""
+"""The resources that an assistant may read: the taxonomy, the config, the entries, and the latest report."""
 
 from __future__ import annotations
 

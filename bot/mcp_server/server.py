@@ -1,4 +1,4 @@
-"""The server: its tools, resources and prompts, and what it tells an assistant of itself."""
+"""The server: its tools, resources and prompts, and its instructions for an assistant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SDK's server, and in our words what it says by itself: what is wrong, and what to do next."""
+"""The SDK's server with our error messages: what is wrong, and what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the server is reached: over this process's standard streams, or over HTTP from this machine alone."""
+"""The server's transports: this process's standard streams, or HTTP from this machine alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the tools answer that look at the regression set, as models: counts first, then the rows that matter.
+"""Models of the answers about the regression set: counts first, then the rows that matter.
 
-Answers have models of their own, since their shape is meant to differ from that of ``--json``: what is untrusted is
-marked, and long lists are counted, cut or come in pages.
+Answers have models of their own, since their shape is meant to differ from that of ``--json``: untrusted text is
+marked, and long lists are counted, cut or paged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools that look at the regression set: its state, its entries, what could go, and how far people agree."""
+"""The tools for the regression set: its state, its entries, suggested evictions, and people's agreement."""
 
 from __future__ import annotations
 

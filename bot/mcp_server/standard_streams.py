@@ -1,4 +1,4 @@
-"""The standard streams of the server: lines that are no message, and an input that can be left."""
+"""The standard streams of the server: lines that are not messages, and an input that can be stopped."""
 
 from __future__ import annotations
 

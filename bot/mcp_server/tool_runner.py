@@ -1,4 +1,4 @@
-"""One call of a tool: its work in a thread, its progress, its end, and what the assistant is told of faults."""
+"""Runs one tool call: its work in a thread, its progress, its end, and error messages for the assistant."""
 
 from __future__ import annotations
 

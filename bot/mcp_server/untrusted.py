@@ -1,9 +1,9 @@
-"""The mark on what strangers wrote, and why none of them can close it (pure).
+"""The mark on untrusted text, and why no text can close it (pure).
 
-An assistant reads an eval set as it reads its user.  So whatever a stranger chose, a text, an id, a reason, goes out as
-``<untrusted>…</untrusted>``, and inside there is no angle bracket: what was one is written ``&lt;`` or ``&gt;``.  The
-mark is part of the value, so that it holds in structured output and in text alike, and the published schemas say so by
-a pattern that every answer is checked against.
+An assistant reads an eval set as it reads its user.  So any text, id or reason that others chose is sent as
+``<untrusted>…</untrusted>``, without angle brackets inside: they are written ``&lt;`` or ``&gt;``.  The mark is part of
+the value, so that it is in structured output and in text alike, and the published schemas require it by a pattern that
+every answer is checked against.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdicts as rows: which of them were asked for, and what each says."""
+"""Verdicts as rows: the selection of rows, and the content of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk that all tools work at: one platform repository, opened anew for each call, and nothing outside of it."""
+"""The workspace of all tools: one platform repository, opened anew for each call, and nothing outside of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that write, and exist only with ``--allow-writes``: to the working tree, or by a pull request."""
+"""The tools that write, available only with ``--allow-writes``: to the working tree, or by a pull request."""
 
 from __future__ import annotations
 

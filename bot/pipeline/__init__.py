@@ -1,1 +1,1 @@
-"""What every command and job calls: the steps from a submission to a planned change.  Writes nothing."""
+"""The steps from a submission to a planned change, called by every command and job. Writes nothing."""

@@ -1,6 +1,6 @@
-"""What an admission would do to the regression set: planned for a whole package, or for those that wait for a slot.
+"""Plans what an admission does to the regression set: for a whole package, or for the waitlist.
 
-The time of writing belongs to whoever applies the plan; nothing here writes.
+The caller applies the plan and decides the time of writing; nothing here writes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from bot.pipeline.submission import Package
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """A ``staging`` to apply, and what the classifier said of the entries that come with it, under their ids.
+    """A ``staging`` to apply, and the classifications of the entries that come with it, under their ids.
 
-    ``shortfalls`` say of queries why they have no verdict, ``problems`` are unread rows.  ``outcome`` has the verdicts
-    that lead there, where a package was judged.
+    ``shortfalls`` say why queries have no verdict, ``problems`` are unreadable rows.  ``outcome`` has the verdicts
+    behind the admissions, if a package was judged.
     """
 
     staging: Staging
@@ -37,9 +37,9 @@ class Admission:
 
 @dataclass(frozen=True, kw_only=True)
 class CallerTerms:
-    """How faults name what a person gives and does: as options of the command, or as arguments of a tool.
+    """The words for a person's input in error messages: options of the command, or arguments of a tool.
 
-    ``accept`` gives an acceptance and ``reason`` why; ``line`` lets in those that wait for a slot.
+    ``accept`` gives an acceptance and ``reason`` its reason; ``line`` admits entries of the waitlist.
     """
 
     accept: str
@@ -60,14 +60,14 @@ def admit_package(
 ) -> Admission:
     """The direct admissions of ``package``, and the queries that a person ``accepted``.
 
-    ``reason`` says why those enter whose verdict is EXCLUDE; ``text_of`` gives the file of an entry that is edited;
-    ``words`` are those of whoever asks.
-    Raises :class:`InputError` where entries lag behind, where others come first, and for an acceptance without effect.
+    ``reason`` is why queries whose verdict is EXCLUDE are accepted nevertheless; ``text_of`` gives the file of an entry
+    that is edited; ``words`` are the caller's.  Raises :class:`InputError` for stale entries, if entries of the
+    waitlist come first, and for an acceptance without effect.
     """
     classified = classify_package(platform, package, backend, progress)
     if classified.result.stopped is not None:
-        # Who enters depends on who else is judged, and the next run goes on where this one ended.  A query that
-        # falls short by itself may do so for ever, and holds up nobody.
+        # A verdict depends on all queries that are judged, and the next run continues where this one ended.  A single
+        # query that cannot be classified may stay so forever, and does not block the others.
         raise classified.result.stopped
     answers = [
         Answer(id=id, accepts=True, by=now.by or "a person", reason=reason, insists=reason is not None)
@@ -95,14 +95,14 @@ def admit_package(
 
 
 def entered_before(outcome: Review) -> dict[str, str]:
-    """Query → the entry, in the set or waiting for a slot, that its content is already."""
+    """Query → the entry, in the set or on the waitlist, that already has its content."""
     return {name: record.id for name, record in outcome.settled.items() if isinstance(record, Entry)}
 
 
 def admit_waiting(platform: Platform, now: AuditStamp) -> Staging:
-    """Those of the entries in line that find a slot, judged again.
+    """The waitlist judged again: the entries that get a slot.
 
-    Raises :class:`InputError` where entries lag behind, or behind what curators corrected of their texts.
+    Raises :class:`InputError` for entries that are stale, or that lack curators' corrections of their texts.
     """
     refuse_uncorrected(platform)
     known = platform.regression_set
@@ -113,7 +113,7 @@ def admit_waiting(platform: Platform, now: AuditStamp) -> Staging:
 
 
 def _serve_the_line_first(platform: Platform, now: AuditStamp, words: CallerTerms) -> None:
-    """Newcomers do not pass those that wait for a slot."""
+    """Raise :class:`InputError` if an entry of the waitlist could enter: newcomers do not overtake it."""
     ready = admit_waiting(platform, now).admitted
     if ready:
         raise InputError(
@@ -130,14 +130,14 @@ def _serve_the_line_first(platform: Platform, now: AuditStamp, words: CallerTerm
 
 
 def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: CallerTerms) -> None:
-    """Raise what is wrong with acceptances that change nothing: whoever gave them thinks that they do."""
+    """Raise the problems of acceptances that change nothing, since the person expects an effect."""
     named = {answer.id for answer in answers}
     refuse_incomplete({id: why for id, why in outcome.shortfalls.items() if id in named}, None)
 
     def refused(id: str, message: str, fix: str) -> Problem:
         return Problem(f"{words.accept} {id}", None, message, fix)
 
-    # Who runs the same again, after an interruption for example, is told that it is done and not that it is wrong.
+    # Running the same command again, for example after an interruption, is no error: the query is admitted already.
     admitted = entered_before(outcome)
     problems = [
         refused(

@@ -1,4 +1,4 @@
-"""Queries that come with their scores, judged against the set as it is: the paper's cs-to-verdict range (pure)."""
+"""Judges queries that come with their scores against the current set: the paper's cs-to-verdict range (pure)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bot.rater.scores import KeptScores
 
 @dataclass(frozen=True, kw_only=True)
 class Consolidation:
-    """``verdicts`` on the queries that nothing settles, in the cycle's order.
+    """``verdicts`` on the undecided queries, in the cycle's order.
 
-    ``settled`` maps the others to the entry or tombstone that settles them, in the order in which they came; ``lags``
-    are the entries without comparable scores.
+    ``settled`` maps queries that are already decided to the entry or tombstone that decides them, in input order;
+    ``lags`` are the stale entries.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -30,8 +30,8 @@ class Consolidation:
 def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()) -> Consolidation:
     """Judge ``kept`` as one cycle, as a review judges an eval set.
 
-    So an entry that a query has under another text is not what that query, or any other, is judged against.  ``gone``
-    are ids of entries to take for evicted: what they settle stays settled, as it does by a tombstone.
+    If a query has an entry with another text, no query is judged against that entry.  ``gone`` are ids of entries to
+    treat as evicted: queries that they decide stay decided, as with a tombstone.
     """
     known = platform.regression_set
     settled = _settled(kept, known.on_record)
@@ -47,7 +47,7 @@ def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()
 
 
 def _with_personal(query: ScoredQuery, platform: Platform) -> ScoredQuery:
-    """``query`` with the personal data in its turns, where its scores do not say what it holds."""
+    """``query`` with the personal data in its turns, unless its scores already list it."""
     return query if query.personal else replace(query, personal=platform.personal_in(query.turns, query.customer))
 
 

@@ -1,4 +1,4 @@
-"""Corrections by hand: what a curator says of the tags of one query, as a change of a reviewed file."""
+"""Corrections by hand: a curator corrects tags of one query, as a change of a reviewed file."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ SIGNS = {"+": True, "-": False, "\u2212": False}
 class CorrectionPlan:
     """What a correction of ``query`` to ``values`` writes, and its verdict ``before`` and ``after`` it.
 
-    There is none where an ``entry`` or a tombstone settles the query: its entry follows when it is classified again.
-    ``others`` are the other queries of the eval set whose verdicts change with it, before and after.
+    Without verdicts if an ``entry`` or a tombstone already decides the query: its entry follows when it is classified
+    again.  ``others`` are the other queries of the eval set whose verdicts change with it, before and after.
     """
 
     query: Query
@@ -52,7 +52,7 @@ def query_called(submission: Submission, name: str) -> Query:
 
 
 def values_said(tags: Sequence[str], taxonomy: Taxonomy) -> dict[str, bool]:
-    """Capability → value, of ``tags`` as ``+oauth``; every fault at once as :class:`InputError`."""
+    """Capability → value, from ``tags`` such as ``+oauth``; raises one :class:`InputError` with every fault."""
     names = ShortNames(taxonomy)
     values: dict[str, bool] = {}
     problems: list[Problem] = []
@@ -89,10 +89,10 @@ def plan_correction(
     occasion: AuditStamp,
     reason: str | None,
 ) -> CorrectionPlan:
-    """The plan that corrects ``query`` of ``submission``, of which the classifier found ``result``, to ``values``.
+    """The plan that corrects ``query`` of ``submission``, which the classifier judged as ``result``, to ``values``.
 
-    ``existing`` is what was said of its text by hand before, with the text of that file.  Raises :class:`InputError`
-    with every value that cannot hold, and where the query could not be classified.
+    ``existing`` are earlier corrections of its text by hand, with the text of that file.  Raises :class:`InputError`
+    with every value that cannot apply, and if the query could not be classified.
     """
     found = next((item for item in result.classifications if item.query_id == query.id), None)
     if found is None:

@@ -46,8 +46,8 @@ def effective_config(config: Curation, snapshot: Snapshot, path: str) -> Effecti
 def _values(config: Curation, document: Document) -> Iterator[EffectiveValue]:
     """The values of ``config``, which was read from ``document``.
 
-    A key that neither the file nor the defaults have is left out: it says nothing, as a knob that a per-capability
-    override does not name.
+    A key that is neither in the file nor in the defaults is left out: it has no effect, like a knob that a
+    per-capability override does not name.
     """
     for path, value in _leaves((), config.model_dump(mode="json")):
         for source in (document, DEFAULTS):
@@ -64,7 +64,7 @@ def _values(config: Curation, document: Document) -> Iterator[EffectiveValue]:
 
 
 def _leaves(path: tuple[str, ...], value: JsonValue) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
-    """The values that are no sections; an empty section is a value."""
+    """The values that are not sections; an empty section is a value."""
     if isinstance(value, dict) and value:
         for name, item in value.items():
             yield from _leaves((*path, name), item)
@@ -73,7 +73,7 @@ def _leaves(path: tuple[str, ...], value: JsonValue) -> Iterator[tuple[tuple[str
 
 
 def _at(data: object, path: Path) -> object:
-    """What ``data`` has at ``path``; ``_NOTHING`` where it has no such key."""
+    """The value of ``data`` at ``path``; ``_NOTHING`` if it has no such key."""
     for step in path:
         if not isinstance(data, Mapping) or step not in data:
             return _NOTHING

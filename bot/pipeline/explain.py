@@ -1,4 +1,4 @@
-"""A verdict explained: of a query under review, or of an entry as if it came today.  Nothing here writes."""
+"""Explains a verdict: of a query under review, or of an entry as if it came today. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bot.text.did_you_mean import did_you_mean
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """What is explained, its verdict, and why; ``pinned`` says of an entry what keeps it in the set.
+    """The explained query or entry, its verdict, and why; ``pinned`` says what keeps an entry in the set.
 
-    ``cycle`` is the one that it was judged in.  ``origins`` tell who brought the query, and ``classification`` what the
-    classifier said of it; an entry has neither.
+    ``cycle`` is the one that it was judged in.  ``origins`` say who brought the query, and ``classification`` is the
+    classifier's; an entry has neither.
     """
 
     kind: Literal["query", "entry"]
@@ -41,7 +41,7 @@ class Explained:
         return None if self.classification is None else self.classification.judgements[capability].path
 
     def in_cycle(self, change: Change) -> VerdictOutcome:
-        """What becomes of it where the whole cycle is judged with ``change``, and not its own turn alone."""
+        """The outcome if the whole cycle is judged with ``change``, and not only its own turn."""
         return self.cycle.outcome(self.verdict.id, change)
 
 
@@ -80,8 +80,8 @@ def explain_entry(
 ) -> Explained:
     """The verdict that the entry ``id`` would have today, against all the others.
 
-    ``identity`` is the classifier's; entries that lag behind it do not count.  Raises
-    :class:`bot.errors.InputError` if there is no such entry, or if it lags behind itself.
+    ``identity`` is the classifier's; stale entries do not count.  Raises :class:`bot.errors.InputError` if there is no
+    such entry, or if it is stale itself.
     """
     known = platform.regression_set
     everybody = {**known.waiting, **known.entries}

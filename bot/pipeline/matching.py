@@ -1,4 +1,6 @@
-"""Which queries are settled, which edit an entry, and which are new (architecture: life of an eval set; pure)."""
+"""Which queries are already decided, which edit an entry, and which are new (architecture: life of an eval
+set; pure).
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 
 Content: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...] | None]
-"""What a query asks: its turns, the names of what is attached to them, and the tools that are expected to be called
-(``None``: the eval set does not say), since these decide what it exercises."""
+"""The content of a query: its turns, the names of its attachments, and the tools that are expected to be called.
+
+The tools are ``None`` if the eval set does not say.  All of these decide what the query exercises.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settling:
     """What is known of queries, by name.
 
-    ``settled`` holds the entry or tombstone of those whose content is in R, in line, or was evicted; ``edited`` the
-    entry in R of those that ask something else by now; ``targets`` the id that each of the others would enter under.
+    ``settled`` has the entry or tombstone of queries whose content is in R, on the waitlist, or was evicted; ``edited``
+    the entry in R of those with other content now; ``targets`` the id that each of the others would get.
     """
 
     settled: Mapping[str, Entry | Tombstone]
@@ -32,14 +36,14 @@ class Settling:
 
     @property
     def entries(self) -> Mapping[str, str]:
-        """The id of the entry of each query: of the one that settles it, or that it would enter under."""
+        """The entry id of each query: of the record that decides it, or the one that it would get."""
         return {**{name: record.id for name, record in self.settled.items()}, **self.targets}
 
 
 def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> Settling:
-    """Compare ``submissions`` with what ``regression_set`` holds of the same agents.
+    """Compare ``submissions`` with the records of the same agents in ``regression_set``.
 
-    The text decides before the name does: queries that trade their names were renamed, and nothing about them is new.
+    The text takes precedence over the name: queries that swapped their names were only renamed.
     """
     known = regression_set.on_record
     settled: dict[str, Entry | Tombstone] = {}
@@ -67,7 +71,7 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
             id = _by_place(submission, query, regression_set)
             customer, agent, item = submission.source(query.id)
             while id in claimed:
-                # Its name is another's by now: what the text tells apart, the id has to; of a copy it tells it again.
+                # Another query has this id now: append the text to the name, repeatedly for copies of the same text.
                 item = " ".join([item, *query.turns])
                 id = entry_id(customer, agent, item)
             targets[query.id] = id
@@ -78,40 +82,41 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
 
 
 def in_line(found: Settling, regression_set: RegressionSet) -> dict[str, Entry]:
-    """The entries in line of the queries that are ``found`` settled by them, without those that a person wants in.
+    """The waitlist entries of the queries that are ``found`` on the waitlist, without those that a person accepted.
 
-    These stay in line whatever their verdict becomes; the others leave it once they earn no slot any more.
+    Accepted entries stay on the waitlist whatever their verdict becomes; the others leave it if they no longer earn a
+    slot.
     """
     line = {name: regression_set.waiting.get(record.id) for name, record in found.settled.items()}
     return {name: entry for name, entry in line.items() if entry is not None and not entry.is_wanted}
 
 
 def asked(query: Query) -> Content:
-    """What ``query`` asks."""
+    """The content of ``query``."""
     return query.turns, query.setup.attachments, stated_calls(query.expected, len(query.turns))
 
 
 def content_key(content: Content) -> str:
-    """A digest of ``content``: by it a query is known again whose turns were shown, and so perhaps cut or cleaned."""
+    """A digest of ``content``, to recognise a query whose turns were shown, perhaps cut or cleaned."""
     turns, attachments, calls = content
     return digest([turns, attachments] if calls is None else content)
 
 
 def content_of(known: Entry | Tombstone) -> Content:
-    """What an entry asks, also one that was evicted."""
+    """The content of an entry, also of an evicted one."""
     entry = known if isinstance(known, Entry) else known.entry
     return entry.turns, entry.setup.attachments, stated_calls(entry.expected, len(entry.turns))
 
 
 def _by_place(submission: Submission, query: Query, regression_set: RegressionSet) -> str:
-    """The id of what came from where ``query`` stands, or stood before its folder was renamed; else a new one."""
+    """The id of the record from the same place, before or after a rename of its folder; else a new one."""
     places = [submission.source(query.id), submission.former_source(query.id)]
     known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
     return known[0] if known else submission.entry_id(query.id)
 
 
 def _by_text(submission: Submission, regression_set: RegressionSet, claimed: set[str]) -> dict[Content, list[str]]:
-    """Content → this agent's ids that no query of the same name claims: of entries, of the line, then of graves."""
+    """Content → this agent's ids without a query of the same name: of entries, of the waitlist, then of tombstones."""
     places = {place for place in ((submission.customer, submission.agent), submission.moved_from) if place is not None}
     theirs = [item for place in places for item in regression_set.by_agent.get(place, ())]
     found: dict[Content, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Reading the packages of many customers, in several processes where that saves time."""
+"""Reads the packages of many customers, in several processes if that saves time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bot.pipeline.worker_pool import worker_pool
 from bot.text.masking import mask_by
 
 _WORTH_A_PROCESS: Final = 100
-"""Packages that take about as long to read as a process takes to start."""
+"""The number of packages whose reading takes about as long as the start of a process."""
 _AT_A_TIME: Final = 20
-"""Packages that a process reads before it hands them over, or stops."""
+"""The number of packages that a process reads before it returns them, or stops."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from bot.errors import IncompleteError, IncumbentError, InputError, Problem
 from bot.pipeline.review import Platform
 
 SHOWN_SHORTFALLS = 10
-"""How many queries an error names that have no verdict."""
+"""The most queries without a verdict that an error names."""
 
 
 def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
-    """Raise what kept the classifier from going on, or that queries lack a verdict; ``shortfalls`` says of each why."""
+    """Raise what stopped the classifier, or that queries lack a verdict; ``shortfalls`` gives the reason of each."""
     if stopped is not None:
         raise stopped
     if shortfalls:
@@ -25,7 +25,7 @@ def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | N
 
 
 def refuse_uncorrected(platform: Platform) -> None:
-    """Raise :class:`InputError` while entries do not say what curators corrected of their texts."""
+    """Raise :class:`InputError` if curators' corrections are not in the entries of the corrected texts yet."""
     known = platform.regression_set
     behind = [
         id
@@ -38,7 +38,7 @@ def refuse_uncorrected(platform: Platform) -> None:
 
 
 def refuse_lag(lags: Sequence[StaleEntry]) -> None:
-    """Raise :class:`InputError` while entries lag behind: old and new scores cannot be compared."""
+    """Raise :class:`InputError` if there are stale entries: old and new scores cannot be compared."""
     if lags:
         raise InputError(
             Problem(

@@ -1,7 +1,7 @@
-"""Entries follow the taxonomy and the classifier: what is classified again, and what is carried over as it is.
+"""Updates entries after a change of taxonomy or classifier: what is classified again, and what is carried over.
 
-Only pairs of entry and capability are asked about that a change affects (:mod:`bot.taxonomy.affected`); all other
-scores stay to the last decimal.
+Only the pairs of entry and capability that a change affects are asked about (:mod:`bot.taxonomy.affected`); all other
+scores stay exactly equal.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from bot.text.compare import text_key
 
 UNCORRECTED: Final[Corrections] = MappingProxyType({})
 Former = Callable[[str], Sequence[Taxonomy]]
-"""From a version to the taxonomies from that one on, oldest first; none where nobody knows it."""
+"""From a version to the taxonomies since that version, oldest first; none if the version is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """An ``entry`` that a change concerns, as it is ``carried`` over to the ids of now, and what to ask of it again.
+    """An ``entry`` that a change affects, ``carried`` over to the present ids, and what to ask about it again.
 
-    ``folder`` holds its agent's specification (``None``: nothing was declared); ``obstacle`` says why it is not known.
-    ``carried_ids`` maps former ids to those under which scores were carried over.
+    ``folder`` contains its agent's specification (``None``: nothing was declared); ``obstacle`` says why it is not
+    known.  ``carried_ids`` maps former ids to those under which scores were carried over.
     """
 
     entry: Entry
@@ -62,11 +62,10 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Renewal:
-    """What the classifier says of ``tasks``, by the ids of their entries.
+    """The classifications of ``tasks``, by the ids of their entries.
 
-    ``specifications`` holds those of the folders that could be read.  ``kept`` says why entries stay as they are
-    although they lag behind, ``shortfalls`` why nothing was found of others; ``stopped`` is what kept the classifier
-    from going on.
+    ``specifications`` are those of the readable folders.  ``kept`` says why entries stay unchanged although they are
+    stale, ``shortfalls`` why others could not be classified; ``stopped`` is what stopped the classifier.
     """
 
     tasks: tuple[Task, ...]
@@ -79,7 +78,7 @@ class Renewal:
     def renewed(
         self, taxonomy: Taxonomy, identity: Identity, corrections: Corrections = UNCORRECTED
     ) -> dict[str, Entry]:
-        """The entries that change, as they become, under those ``corrections`` and their own."""
+        """The entries that change, in their new form, under those ``corrections`` and their own."""
         found = self.classifications
         return {
             task.entry.id: rescored(
@@ -97,10 +96,9 @@ def tasks_of(
     former: Former,
     corrections: Corrections = UNCORRECTED,
 ) -> tuple[Task, ...]:
-    """What has to be done so that all ``entries`` stand under ``taxonomy``, ``identity`` and ``corrections``, sorted by
-    id.
+    """The work that brings all ``entries`` to ``taxonomy``, ``identity`` and ``corrections``, sorted by id.
 
-    Entries that do are left out.
+    Entries that need no work are left out.
     """
     change = cache(lambda version: _change(former(version), taxonomy))
     found = []
@@ -119,7 +117,7 @@ def tasks_of(
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
         new = unheeded(corrections.get(text_key(entry.turns), {}), carried.classified.corrected, taxonomy)
         capabilities = affected.of(before.scores, [*lagging, *new])
-        # The score of what is no capability any more would lag for ever.
+        # The score of a capability that no longer exists would otherwise stay stale forever.
         if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
             found.append(
@@ -136,7 +134,7 @@ def tasks_of(
 
 
 def questions_since(versions: Collection[str], former: Former) -> dict[str, str]:
-    """Former question → the one that it has become by renames since ``versions``: the answers are the same."""
+    """Former question → the present one, after renames since ``versions``: the answers are the same."""
     steps: dict[str, str] = {}
     for version in sorted(versions):
         for before, after in pairwise(former(version)):
@@ -151,7 +149,7 @@ def questions_since(versions: Collection[str], former: Former) -> dict[str, str]
 
 
 def all_tasks(entries: Iterable[Entry], taxonomy: Taxonomy) -> tuple[Task, ...]:
-    """Everything about ``entries`` again, whatever has changed; sorted by id."""
+    """All questions about ``entries`` again, whatever has changed; sorted by id."""
     found = []
     for entry in sorted(entries, key=lambda item: item.id):
         folder, obstacle = place_of(entry)
@@ -167,10 +165,10 @@ def renew(
     specification: Callable[[str], Specification | None],
     progress: Progress,
 ) -> Renewal:
-    """Classify the entries of ``tasks`` on what they have to be asked again.
+    """Classify the entries of ``tasks`` on the questions that they need answered again.
 
-    ``specification`` reads that of the agent in a folder, ``None`` where it cannot be read.  It takes none to carry
-    scores over.
+    ``specification`` reads that of the agent in a folder, ``None`` if it cannot be read.  Scores are carried over
+    without one.
     """
     by_folder: dict[str | None, list[Task]] = defaultdict(list)
     kept: dict[str, str] = {}
@@ -216,9 +214,9 @@ def rescored(
     identity: Identity,
     corrections: Corrections = UNCORRECTED,
 ) -> Entry:
-    """``carried`` with what was ``found`` of the capabilities that were ``asked`` about, all else as it was.
+    """``carried`` with the scores ``found`` for the capabilities that were ``asked`` about; all else stays.
 
-    What curators corrected holds, as the entry says it and, before that, as the ``corrections`` of its text do.
+    Curators' corrections apply: those of the text (``corrections``) take precedence over those in the entry.
     """
     own = migrated_values(carried.classified.corrected, declared(taxonomy))
     values = overlaid(taxonomy, own, values_of(corrections.get(text_key(carried.turns), {})))
@@ -243,14 +241,14 @@ def _change(line: Sequence[Taxonomy], taxonomy: Taxonomy) -> tuple[Affected, Mig
     try:
         return affected_along(whole, steps), reduce(Migration.then, steps, NOTHING), line[0]
     except ValueError:
-        # Ids were used again on the way: nobody knows what they meant.
+        # Ids were reused in between, so that their meaning is unknown.
         return everything(taxonomy), NOTHING, taxonomy
 
 
 def _carried_ids(entry: Entry, borne: Mapping[str, str], migration: Migration, taxonomy: Taxonomy) -> dict[str, str]:
-    """Id that the entry bears → the id of now, of the scores that are carried over; what has the new one is newer.
+    """Id in the entry → present id, of the scores that are carried over; a score under the new id is newer.
 
-    ``entry`` has the ids of then; those that it bears by now are ``borne``.
+    ``entry`` has the original ids; ``borne`` maps them to those that it has by now.
     """
     taken = entry.scores.keys() - migration.renames.keys()
     return {
@@ -261,14 +259,14 @@ def _carried_ids(entry: Entry, borne: Mapping[str, str], migration: Migration, t
 
 
 def _carried_over(task: Task, taxonomy: Taxonomy) -> Classification:
-    """What the scores of ``task`` say under the ids of now."""
+    """The scores of ``task`` under the present ids."""
     scores = task.carried.scores
     judgements = {name: Judgement(name in scores, scores.get(name, 0.0), "inference") for name in taxonomy.by_id}
     return Classification(query_id=task.entry.id, judgements=judgements)
 
 
 def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:
-    """Whether a score of ``entry`` was given for something else than its capability is now."""
+    """Whether a score of ``entry`` was given under another definition of its capability."""
     capability = taxonomy.by_id.get(name)
     recorded = entry.classified.definitions.get(name)
     if capability is None:
@@ -292,7 +290,7 @@ def place_of(entry: Entry) -> tuple[str | None, str | None]:
 
 @dataclass(frozen=True)
 class _Partly:
-    """A backend that asks ``inner`` only for what has to be asked again; all else it answers from what entries say."""
+    """A backend that asks ``inner`` only the questions of the tasks, and takes all other answers from the entries."""
 
     inner: Backend
     taxonomy: Taxonomy
@@ -329,7 +327,7 @@ class _Partly:
             yield place, finding if finding.shortfall else replace(finding, consensus={**known, **finding.consensus})
 
     def _asks_for_tools(self, task: Task) -> bool:
-        """Whether called tools decide something that is asked about: a ``tool`` capability, or an exactly-one group."""
+        """Whether called tools matter for a question of ``task``: a ``tool`` capability, or an exactly-one group."""
         one = self.taxonomy.exactly_one
         asked = [self.taxonomy.by_id[name] for name in task.capabilities]
         return any(item.source == "tool" or item.group in one for item in asked)

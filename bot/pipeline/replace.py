@@ -1,4 +1,4 @@
-"""Personal data replaced in queries, entries and whole files by made-up values (pure)."""
+"""Replaces personal data in queries, entries and whole files by made-up values (pure)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _NO_LETTER_BEFORE_IN_FILES: Final = rf"(?:{_NO_LETTER_BEFORE}|(?<=\\[nrtbf]))"
 
 @dataclass(frozen=True)
 class Replacement:
-    """``values`` that are personal, as they are written, and what to write instead of each."""
+    """The personal ``values``, as they are written, and the replacement of each."""
 
     values: Mapping[str, str]
 
     @staticmethod
     def of(groups: Iterable[Sequence[str]], detector: Detector) -> Replacement:
-        """What replaces all that ``detector`` finds in ``groups`` of texts, one for each query.
+        """Replacements for all that ``detector`` finds in ``groups`` of texts, one group per query.
 
-        Values are numbered in each group; one that is in several groups is replaced as in the first.
+        Values are numbered in each group; a value in several groups is replaced as in the first.
         """
         values: dict[str, str] = {}
         for texts in groups:
@@ -44,13 +44,13 @@ class Replacement:
         return Replacement(values)
 
     def text(self, text: str) -> str:
-        """``text`` with every value replaced, also where nothing beside it shows what it is."""
+        """``text`` with every value replaced, even without the context that marks it as personal."""
         return self._in_texts(text)
 
     def data(self, data: Data) -> Data:
         """``data`` with the texts and numbers in it replaced."""
         if isinstance(data, dict):
-            # Two names that would become one stay two.
+            # Two names that would become equal stay different.
             names = {name: self.text(name) for name in data}
             taken = Counter(names.values())
             return {new if taken[new] == 1 else name: self.data(data[name]) for name, new in names.items()}
@@ -67,7 +67,7 @@ class Replacement:
         return self._in_files(content)
 
     def over(self, other: Replacement) -> Replacement:
-        """Itself, and ``other`` for the values that are not in this."""
+        """These replacements, and those of ``other`` for further values."""
         return Replacement({**other.values, **self.values})
 
     @cached_property
@@ -81,7 +81,7 @@ class Replacement:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """How files write ``value`` between quotes, and without."""
+    """The forms of ``value`` in files, in quotes and without."""
     yield value
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
@@ -92,7 +92,7 @@ def _forms(value: str) -> Iterator[str]:
 def _replacer(values: Mapping[str, str], before: str) -> Callable[[str], str]:
     if not values:
         return lambda text: text
-    # Of two that begin at one place, the longer one is meant.
+    # Of two values that begin at one place, the longer one is meant.
     patterns = [_pattern(value, before) for value in sorted(values, key=lambda value: (-len(value), value))]
     found = re.compile("|".join(patterns))
     return lambda text: found.sub(lambda match: values[match[0]], text)
@@ -108,8 +108,8 @@ def _pattern(value: str, before: str) -> str:
 def replaced_contents(eval_set: EvalSet, content: str, detector: Detector) -> tuple[str, ...]:
     """The ``content`` of the file of ``eval_set`` with every value replaced, the best way first.
 
-    Each query has numbers of its own, so that it becomes the same one wherever it is.  The best way also replaces
-    values where another query is, or a comment, and nothing beside them shows what they are.
+    Each query has its own numbers, so that it becomes the same wherever it occurs.  The best way also replaces values
+    in other queries and in comments, without a context that marks them as personal.
     """
     everywhere = Replacement.of([query.texts for query in eval_set.queries], detector)
     if not everywhere.values:
@@ -131,9 +131,10 @@ def replaced_contents(eval_set: EvalSet, content: str, detector: Detector) -> tu
 
 
 def not_replaced(before: EvalSet, after: EvalSet | None, detector: Detector) -> dict[str, tuple[str, ...]]:
-    """Query of ``before`` → its texts that ``after`` does not have with other values.
+    """Query of ``before`` → its texts that are not replaced in ``after``.
 
-    Where that cannot be told for each, all of those that hold some; ``after`` is ``None`` for what cannot be read.
+    If that cannot be determined for each text: all texts with personal data.  ``after`` is ``None`` if it cannot be
+    read.
     """
     if after is None or any(
         len(mine) != len(theirs)

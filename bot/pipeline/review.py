@@ -1,6 +1,6 @@
-"""The pipeline in one place: a platform repository and a customer's submission in, a review out.
+"""The whole pipeline: a platform repository and a customer's submission in, a review out.
 
-Everything that commands, the Action and the MCP server share; nothing here writes.
+Commands, the Action and the MCP server share it; nothing here writes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from bot.text.personal_data.counting import personal_in
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """A platform repository at one moment: what verdicts are judged by and against, and what curators corrected."""
+    """A platform repository at one time: what verdicts are judged by and against, and curators' corrections."""
 
     taxonomy: Taxonomy
     config: Curation
@@ -49,7 +49,7 @@ class Platform:
     corrections: Corrections = field(default_factory=dict)
 
     def corrections_of(self, turns: Sequence[str]) -> Mapping[str, Correction]:
-        """What curators corrected of a text."""
+        """Curators' corrections of a text."""
         return self.corrections.get(text_key(turns), {}) if self.corrections else {}
 
     def personal_in(self, texts: tuple[str, ...], customer: str | None) -> Mapping[str, int]:
@@ -57,14 +57,14 @@ class Platform:
         return personal_in(texts, self.config.personal_data.detector(customer))
 
     def rate(self, classification: Classification, query: Query, customer: str | None) -> ScoredQuery:
-        """``query``, which ``customer`` brought, with its scores and the personal data that it holds."""
+        """``query``, which ``customer`` brought, with its scores and the personal data in it."""
         personal = self.personal_in(query.texts, customer)
         return rate(classification, query.turns, self.taxonomy, customer, personal=personal)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifiedSubmission:
-    """A submission and what the classifier says of those of its queries that are not settled."""
+    """A submission and the classifications of its undecided queries."""
 
     submission: Submission
     result: ClassifierResult
@@ -72,12 +72,12 @@ class ClassifiedSubmission:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """Everything that a verdict report says; queries go by their names in the submissions, residents by their ids.
+    """The contents of a verdict report; queries are by their names in the submissions, residents by their ids.
 
-    ``settled`` maps queries that were not judged again to the entry or tombstone that settles them; ``edited`` maps
-    queries whose entry in R has other turns to that entry; ``targets`` all that are not settled to the id that they
-    would have.  ``residents`` is what they were judged against: R and the entries that wait for a slot, without their
-    own.  ``derivation`` holds the verdicts, and people's answers.
+    ``settled`` maps queries that were already decided to their entry or tombstone.  ``edited`` maps queries whose entry
+    in R has other turns to that entry.  ``targets`` maps all undecided queries to the id that they would have.
+    ``residents`` are what they were judged against: R and the waitlist, without the queries' own entries.
+    ``derivation`` has the verdicts, and people's answers.
     """
 
     platform: Platform
@@ -107,7 +107,6 @@ class Review:
 
     @cached_property
     def origins(self) -> Mapping[str, Submission]:
-        """The submission of each query."""
         return {query.id: submission for submission in self.submissions for query in submission.queries}
 
     @property
@@ -123,12 +122,12 @@ class Review:
 
     @cached_property
     def classifications(self) -> Mapping[str, Classification]:
-        """What the classifier said, by query."""
+        """The classifications by query."""
         return {item.query_id: item for result in self.results for item in result.classifications}
 
     @property
     def corrected(self) -> Mapping[str, Mapping[str, Correction]]:
-        """Query → the corrections that decide tags of it, unless it is settled."""
+        """Query → the corrections that decide tags of it, unless it is already decided."""
         found = {}
         for id, item in self.classifications.items():
             said = {} if id in self.settled else self.platform.corrections_of(self.queries[id].turns)
@@ -152,7 +151,7 @@ class Review:
 
     @cached_property
     def personal(self) -> Mapping[str, Mapping[str, int]]:
-        """Query that nothing settles and that holds personal data → kinds of it, and how many values of each."""
+        """Undecided query with personal data → kinds of it, and how many values of each."""
         found = {
             id: self.platform.personal_in(query.texts, self.origins[id].customer)
             for id, query in self.queries.items()
@@ -162,7 +161,7 @@ class Review:
 
     @property
     def contradictions(self) -> Mapping[str, Contradiction]:
-        """Query → where its eval set expects other calls of tools than the classifier."""
+        """Query → where its eval set expects other tool calls than the classifier."""
         found = self.classifications.items()
         return {id: item.contradiction for id, item in found if item.contradiction is not None}
 
@@ -194,19 +193,19 @@ class Review:
 
     @cached_property
     def _standing(self) -> tuple[RatedEntry, ...]:
-        """What is in the set, or waits for a slot, once the direct admissions are in."""
+        """R and the waitlist with the direct admissions."""
         entered = [verdict for verdict in self.verdicts if verdict.admitted]
         new = (resident(self.scored[verdict.id], verdict, place) for place, verdict in enumerate(entered))
         return (*self.residents, *new)
 
     @property
     def shortfalls(self) -> Mapping[str, str]:
-        """Why those queries have no verdict."""
+        """Query → why it has no verdict."""
         return {id: why for result in self.results for id, why in result.shortfalls.items()}
 
     @property
     def stopped(self) -> IncumbentError | None:
-        """What kept the classifier from going on, if anything did."""
+        """What stopped the classifier, if anything did."""
         return next((result.stopped for result in self.results if result.stopped is not None), None)
 
     def entry_id(self, name: str) -> str:
@@ -217,11 +216,11 @@ class Review:
 def load_platform(
     snapshot: Snapshot, config_path: str = CONFIG_FILE, remembered: Remembered | None = None, *, is_past: bool = False
 ) -> Platform:
-    """Taxonomy, config, regression set and corrections of ``snapshot``; all their faults at once as
-    :class:`InputError`.
+    """Taxonomy, config, regression set and corrections of ``snapshot``; raises one :class:`InputError` with all their
+    faults.
 
-    ``remembered`` is what earlier runs left behind: for the files of a user's own machine alone.
-    Of the taxonomy of a commit that ``is_past`` the schema alone is checked.
+    ``remembered`` is a cache of earlier runs, for files on a user's own machine alone.  If the commit ``is_past``, only
+    the schema of its taxonomy is checked.
     """
     refuse_other_folders(snapshot)
     problems: list[Problem] = []
@@ -241,7 +240,7 @@ def load_platform(
 
 
 def refuse_other_folders(snapshot: Snapshot) -> None:
-    """Raise :class:`InputError` where nothing says that ``snapshot`` is a platform repository."""
+    """Raise :class:`InputError` if ``snapshot`` has no sign of a platform repository."""
     if not snapshot.exists(TAXONOMY_FILE) and not snapshot.exists(CONFIG_FILE):
         message = f"this is not a platform repository: there is no {TAXONOMY_FILE} and no {CONFIG_FILE}"
         fix = "name one with --repo DIR, or make this one with `incumbent init`"
@@ -249,7 +248,7 @@ def refuse_other_folders(snapshot: Snapshot) -> None:
 
 
 def review(platform: Platform, package: Package, backend: Backend, progress: Progress) -> Review:
-    """Classify, rate and judge every unsettled query of ``package`` against R; writes nothing."""
+    """Classify, rate and judge every undecided query of ``package`` against R; writes nothing."""
     return judge(platform, [classify_package(platform, package, backend, progress)], backend.identity)
 
 
@@ -262,9 +261,9 @@ def classify_package(
     *,
     line: bool = False,
 ) -> ClassifiedSubmission:
-    """The facts about each unsettled query of ``package`` alone: what it exercises, and how surely.
+    """The facts about each undecided query of ``package`` alone: the capabilities that it exercises, with confidences.
 
-    ``known`` holds those that were found before, by query; ``line`` adds what may leave the line, as `unsettled` does.
+    ``known`` are facts found earlier, by query; ``line`` adds entries that may leave the waitlist, as in `unsettled`.
     """
     queries = unsettled(platform, package.submission, line=line)
     missing = [query for query in queries if query.id not in known]
@@ -278,9 +277,9 @@ def classify_package(
 
 
 def under_corrections(platform: Platform, queries: Sequence[Query], result: ClassifierResult) -> ClassifierResult:
-    """What was found of ``queries``, as curators corrected it.
+    """The ``result`` for ``queries`` with curators' corrections.
 
-    Facts are kept as the classifier found them, so that a correction that is withdrawn leaves nothing behind.
+    Facts are stored uncorrected, so that a withdrawn correction leaves no trace.
     """
     if not platform.corrections:
         return result
@@ -290,8 +289,9 @@ def under_corrections(platform: Platform, queries: Sequence[Query], result: Clas
 
 
 def unsettled(platform: Platform, submission: Submission, *, line: bool = False) -> tuple[Query, ...]:
-    """The queries of ``submission`` that no entry and no tombstone settles; with the ``line`` those, too, whose entry
-    may leave it again.
+    """The queries of ``submission`` that no entry and no tombstone decides.
+
+    With ``line``, those whose entry may leave the waitlist are included.
     """
     known = platform.regression_set
     found = settle([submission], known)
@@ -306,9 +306,7 @@ def judge(
     answers: Sequence[Answer] = (),
     trust: Trust = doubt_text,
 ) -> Review:
-    """Judge what was ``classified``, as curators corrected it, as one cycle against R, under people's ``answers``;
-    pure.
-    """
+    """Judge ``classified`` with curators' corrections, as one cycle against R, under people's ``answers``; pure."""
     classified = [
         replace(item, result=under_corrections(platform, item.submission.queries, item.result)) for item in classified
     ]
@@ -359,9 +357,9 @@ def judge(
 def stage_admissions(
     outcome: Review, texts: Mapping[str, str], occasion: AuditStamp, pull_request: int | None = None
 ) -> Staging:
-    """What ``outcome`` does to the regression set, as entries and file changes; pure.
+    """The effect of ``outcome`` on the regression set, as entries and file changes; pure.
 
-    ``texts`` are the files of the entries that it edits, as people left them; ``pull_request`` brought the eval sets.
+    ``texts`` are the present files of the entries that it edits; ``pull_request`` brought the eval sets.
     """
     candidates = {
         name: AdmissionCandidate(
@@ -405,7 +403,7 @@ def _swaps(
     lags: Sequence[StaleEntry],
     config: Curation,
 ) -> tuple[Swap, ...]:
-    """Swaps against R as it is after the admissions, which come last in the order of admission."""
+    """Swaps against R after the admissions, which are last in the order of admission."""
     entered = [resident(scored[verdict.id], verdict, place) for place, verdict in enumerate(plan.admitted)]
     waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
     return suggest_swaps(waiting, [*entries, *entered], config, {lag.id for lag in lags})

@@ -1,4 +1,4 @@
-"""What the regression set and eval sets hold that should not be in a repository: personal data, and secrets."""
+"""Finds personal data and secrets in the regression set and in eval sets."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ class Sighting:
 
     @property
     def holds(self) -> str:
-        """What it holds, in words."""
+        """The findings in words."""
         parts = [kinds_in_words(self.personal_data)] if self.personal_data else []
         return ", and ".join([*parts, *(["what looks like a secret"] if self.secret else [])])
 
     @property
     def masked(self) -> Sighting:
-        """It with its texts masked, for output."""
+        """The sighting with its texts masked, for output."""
         return replace(self, texts=tuple(masked_together(self.texts)))
 
     @staticmethod
     def of(query: Query, detector: Detector) -> Sighting | None:
-        """What ``query`` holds; ``None`` for nothing."""
+        """The sighting of ``query``; ``None`` if nothing is found."""
         return Sighting.among(query.texts, query, detector)
 
     @staticmethod
     def among(texts: tuple[str, ...], query: Query, detector: Detector, to_do: str | None = None) -> Sighting | None:
-        """What those ``texts`` hold that are of ``query``."""
+        """The sighting of those ``texts``, which are of ``query``."""
         kinds = personal_in(texts, detector)
         secret = any(map(holds_secret, texts))
         if not kinds and not secret:
@@ -83,9 +83,9 @@ class Sighting:
 
 @dataclass(frozen=True, kw_only=True)
 class SetReplacement:
-    """What replacing personal data changes of the regression set and of corrections by hand.
+    """The changes of the regression set and of corrections by hand when personal data is replaced.
 
-    ``entries`` are those with other texts, which are to be classified again; ``corrections`` are by their former paths.
+    ``entries`` are those with new texts, to be classified again; ``corrections`` are by their former paths.
     """
 
     entries: Mapping[str, Entry]
@@ -94,11 +94,11 @@ class SetReplacement:
 
     @property
     def said(self) -> Corrections:
-        """What curators said of the former texts, of the ones of now."""
+        """Curators' corrections of the former texts, by the new texts."""
         return by_hand({text_key(item.turns): item for item in self.corrections.values()})
 
     def changes(self, known: RegressionSet, entries: Mapping[str, Entry], tree: Snapshot) -> tuple[FileChange, ...]:
-        """The changes of files; ``entries`` are those of this with the scores that they have now."""
+        """The changes of files; ``entries`` are those of this replacement with their new scores."""
         found = [
             admit(entry, _text(tree, entry_path(id))) if id in known.entries else let_wait(entry)
             for id, entry in entries.items()
@@ -107,14 +107,14 @@ class SetReplacement:
             path = tombstone_path(id)
             found.append(FileChange(path, edit(_text(tree, path), tombstone)))
         for path, text in self.corrections.items():
-            # Its name is the digest of its turns.
+            # The file's name is the digest of its turns.
             found += [] if text.path == path else [FileChange(path, None)]
             found.append(written(text, None))
         return tuple(found)
 
 
 def scan_set(platform: Platform, tree: Snapshot) -> tuple[Sighting, ...]:
-    """What entries, those that wait, tombstones and corrections by hand of the repository ``tree`` hold."""
+    """The sightings in entries, the waitlist, tombstones and corrections by hand of the repository ``tree``."""
     known, config = platform.regression_set, platform.config
     found: list[Sighting] = []
     for path, entry, within in _entries(known):
@@ -143,7 +143,7 @@ def _sighted(
     tree: Snapshot,
     path: str,
 ) -> Iterator[Sighting]:
-    """What is in the texts at ``places`` of the file at ``path``, each with its line."""
+    """The sightings in the texts at ``places`` of the file at ``path``, each with its line."""
     for place, (texts, to_do) in places.items():
         sighting = Sighting.among(texts, query, detector, to_do)
         if sighting is not None:
@@ -153,7 +153,7 @@ def _sighted(
 def _beside(
     entry: Entry, within: tuple[str, ...], tombstone: Tombstone | None
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Of an entry, its names and the reasons that people gave: where each is in its file, and what to do about it."""
+    """The names and people's reasons in an entry: the place of each in its file, and what to do about it."""
     yield (*within, "id"), entry.id, ANOTHER_NAME
     source = entry.source
     if source is not None:
@@ -168,7 +168,7 @@ def _beside(
 
 
 def replace_in_set(platform: Platform, tree: Snapshot) -> SetReplacement:
-    """The entries, tombstones and corrections by hand that hold personal data, with other values."""
+    """The entries, tombstones and corrections by hand with personal data, with other values."""
     known, config = platform.regression_set, platform.config
     entries: dict[str, Entry] = {}
     for entry in (*known.entries.values(), *known.waiting.values()):
@@ -190,7 +190,7 @@ def replace_in_set(platform: Platform, tree: Snapshot) -> SetReplacement:
 
 
 def replaced_entry(entry: Entry, detector: Detector) -> Entry:
-    """``entry`` with other values where it holds personal data; what it is compared by is classified no more."""
+    """``entry`` with other values for personal data; its text then has to be classified again."""
     replacement = Replacement.of([query_of(entry).texts], detector)
     if not replacement.values:
         return entry
@@ -211,7 +211,7 @@ def replaced_entry(entry: Entry, detector: Detector) -> Entry:
 
 
 def detector_of(entry: Entry, config: Curation) -> Detector:
-    """What finds personal data in ``entry``."""
+    """The detector of personal data for ``entry``."""
     return config.personal_data.detector(None if entry.source is None else entry.source.customer)
 
 
@@ -227,10 +227,10 @@ def folders_of(repo: Path, given: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class FolderScan:
-    """The eval sets of one folder: what they hold, and what replacing it changes.
+    """The sightings in the eval sets of one folder, and the changes when they are replaced.
 
-    ``kept`` maps files that would not be read as the same queries, and so stay as they are, to what is to be replaced
-    in them by hand.
+    ``kept`` maps files that would no longer be read as the same queries, and so stay unchanged, to what must be
+    replaced in them by hand.
     """
 
     sets: tuple[EvalSet, ...]
@@ -240,7 +240,7 @@ class FolderScan:
 
 
 def scan_folder(snapshot: Snapshot, limits: Limits, detector: Detector) -> FolderScan:
-    """What the eval sets in ``snapshot`` hold that ``detector`` finds; raises :class:`InputError` if there are none."""
+    """What ``detector`` finds in the eval sets of ``snapshot``; raises :class:`InputError` if there are none."""
     sets = read_eval_sets(snapshot, limits)
     sightings = tuple(
         found for each in sets for query in each.queries if (found := Sighting.of(query, detector)) is not None
@@ -250,7 +250,7 @@ def scan_folder(snapshot: Snapshot, limits: Limits, detector: Detector) -> Folde
     changed: dict[str, str] = {}
     ways: dict[str, tuple[str, ...]] = {}
     for each in sets:
-        # A file that has a query was read as UTF-8; a byte order mark stays.
+        # A file with a query was read as UTF-8; a byte order mark stays.
         content = snapshot.read(paths[each.file], limits.reading).decode("utf-8") if each.queries else ""
         ways[each.file] = replaced_contents(each, content, detector)
     for way in range(2):

@@ -25,12 +25,11 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """The queries of one agent of one customer; ``problems`` are rows that could not be read.
+    """The queries of one agent of one customer; ``problems`` are unreadable rows.
 
-    ``notes`` are the readers' remarks on the agent.  Queries are called by the ids of their eval set, behind ``prefix``
-    where several submissions are judged as one.  ``tools`` are the names of those that the agent declares (``None``: it
-    declares none, nor that it has none).  ``moved_from`` are the customer and agent whose folder this one was
-    until now, if it was renamed.
+    ``notes`` are the readers' remarks on the agent.  Queries are named by the ids of their eval set, after ``prefix``
+    if several submissions are judged as one.  ``tools`` are the names of those that the agent declares (``None``: no
+    declaration).  ``moved_from`` are the customer and agent of this folder before it was renamed, if it was.
     """
 
     customer: str
@@ -52,17 +51,17 @@ class Submission:
         return entry_id(*self.source(name))
 
     def source(self, name: str) -> tuple[str, str, str]:
-        """Where the query called ``name`` comes from: customer, agent and item."""
+        """The source of the query called ``name``: customer, agent and item."""
         return self.customer, self.agent, self.item(name)
 
     def former_source(self, name: str) -> tuple[str, str, str] | None:
-        """Where it came from before the folder was renamed, if it was."""
+        """Its source before the folder was renamed, if it was."""
         return None if self.moved_from is None else (*self.moved_from, self.item(name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """A submission and the agent specification that speaks for all of its queries."""
+    """A submission and the agent specification of all its queries."""
 
     submission: Submission
     specification: Specification
@@ -75,7 +74,7 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
-    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` when nothing can be judged."""
+    """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` if nothing can be judged."""
     problems = faults_of_names(customer, agent, folder)
     snapshot = ByteBudgetSnapshot(snapshot, limits.package_bytes)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
@@ -97,7 +96,7 @@ def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, lim
 
 
 def faults_of_names(customer: str, agent: str, folder: str) -> list[Problem]:
-    """What is wrong with the names of a customer and an agent, by which entries and their files are called."""
+    """The faults of the names of a customer and an agent, which become part of entry ids and file names."""
     found = []
     for what, name in (("the customer", customer), ("the agent", agent)):
         holds = "what looks like a key" if holds_key(name) else personal_in_name(name)
@@ -119,7 +118,7 @@ def _each_once(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | None:
-    """That of the agent in ``snapshot``, for who goes on without; ``None`` where it cannot be read."""
+    """The specification of the agent in ``snapshot``, for optional use; ``None`` if it cannot be read."""
     try:
         return read_specification(snapshot, limits)
     except InputError:
@@ -127,10 +126,10 @@ def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | No
 
 
 def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet) -> tuple[Package, ...]:
-    """``packages`` without queries whose entry would bear another's id; each is a fault of its row.
+    """``packages`` without queries whose entry would have another's id; each is a fault of its row.
 
-    Ids are a slug and a short hash, so that whoever tries long enough finds two names that share one: what is said of
-    the first would be taken for the second.
+    An id is a slug and a short hash, so that two names with the same id can be found by trying: a decision on one query
+    would apply to the other.
     """
     taken = {id: place for place, id in regression_set.by_source.items()}
     found = []
@@ -151,14 +150,14 @@ def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet
 
 
 def told_apart(packages: Sequence[Package]) -> tuple[Package, ...]:
-    """``packages`` to be judged as one: with several, each query is called ``customer/agent/id``."""
+    """``packages`` to be judged as one: if there are several, each query is named ``customer/agent/id``."""
     if len(packages) < 2:
         return tuple(packages)
     return tuple(map(called_by_agent, packages))
 
 
 def called_by_agent(package: Package) -> Package:
-    """``package`` with its queries called ``customer/agent/id``."""
+    """``package`` with its queries named ``customer/agent/id``."""
     submission = package.submission
     prefix = f"{submission.customer}/{submission.agent}/"
     queries = tuple(replace(query, id=prefix + query.id) for query in submission.queries)
@@ -166,7 +165,7 @@ def called_by_agent(package: Package) -> Package:
 
 
 def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
-    """What ``read`` returns; its faults go to ``problems`` so that others are found in the same run."""
+    """The result of ``read``; its faults are added to ``problems``, so that others are found in the same run."""
     try:
         return read()
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Worker processes that end in an orderly way: on Ctrl-C, and where one of them or the parent is killed."""
+"""Worker processes that end cleanly: on Ctrl-C, and if one of them or the parent is killed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class WorkerPool(ProcessPoolExecutor):
 
 @contextmanager
 def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
-    """So many ``processes``, each of which calls ``begin`` with ``arguments`` first, and ends when this one does.
+    """A pool of ``processes``; each calls ``begin`` with ``arguments`` first, and ends when this process does.
 
-    Raises :class:`OutsideError` where one of them dies; ``fix`` tells what to do then.
+    Raises :class:`OutsideError` if one of them dies; ``fix`` says what to do then.
     """
     try:
         with WorkerPool(processes, get_context("spawn"), _begin, (begin, arguments)) as pool:
@@ -45,7 +45,7 @@ def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments
 
 
 def _begin(begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    # The process that began this one says when to stop; where it was killed, nothing would.
+    # The parent says when to stop; if it was killed, nothing else would stop this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*arguments)

@@ -1,4 +1,4 @@
-"""What every face begins with: the platform, a package, a backend and the occasion, from folders of a working tree."""
+"""The common start of all interfaces: platform, package, backend and audit stamp, from folders of a working tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_platform(repo: Path, config_path: str) -> Platform:
 
 
 def with_masks(platform: Platform) -> Platform:
-    """``platform``; from now on, personal data is masked as its config says."""
+    """``platform``, after setting up the masking of personal data by its config."""
     mask_by(platform.config.personal_data.shown)
     return platform
 
@@ -45,7 +45,9 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
 
 
 def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False) -> Backend:
-    """The inference backend that the config names, asked in batches if so; ``stages`` shows the progress of fitting."""
+    """The inference backend of the config, with batch requests if ``batch``; ``stages`` shows the progress
+    of fitting.
+    """
     from bot.classifier.backends import make_backend
 
     config = platform.config
@@ -54,7 +56,7 @@ def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = F
 
 
 def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
-    """When and by whom the curator acts: as told, or by the commit at hand and git's user."""
+    """When and by whom the curator acts: as given, or from git's last commit and git's user."""
     if at is not None:
         return AuditStamp(at=at, commit=None, by=by)
     from bot.git.working_copy import read_head
@@ -64,5 +66,5 @@ def occasion(repo: Path, at: str | None, by: str | None) -> AuditStamp:
 
 
 def entry_text(repo: Path, id: str) -> str:
-    """The file of the entry ``id`` as people left it, to be edited and not written anew."""
+    """The present file of the entry ``id``, to be edited rather than written anew."""
     return (repo / entry_path(id)).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a shard of representatives exercises, and what each would bring to R as it is (pure)."""
+"""Classifies a shard of representatives, and computes what each would add to R (pure)."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ CLASSIFIED: Final = {
     "personal": "VARCHAR",
     "familiar": "BOOLEAN",
 }
-"""The columns of a classified shard, one row per representative that nothing settles, in the order of their places.
+"""The columns of a classified shard, one row per undecided representative, in the order of their places.
 
-``weight``: rows of the traffic that it stands for; ``shortfall``: why it could not be classified (then the rest is
+``weight``: rows of the traffic that it represents; ``shortfall``: why it could not be classified (then the rest is
 null); from ``new`` to ``total`` the parts of its key against R; ``signature`` and ``scores`` go together.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Representative:
-    """One of many rows of the traffic that say nearly the same.
+    """One row that represents many nearly equal rows of the traffic.
 
-    ``place`` is that of the row in the order of the inputs, ``agent`` whom it was asked, ``weight`` how many rows it
-    stands for.
+    ``place`` is that of the row in the order of the inputs, ``agent`` the agent that was asked, ``weight`` how many
+    rows it represents.
     """
 
     place: int
@@ -61,7 +61,7 @@ class Representative:
 
     @cached_property
     def query(self) -> Query:
-        """It as the query of an eval set, without set-up and expectation."""
+        """The query of an eval set for it, without set-up and expectation."""
         return Query(id=self.id, turns=self.turns, file=self.agent, line=None)
 
 
@@ -69,9 +69,9 @@ class Representative:
 class Ground:
     """What traffic is judged by and against.
 
-    ``packages`` are the agents that it was sent to, without queries, by the name that rows have for them.  ``settled``
-    are the ids of representatives that R, the line or a tombstone knows already; ``edited`` those of the entries that
-    representatives would take over, and that these are not judged against.
+    ``packages`` are the agents that it was sent to, without queries, by their names in rows.  ``settled`` are the ids
+    of representatives that are already in R, on the waitlist or in a tombstone.  ``edited`` are the ids of entries that
+    representatives would replace; the representatives are judged against R without these.
     """
 
     platform: Platform
@@ -82,25 +82,25 @@ class Ground:
 
     @property
     def residents(self) -> tuple[RatedEntry, ...]:
-        """R and those who wait for a slot, as representatives find them."""
+        """R and the waitlist, as representatives find them."""
         known = self.platform.regression_set
         entries, _ = known.residents(self.platform.taxonomy, self.identity)
         in_line, _ = known.in_line(self.platform.taxonomy, self.identity)
         return tuple(item for item in (*entries, *in_line) if item.id not in self.edited)
 
     def live(self) -> LiveSet:
-        """R before the cycle, for queries that exercise anything of the taxonomy."""
+        """R before the cycle, for queries that exercise any capability of the taxonomy."""
         return LiveSet.knowing(self.platform.taxonomy.by_id, self.residents, self.platform.config)
 
 
 def known_texts(platform: Platform, package: Package) -> frozenset[tuple[str, ...]]:
-    """The turns of whatever is on record of the agent of ``package``: what may settle a representative."""
+    """The turns of all records of the agent of ``package``: a representative with such turns may already be decided."""
     place = (package.submission.customer, package.submission.agent)
     return frozenset(content_of(entry)[0] for _, _, entry in platform.regression_set.by_agent.get(place, ()))
 
 
 def known_items(platform: Platform, package: Package) -> frozenset[str]:
-    """The ids, within their eval set, of whatever is on record of that agent."""
+    """The ids, within their eval set, of all records of that agent."""
     place = (package.submission.customer, package.submission.agent)
     return frozenset(item for *source, item in platform.regression_set.by_source if tuple(source) == place)
 
@@ -108,7 +108,8 @@ def known_items(platform: Platform, package: Package) -> frozenset[str]:
 def settled_by(
     platform: Platform, packages: Mapping[str, Package], concerned: Sequence[Representative]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Of representatives with known texts or ids: those that are settled, and the ids that the others would take over.
+    """Splits representatives with known texts or ids: those already decided, and the ids of entries that others would
+    replace.
 
     These are ``settled`` and ``edited`` of a :class:`Ground`.
     """
@@ -128,9 +129,9 @@ def package_with(package: Package, queries: Sequence[Query]) -> Package:
 def classify_shard(
     rows: Sequence[Representative], ground: Ground, live: LiveSet, backend: Backend
 ) -> list[dict[str, Any]]:
-    """A row of :data:`CLASSIFIED` for each of ``rows`` that nothing settles, in their order.
+    """A row of :data:`CLASSIFIED` for each undecided one of ``rows``, in their order.
 
-    Raises what kept ``backend`` from going on, if anything did.
+    Raises what stopped ``backend``, if anything did.
     """
     platform = ground.platform
     asked: dict[str, list[Representative]] = {}

@@ -1,4 +1,4 @@
-"""Shards of representatives, classified on the machines of a Ray cluster: the side that keeps the files.
+"""Classifies shards of representatives on the machines of a Ray cluster: the side that reads and writes the files.
 
 Ray's client ends its whole process when the cluster is lost, so it runs in a process of its own (:mod:`ray_data`).
 """
@@ -23,16 +23,16 @@ _CLOSING: Final = 10
 _FIX: Final = "the same command goes on with what is left, with or without --ray"
 
 Shard: TypeAlias = tuple[str, Sequence[Representative]]
-"""A shard's name, and what is in it."""
+"""A shard's name, and its content."""
 Classified: TypeAlias = tuple[str, list[dict[str, Any]]]
-"""A shard's name, and the rows that :func:`bot.triage.classifying.classify_shard` makes of it."""
+"""A shard's name, and its rows from :func:`bot.triage.classifying.classify_shard`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RayCluster:
     """A Ray cluster: HOST:PORT of its head, or ``auto`` for the one that this machine is part of.
 
-    It counts as lost after so many ``seconds`` without an answer or without a processor.
+    It counts as lost after this many ``seconds`` without an answer or without a processor.
     """
 
     address: str
@@ -46,7 +46,7 @@ class RayCluster:
 
 
 class MessageKind(Enum):
-    """What a message from the process that speaks to the cluster is."""
+    """The kinds of messages from the process that connects to the cluster."""
 
     ALIVE = auto()
     WANTED = auto()
@@ -57,7 +57,9 @@ class MessageKind(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What the process that speaks to the cluster is given; ``model`` is a fitted one that does not ship."""
+    """The input of the process that connects to the cluster; ``model`` is a fitted model, unless the shipped one is
+    used.
+    """
 
     cluster: RayCluster
     ground: Ground
@@ -68,9 +70,9 @@ class Order:
 def classified_on(
     cluster: RayCluster, ground: Ground, backend: EmbeddedBackend, shards: Iterable[Shard], log: Path
 ) -> Generator[Classified, None, None]:
-    """The ``shards``, each classified once, in the order in which they are done; Ray writes its ``log``.
+    """The ``shards``, each classified once, in the order of completion; Ray writes its ``log``.
 
-    Raises :class:`OutsideError` where the cluster cannot be used or is lost, and what a worker raised.
+    Raises :class:`OutsideError` if the cluster cannot be used or is lost, and re-raises errors of workers.
     """
     from bot.triage.ray_data import drive
 
@@ -104,13 +106,13 @@ def classified_on(
     finally:
         ours.close()
         process.join(_CLOSING if what in (MessageKind.FAILED, MessageKind.ENDED) else 0)
-        # Only Ray can end it; the cluster stops what a driver asked for that is gone.
+        # Only Ray can end the process; the cluster stops the work of a driver that is gone.
         process.kill()
         process.join()
 
 
 def reach(cluster: RayCluster) -> None:
-    """Raise :class:`OutsideError` where nothing listens there: Ray itself takes long to say so."""
+    """Raise :class:`OutsideError` if nothing listens there: Ray itself takes long to report that."""
     if cluster.address == AUTO:
         return
     host, _, port = cluster.address.rpartition(":")

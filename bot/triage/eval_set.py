@@ -1,4 +1,4 @@
-"""The shortlist as eval sets of our own format, one per agent, in which a person goes on writing."""
+"""The shortlist as eval sets in our own format, one per agent, for people to edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.triage.shortlist import Chosen
 
 
 def render_eval_set(chosen: Sequence[Chosen]) -> str:
-    """Those ``chosen`` of one agent as the text of ``eval_set.yaml``; comments say where each came from."""
+    """The ``chosen`` queries of one agent as the text of ``eval_set.yaml``; comments say where each came from."""
     queries = CommentedSeq()
     for place, item in enumerate(chosen):
         query = CommentedMap(id=item.query.id)
@@ -24,7 +24,7 @@ def render_eval_set(chosen: Sequence[Chosen]) -> str:
         reasons = ", ".join(reason.value for reason in item.verdict.reasons)
         what = "enters" if item.verdict.admitted else "waits for a person"
         alike = "no other row is like it" if item.rows == 1 else f"{item.rows:,} rows are like it"
-        # Anybody may name a file; a comment is one line.
+        # File names come from users and may contain line breaks; a comment is one line.
         note = f"{visible(item.file)} row {item.row}; {alike}; {what}: {reasons}"
         queries.yaml_set_comment_before_after_key(place, before=note, indent=2)
     return dumped(CommentedMap(eval_set=1, queries=queries))

@@ -1,4 +1,4 @@
-"""From rows to representatives: exact duplicates by digest, what is personal masked, near duplicates by MinHash."""
+"""From rows to representatives: exact duplicates by digest, personal data masked, near duplicates by MinHash."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ COLUMNS: Final = {
 """The columns of a shard of representatives, sorted by place.
 
 ``place``: the row's number over all inputs; ``turns``: masked; ``exact``: rows with the same text, itself included;
-``near``: rows with nearly that text besides; ``masked``: the kinds of what was masked.
+``near``: additional rows with nearly that text; ``masked``: the kinds of masked data.
 """
 _NEAR: Final = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 _DIGEST: Final = 16
 _CHUNK: Final = 50_000
 _TASK: Final = 250
 _CHARACTERS: Final = 250_000
-"""Characters of a task, besides its last query: memory is bounded however long queries are."""
+"""Characters of a task, without its last query: memory is bounded even if queries are long."""
 _TASKS: Final = 16
 
 
@@ -72,9 +72,9 @@ def write_keys(
     listed: int,
     progress: Progress,
 ) -> tuple[tuple[int, int], list[Problem]]:
-    """Write what tells the texts of ``rows`` apart: of texts only digests.
+    """Write a key for the text of each of ``rows``: a digest, never the text.
 
-    Returns how many could be read, how many could not, and what is wrong with the first ``listed`` of these.
+    Returns the number of readable rows, of unreadable ones, and the problems of the first ``listed`` of these.
     """
     folder = _emptied(work / "keys")
     problems: list[Problem] = []
@@ -100,7 +100,7 @@ def write_keys(
 
 
 def write_distinct(connection: DuckDBPyConnection, work: Path) -> int:
-    """Write the first place of each text of an agent, and how many rows have it; returns how many texts."""
+    """Write the first place of each text of an agent, and how many rows have it; returns the number of texts."""
     path = work / "distinct.parquet"
     name(connection, "keys", shards(work, "keys"))
     query = "SELECT min(place) AS place, count(*) AS exact FROM keys GROUP BY agent, digest ORDER BY 1"
@@ -112,7 +112,7 @@ def write_distinct(connection: DuckDBPyConnection, work: Path) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Preparing:
-    """How texts are masked, agent by agent, and hashed; ``shows``: personal data is carried as it was, keys never."""
+    """Masks texts, agent by agent, and hashes them; ``shows``: personal data stays unmasked, keys never do."""
 
     detectors: Mapping[str, Detector]
     shows: bool
@@ -130,12 +130,12 @@ class Preparing:
         turns = without_keys
         if not self.shows:
             personal = personal_in(row.turns, detector)
-            # Where there is neither, nothing is masked.
+            # Without either, nothing is masked.
             turns = masked_with(detector, row.turns) if kinds or personal else turns
             kinds += personal
         values = self._minhash(normalise(turns))
         count, width = self.bands
-        # The band and the agent are part of it: texts with the same hash share a band of one agent.
+        # Band and agent are part of the hash, so that only texts of one agent can share a band.
         bands = [
             int.from_bytes(
                 hashlib.blake2b(
@@ -164,7 +164,9 @@ class Preparing:
 
 @cache
 def _hasher(permutations: int) -> MinHash:
-    """A MinHash of checksums, to be cleared: its permutations take longer to make than a short text takes to hash."""
+    """A MinHash of checksums, to be cleared before use: building its permutations takes longer than hashing a short
+    text.
+    """
     from datasketch import MinHash
 
     return MinHash(num_perm=permutations, hashfunc=int)
@@ -173,7 +175,7 @@ def _hasher(permutations: int) -> MinHash:
 def _checksums(text: str, size: int) -> Collection[int]:
     """The checksums (CRC-32) of all parts of ``text`` of ``size`` characters, or of a shorter text.
 
-    They need to differ, not to be protected: that is quicker than the SHA-1 of MinHash's default.
+    They must differ but need no cryptographic strength: CRC-32 is quicker than the SHA-1 of MinHash's default.
     """
     if not text.isascii() or len(text) < size:
         return {crc32(text[start : start + size].encode()) for start in range(max(1, len(text) - size + 1))}
@@ -189,12 +191,12 @@ def _checksums(text: str, size: int) -> Collection[int]:
 
 @cache
 def _of_bytes() -> np.ndarray[Any, Any]:
-    """What a byte changes of a checksum, for each of them."""
+    """The change of a checksum by each byte value."""
     return np.array([crc32(bytes([byte])) ^ crc32(b"\0") for byte in range(256)], np.uint32)
 
 
 def bands_of(settings: TriageSettings) -> tuple[int, int]:
-    """How many bands, of how many hashes each, find duplicates at this threshold with the fewest errors."""
+    """The number of bands, and of hashes in each, that find duplicates at this threshold with the fewest errors."""
     from datasketch import MinHashLSH
 
     index = MinHashLSH(threshold=settings.near_duplicate, num_perm=settings.permutations)
@@ -209,11 +211,13 @@ def write_texts(
     pool: Executor | None,
     progress: Callable[[int], None],
 ) -> None:
-    """Write the first row of each text, masked, with its hashes; ``rows`` are those of :func:`write_keys` again."""
+    """Write the first row of each text, masked, with its hashes; ``rows`` are those of :func:`write_keys`,
+    read again.
+    """
     folder = _emptied(work / "texts")
     tasks = _tasks(_firsts(connection, work, rows))
     done = 0
-    # So many at a time that no process waits, and little is held.
+    # Tasks are queued so that no process waits, and few, so that little is in memory.
     while batch := list(itertools.islice(tasks, _TASKS)):
         prepared = list((pool.map if pool else map)(preparing, batch))
         found = [row for part in prepared for row in part]
@@ -265,10 +269,10 @@ def write_representatives(
 
 
 def _write_near(connection: DuckDBPyConnection, work: Path, texts: int, last: int, settings: TriageSettings) -> None:
-    """Write the near duplicates, of which text each is one, and how many rows have it."""
+    """Write the near duplicates: the text that each duplicates, and how many rows have it."""
     pairs = _emptied(work / "pairs")
     parts = texts // _CHUNK + 1
-    # By parts: of all bands at once the database would need memory that grows with them.
+    # In parts: for all bands at once the database would need memory that grows with their number.
     for part in range(parts):
         query = (
             "WITH banded AS (SELECT place, exact, unnest(bands) AS hash FROM texts), "
@@ -301,9 +305,9 @@ def _write_near(connection: DuckDBPyConnection, work: Path, texts: int, last: in
 def _hashes(
     connection: DuckDBPyConnection, work: Path, permutations: int
 ) -> Iterator[Callable[[int], np.ndarray[Any, Any]]]:
-    """The hashes of the text at a place, from a file, in which they lie by their places: any is found at once.
+    """The hashes of the text at a place, from a file sorted by place: any place is found at once.
 
-    The share of equal ones estimates how many shingles two texts share of all that they have.
+    The share of equal hashes estimates the Jaccard similarity of the shingles of two texts.
     """
     size = 4 * permutations
     path = work / "hashes"
@@ -326,7 +330,7 @@ def _representatives(
     """Rows of :data:`COLUMNS`, by place."""
     name(connection, "near", shards(work, "near"))
     name(connection, "names", [_write_names(connection, work)])
-    # Sorted apart from the texts, which lie in this order already.
+    # Sorted separately from the texts, which are in this order already.
     facts = rows_of(
         connection,
         "SELECT n.place, n.id, coalesce(d.near, 0) AS near FROM names n "
@@ -342,7 +346,7 @@ def _representatives(
 
 
 def _shards(rows: Iterator[dict[str, Any]], settings: TriageSettings) -> Iterator[list[dict[str, Any]]]:
-    """``rows`` in parts of so many, fewer where their texts are long; one that is empty if there are none."""
+    """``rows`` in shards of a fixed number, fewer if their texts are long; one empty shard if there are none."""
     found: list[dict[str, Any]] = []
     characters = number = 0
     for row in rows:
@@ -357,9 +361,9 @@ def _shards(rows: Iterator[dict[str, Any]], settings: TriageSettings) -> Iterato
 
 
 def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
-    """Write the id of each representative: its own, or one made of its file and row; no two have the same.
+    """Write a unique id for each representative: its own, or one made of its file and row.
 
-    Of several with one id the first that has it as its own keeps it.
+    If several have the same id, the first that has it as its own keeps it.
     """
     folder = _emptied(work / "names")
     path = folder / "0.parquet"
@@ -375,7 +379,7 @@ def _write_names(connection: DuckDBPyConnection, work: Path) -> Path:
         (found,) = rows_of(connection, f"SELECT count(*) AS shared FROM {numbered} WHERE number > 1")
         if not found["shared"]:
             break
-        # A made id may be the own id of another; it gets longer each time, until there is none.
+        # A made id may equal another's own id; it is extended until it is unique.
         path = folder / f"{step}.parquet"
         write_query(
             connection,

@@ -21,10 +21,10 @@ def render_triage(
     shown: int,
     unclassified: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The report; ``names`` are those of capabilities by id, ``reading`` what was read and how much, for its head.
+    """The report; ``names`` are those of capabilities by id, ``reading`` describes the input for the report's head.
 
-    Of each list ``shown`` are in it at most: the Parquet files beside it hold all.
-    ``unclassified`` are the first queries without a classification, and why.
+    At most ``shown`` rows of each list are in it: the Parquet files beside it have all.  ``unclassified`` are the first
+    queries without a classification, and why.
     """
     head, lists = _head(summary, shortlist, reading), _lists(summary, shortlist, names, shown)
     return "\n".join([*head, *_unclassified(unclassified, summary.counts.unclassified), *lists, ""])

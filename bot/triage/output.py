@@ -39,7 +39,6 @@ class TriageOutput(BaseModel):
 
     @staticmethod
     def of(outcome: TriageOutcome, out: str) -> TriageOutput:
-        """The ``outcome`` that is written to ``out``."""
         counts = outcome.summary.counts
         return TriageOutput(
             out=out,

@@ -1,4 +1,4 @@
-"""The work folder of a triage: what it is the work of, and how far it is."""
+"""The work folder of a triage: its inputs and settings, and the steps that are done."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bot.triage.tables import PART, SPILL
 
 _PLAN: Final = "plan.json"
 _MARK: Final = '{"incumbent triage": "work folder", "plan": "'
-"""How the plan begins: what else a user has under that name does not."""
+"""The first characters of the plan: a user's own file of that name does not begin so."""
 _FOLDERS: Final = ("keys", "texts", "pairs", "near", "names", "representatives", "classified")
 _FILES: Final = ("keys.done", "texts.done", "near.done", "distinct.parquet", "hashes", "ray.log")
 _TEMPORARY: Final = re.compile(rf"{SPILL}\d+-\d+|(keys|texts|near|{re.escape(_PLAN)}|distinct\.parquet\.\d+){PART}")
-"""What a kill leaves in the folder itself; in each of the folders within, files with the ending of a part."""
+"""The remains of a killed run in the folder itself; in the folders within, files with the suffix of a part."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system says of a full disk, a used-up quota, and a file beyond the limit of its user."""
+"""Error numbers of a full disk, a used-up quota, and a file above the user's limit."""
 _SPILLED_ALL: Final = "max_temp_directory_size"
-"""What the database says where it may spill no more: it stops short of filling the disk."""
+"""The database's message at its limit for spilled data: it stops short of filling the disk."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Work:
         return (self.folder / f"{step}.done").exists()
 
     def said(self, step: str) -> Any:
-        """What was written down at the end of ``step``."""
+        """The result that was written at the end of ``step``."""
         return json.loads((self.folder / f"{step}.done").read_text(encoding="utf-8"))
 
     def finish(self, step: str, result: Any = None) -> None:
-        """Write down that ``step`` is finished, with its ``result`` as JSON."""
+        """Record that ``step`` is finished, with its ``result`` as JSON."""
         temporary = self.folder / f"{step}{PART}"
         temporary.write_text(json.dumps(result), encoding="utf-8")
         temporary.replace(self.folder / f"{step}.done")
@@ -54,11 +54,11 @@ class Work:
 
 @contextmanager
 def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Work]:
-    """The ``folder`` in which the work ``of`` these inputs and settings goes on, or begins.
+    """The ``folder`` in which the work on these inputs and settings (``of``) continues, or begins.
 
-    Within, no other command may work in it.  Other work in it starts over if ``anew``.  Raises :class:`UsageError`
-    where it holds other work and that is not asked for, or files that are not of a triage, and :class:`OutsideError`
-    while another command works there.
+    The folder is locked meanwhile.  Other work in it starts over if ``anew``.  Raises :class:`UsageError` if it
+    contains other work and ``anew`` is not set, or files that are not of a triage.  Raises :class:`OutsideError` while
+    another command uses it.
     """
     plan, wanted = folder / _PLAN, f'{_MARK}{digest([*sorted(of.items())])}"}}'
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,13 +78,13 @@ def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Wo
 
 
 def _plan_in(folder: Path) -> str | None:
-    """The plan of the work in ``folder``, if there is any; raises :class:`UsageError` where it holds something else."""
+    """The plan of the work in ``folder``, if any; raises :class:`UsageError` if the folder contains anything else."""
     names = {path.name for path in folder.iterdir()}
     for name in (_PLAN, f"{_PLAN}{PART}"):
         if name in names:
             path = folder / name
             start = path.read_bytes()[:1_000].decode(errors="replace") if path.is_file() else "a folder"
-            # Of a plan that was not written to its end only the start is there.
+            # A plan that was not written completely has only its beginning.
             if start.startswith(_MARK) or (name != _PLAN and _MARK.startswith(start)):
                 if name == _PLAN:
                     return start
@@ -95,7 +95,7 @@ def _plan_in(folder: Path) -> str | None:
 
 
 def _remove_work(folder: Path) -> None:
-    """Remove what a triage made in ``folder``, but for the plan, and nothing else."""
+    """Remove what a triage made in ``folder``, except the plan, and nothing else."""
     for name in _FOLDERS:
         for path in (folder / name).glob("*.parquet"):
             path.unlink()
@@ -104,7 +104,7 @@ def _remove_work(folder: Path) -> None:
 
 
 def _remove_temporary(folder: Path) -> None:
-    """Remove what a kill left in ``folder``."""
+    """Remove the remains of a killed run in ``folder``."""
     for path in folder.iterdir():
         if _TEMPORARY.fullmatch(path.name):
             if path.name.startswith(SPILL):
@@ -118,10 +118,10 @@ def _remove_temporary(folder: Path) -> None:
 
 @contextmanager
 def writing_to(folder: Path, fix: str, *, spilling: bool) -> Iterator[None]:
-    """Within, files of ``folder`` are written; raises :class:`OutsideError` where that fails.
+    """Guards the writing of files in ``folder``: raises :class:`OutsideError` if that fails.
 
-    ``fix`` says what to delete and how to go on.  ``spilling``: databases keep in it what exceeds their memory; a fault
-    of such a file passes through elsewhere.
+    ``fix`` says what to delete and how to go on.  ``spilling``: databases spill into the folder what exceeds their
+    memory; without it, the database's own error about a spilled file is passed on.
     """
     import duckdb
 

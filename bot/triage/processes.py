@@ -1,4 +1,4 @@
-"""Shards of representatives, classified in processes or on a cluster; each shard is written once it is whole."""
+"""Classifies shards of representatives in processes or on a cluster; each shard is written when it is complete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shards(work: Path, part: str) -> list[Path]:
 
 
 def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Iterator[Representative]:
-    """Representatives that bear a text or an id that is on record of their agent."""
+    """Representatives with a text or an id that is on record for their agent."""
     for agent, package in sorted(ground.packages.items()):
         texts, items = known_texts(ground.platform, package), known_items(ground.platform, package)
         if texts:
@@ -48,7 +48,7 @@ def concerned(connection: DuckDBPyConnection, work: Path, ground: Ground) -> Ite
 
 @contextmanager
 def pool_of(processes: int, begin: Callable[..., None], *arguments: Any) -> Iterator[WorkerPool]:
-    """So many ``processes`` with one thread each; see :func:`worker_pool`."""
+    """A pool of ``processes`` with one thread each; see :func:`worker_pool`."""
     fix = "run the command again, with fewer --processes if the memory was full: it goes on with what is left"
     with worker_pool(processes, fix, _begin, begin, arguments) as pool:
         yield pool
@@ -68,11 +68,11 @@ def classify_shards(
     progress: Progress,
     cluster: RayCluster | None = None,
 ) -> None:
-    """Classify each shard of representatives in ``work`` that is not classified yet, or not in full.
+    """Classify each shard of representatives in ``work`` that is not classified yet, or not completely.
 
     With a ``cluster`` its machines classify, else ``processes`` of this one.  A language model is asked from this
-    process alone, whose budget and rate hold for all.  ``megabytes`` bound the memory of each database; ``progress``
-    counts representatives.  Raises :class:`OutsideError` where a process dies, or the cluster is lost.
+    process alone, whose budget and rate apply to all.  ``megabytes`` bound the memory of each database; ``progress``
+    counts representatives.  Raises :class:`OutsideError` if a process dies, or the cluster is lost.
     """
     folder = work / CLASSIFIED_FOLDER
     folder.mkdir(exist_ok=True)
@@ -98,7 +98,7 @@ def classify_shards(
                 done += sizes[path]
                 progress(done, total)
             return
-    # Once, and not in every process: they read what it leaves behind.
+    # Once, and not in every process: the processes read the cache that it writes.
     backend.fit()
     with pool_of(min(processes, len(left)), _open_desk, work, ground, megabytes) as pool:
         running = {pool.submit(_work, path, folder / path.name): path for path in left}
@@ -110,7 +110,7 @@ def classify_shards(
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a process classifies with."""
+    """What a process needs to classify."""
 
     ground: Ground
     live: LiveSet
@@ -118,7 +118,7 @@ class ProcessState:
     connection: DuckDBPyConnection
 
     def classify(self, path: Path, target: Path) -> None:
-        """Classify the representatives in ``path``, and write ``target``."""
+        """Classify the representatives in ``path``, and write the result to ``target``."""
         rows = _read(self.connection, path)
         write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
 
@@ -127,7 +127,7 @@ _desks: list[ProcessState] = []
 
 
 def _open_desk(work: Path, ground: Ground, megabytes: int) -> None:
-    """What each process loads once."""
+    """Load the state that each process needs once."""
     with_masks(ground.platform)
     _desks.append(ProcessState(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
 
@@ -151,7 +151,7 @@ def _is_done(connection: DuckDBPyConnection, path: Path) -> bool:
 
 
 def missing(connection: DuckDBPyConnection, paths: Sequence[Path], most: int) -> dict[str, str]:
-    """Representatives that could not be classified, ``most`` at most, and why."""
+    """At most ``most`` representatives that could not be classified, and why."""
     name(connection, "classified", paths)
     query = "SELECT id, shortfall FROM classified WHERE shortfall IS NOT NULL ORDER BY place LIMIT ?"
     return {row["id"]: row["shortfall"] for row in rows_of(connection, query, [most])}

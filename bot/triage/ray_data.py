@@ -1,7 +1,7 @@
-"""Shards of representatives, classified on the machines of a Ray cluster: the side that speaks to Ray.
+"""Classifies shards of representatives on the machines of a Ray cluster: the side that talks to Ray.
 
-Nothing here reads or writes the work folder.  Ray Data hands out the shards, starts workers where there are processors,
-and gives what a lost machine held to another one.
+Nothing here reads or writes the work folder.  Ray Data distributes the shards, starts workers where there are
+processors, and gives the shards of a lost machine to another one.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from ray import ObjectRef
 
 _AT_ONCE: Final = 10_000
-"""Shards that Ray's object store is given at a time; what exceeds its memory it keeps on disk."""
+"""Shards in Ray's object store at a time; what exceeds its memory it keeps on disk."""
 _BEAT: Final = 2.0
 _INSTALL: Final = "install the same on every machine of the cluster, for the Python that runs Ray (docs/triage.md)"
 
 
 def drive(pipe: Connection, order: Order) -> None:
-    """Classify the shards that ``pipe`` hands out, on the cluster of ``order``: what a process of its own runs.
+    """Classify the shards from ``pipe`` on the cluster of ``order``; runs in a process of its own.
 
-    Whatever ends it is the last message.
+    The last message says how it ended: normally, or with an error.
     """
-    # The process that began this one says when to stop.
+    # The parent process says when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with order.log.open("ab") as log:
         os.dup2(log.fileno(), 1)
@@ -66,19 +66,19 @@ def drive(pipe: Connection, order: Order) -> None:
 
 
 class _Messages:
-    """The other side, which several threads may speak to."""
+    """The connection to the parent process, which several threads may use."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._lock = threading.Lock()
 
     def send(self, what: MessageKind, value: Any = None) -> None:
-        """Say ``what``; raises :class:`BrokenPipeError` when the other side is gone."""
+        """Send a message; raises :class:`BrokenPipeError` when the other side is gone."""
         with self._lock:
             self._pipe.send((what, value))
 
     def shards(self) -> Iterator[Shard]:
-        """The shards that are left, asked for one by one."""
+        """The remaining shards, requested one by one."""
         while True:
             self.send(MessageKind.WANTED)
             shard = self._pipe.recv()
@@ -88,7 +88,7 @@ class _Messages:
 
 
 def _classify(messages: _Messages, order: Order) -> None:
-    # Neither reports to Ray's makers, nor a cluster of its own where the one that is meant went away.
+    # No usage reports to Ray's makers, and no new local cluster if the given one is gone.
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
     import pyarrow
     import ray
@@ -101,7 +101,7 @@ def _classify(messages: _Messages, order: Order) -> None:
     arguments = (installed(), ray.put(order.ground), ray.put(order.model))
     shards = messages.shards()
     while given := [ray.put(pyarrow.table(_row(*shard))) for shard in islice(shards, _AT_ONCE)]:
-        # From one on: a worker that is idle makes room for one that a lost machine had.
+        # At least one: an idle worker makes room for one that a lost machine had.
         workers = ActorPoolStrategy(min_size=1, max_size=max(1, int(ray.cluster_resources().get("CPU", 1))))
         found = from_arrow_refs(given).map_batches(
             ShardClassifier, fn_constructor_args=arguments, batch_size=1, compute=workers
@@ -143,13 +143,15 @@ def _show_life(messages: _Messages) -> None:
             if ray.cluster_resources().get("CPU"):
                 messages.send(MessageKind.ALIVE)
         except BrokenPipeError:
-            # The command is gone, and Ray would go on with what it holds.
+            # The command is gone, and Ray would go on with the shards that it has.
             os._exit(1)
         time.sleep(_BEAT)
 
 
 def _refuse_others(order: Order) -> None:
-    """Raise :class:`OutsideError` where a machine lacks Incumbent, or has another version: it could not even say so."""
+    """Raise :class:`OutsideError` if a machine lacks Incumbent, or has another version: a worker there could not report
+    it.
+    """
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -176,16 +178,16 @@ def _first_line(error: Exception) -> str:
 
 
 def installed() -> dict[str, str]:
-    """What judges queries on this machine, by name: code and versions that must be the same everywhere."""
+    """Names and versions of what judges queries on this machine: they must be the same everywhere."""
     folder = Path(bot.__file__).parent
     code = digest({path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")})
     return {"code": code, "numpy": version("numpy"), "scipy": version("scipy")}
 
 
 class ShardClassifier:
-    """What a worker classifies with, loaded when the first shard comes.
+    """The classifier of a worker, loaded when the first shard comes.
 
-    ``required`` is what :func:`installed` says at the driver; ``ground`` and ``model`` lie in Ray's object store.
+    ``required`` is the value of :func:`installed` at the driver; ``ground`` and ``model`` are in Ray's object store.
     """
 
     def __init__(self, required: Mapping[str, str], ground: ObjectRef[Ground], model: ObjectRef[Any]) -> None:
@@ -194,7 +196,9 @@ class ShardClassifier:
         self._loaded: tuple[Ground, LiveSet, Backend] | None = None
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """The one shard of ``batch``, classified; or the failure, which would lose its class if it was raised."""
+        """The one shard of ``batch``, classified; or its failure, as a value, because a raised one would lose its
+        class.
+        """
         failure = np.full(1, None, dtype=object)
         found: list[dict[str, Any]] = []
         try:

@@ -32,9 +32,9 @@ ID_COLUMNS: Final = ("id", "query_id", "request_id", "conversation_id", "trace_i
 _KINDS: Final = (".parquet", ".jsonl", ".ndjson", ".csv")
 _LONGEST_NAME: Final = 200
 _FIRST: Final = 100
-"""Rows of which one must have the columns."""
+"""At least one of this many first rows must have the columns."""
 _HELD: Final = 32_000_000
-"""Bytes of the rows of a Parquet file that are read at a time."""
+"""Bytes of rows of a Parquet file that are read at a time."""
 _TOO_LONG: Final = "the line is longer than limits.file_bytes"
 _UNFIT: Final = re.compile("[\0\ud800-\udfff]")
 _FIX: Final = "correct the row, or leave it: the others were read"
@@ -42,7 +42,7 @@ _FIX: Final = "correct the row, or leave it: the others were read"
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficColumns:
-    """Which columns of the inputs hold what; ``query`` and ``id`` by their usual names if not named."""
+    """The columns of the inputs; ``query`` and ``id`` have their usual names unless they are given."""
 
     query: str | None = None
     id: str | None = None
@@ -53,8 +53,8 @@ class TrafficColumns:
 class TrafficRow:
     """One query of the traffic; ``place`` counts from 0 over all rows of all inputs, ``row`` from 1 in its file.
 
-    ``given`` is what the column of ids has for it.  Whether that is fit, and what else it is called, is found out when
-    asked: it takes longer than reading the row, and most rows only repeat another.
+    ``given`` is the value of the id column.  The final id is computed only when asked for: that takes longer than
+    reading the row, and most rows only repeat another.
     """
 
     place: int
@@ -66,7 +66,7 @@ class TrafficRow:
 
     @property
     def id(self) -> str | None:
-        """The row's own id, if it has one that can be shown as it is."""
+        """The row's own id, if it has one that can be shown unchanged."""
         given = self.given
         is_fit = given is not None and given.isprintable() and fault_of_id(given) is None and masked(given) == given
         return given if is_fit else None
@@ -82,7 +82,7 @@ class TrafficRow:
 
 
 class Position:
-    """How many bytes of the inputs are read by now."""
+    """The number of bytes of the inputs that are read so far."""
 
     def __init__(self) -> None:
         self._passed = 0
@@ -92,7 +92,7 @@ class Position:
         return self._passed + self.inside()
 
     def pass_by(self, path: Path) -> None:
-        """All of ``path`` is read."""
+        """Count all of ``path`` as read."""
         self._passed += path.stat().st_size
         self.inside = lambda: 0
 
@@ -105,11 +105,10 @@ def read_rows(
     megabytes: int,
     position: Position | None = None,
 ) -> Iterator[TrafficRow | Problem]:
-    """Each row of ``inputs``, in their order, or what is wrong with it.
+    """Each row of ``inputs``, in their order, or its problem.
 
-    ``agents`` are the names that an agent's column may hold; without that column the only one.  ``position`` follows
-    the reading.  Raises
-    :class:`InputError` where a column is missing or a file is none that can be read.
+    ``agents`` are the valid values of an agent's column; without that column it is the only agent.  ``position``
+    follows the reading.  Raises :class:`InputError` if a column is missing or a file cannot be read.
     """
     for path in inputs:
         _kind(path)
@@ -131,13 +130,13 @@ def read_rows(
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """Size and time of the file at ``path``: they change where its content does."""
+    """Size and time of the file at ``path``: they change with its content."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns
 
 
 def refuse_changed(inputs: Sequence[Path], stamps: Sequence[tuple[int, int]]) -> None:
-    """Raise :class:`InputError` for those of ``inputs`` that are not as they were: rows may be others by now."""
+    """Raise :class:`InputError` for those of ``inputs`` that changed since: their rows may differ now."""
     fix = "wait until it is whole, or copy it; then run the command again with --force, which starts over"
     problems = [
         Problem(str(path), None, "the file changed while it was read", fix)
@@ -185,16 +184,16 @@ def _given(value: object) -> str | None:
 
 @lru_cache(maxsize=100)
 def shown_path(path: Path) -> str:
-    """``path`` as it was given, with a mark for what is no UTF-8 and a blank for what cannot be seen."""
+    """``path`` as it was given, with a mark for invalid UTF-8 and a blank for invisible characters."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return "".join(sign if is_shown(sign) else " " for sign in text)
 
 
 def turns_of(value: object) -> tuple[str, ...] | str:
-    """What a cell says the user said, turn by turn, or what is wrong with it.
+    """The user's turns in a cell, or the cell's problem.
 
-    A text is one turn, unless it is the JSON of a list; a list holds turns, or messages with a role, of which the
-    user's count and must have a text, or parts with one.
+    A text is one turn, unless it is the JSON of a list; a list contains turns, or messages with a role.  Of the
+    messages only the user's count; they must have a text, or parts with one.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
@@ -227,7 +226,7 @@ def _is_turns(listed: list[Any]) -> bool:
 
 
 def _text(item: Any) -> str | None:
-    """The text of a turn or message, whose content may be a list of parts; ``None`` where it has none."""
+    """The text of a turn or message, whose content may be a list of parts; ``None`` without a text."""
     content = item if isinstance(item, str) else item.get("content")
     if isinstance(content, list):
         parts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
@@ -238,7 +237,7 @@ def _text(item: Any) -> str | None:
 def _first_columns(
     path: Path, columns: TrafficColumns, limits: Limits, megabytes: int
 ) -> tuple[str, str | None] | None:
-    """The columns of the first row that has them; raises :class:`InputError` where none of the first rows has."""
+    """The columns of the first row that has them; raises :class:`InputError` if none of the first rows has."""
     missing: InputError | None = None
     with closing(_records(path, columns, limits, megabytes, Position())) as records:
         for _, record in islice(records, _FIRST):
@@ -254,7 +253,7 @@ def _first_columns(
 
 
 def _columns(path: Path, record: Mapping[str, Any], wanted: TrafficColumns) -> tuple[str, str | None]:
-    """The columns of query and id; raises :class:`InputError` where one is missing."""
+    """The columns of query and id; raises :class:`InputError` if one is missing."""
     there = [str(name) for name in record]
     problems = []
     query = wanted.query or next((name for name in QUERY_COLUMNS if name in record), None)
@@ -275,7 +274,7 @@ def _missing(path: Path, message: str, option: str, there: Sequence[str]) -> Pro
 def _records(
     path: Path, columns: TrafficColumns, limits: Limits, megabytes: int, position: Position
 ) -> Generator[tuple[int, Mapping[str, Any] | str], None, None]:
-    """Number and columns of each row, or what is wrong with it."""
+    """Number and columns of each row, or its problem."""
     kind = _kind(path)
     try:
         if kind == ".parquet":
@@ -295,7 +294,7 @@ def _records(
 
 
 def _kind(path: Path) -> str:
-    """What the ending of ``path`` says that it is; raises :class:`UsageError` where it says nothing."""
+    """The format that the suffix of ``path`` names; raises :class:`UsageError` if it names none."""
     kind = Path(path.name.lower().removesuffix(".gz")).suffix
     if kind not in _KINDS:
         raise UsageError(f"{path}: an input must end in {', '.join(_KINDS)}, or .gz after one of these")
@@ -335,7 +334,8 @@ def _parquet(
 def _bounded_rows(
     connection: DuckDBPyConnection, types: Mapping[str, DuckDBPyType], longest: int
 ) -> Iterator[Mapping[str, Any] | str]:
-    """The rows of the view ``traffic``; a few bytes of a file may stand for many: it tells lengths before texts.
+    """The rows of the view ``traffic``, whose lengths are read before their texts: a few bytes of a file may expand to
+    many.
 
     A row of more than ``longest`` bytes is not read.
     """
@@ -346,7 +346,7 @@ def _bounded_rows(
     sizes = rows_of(connection, f"SELECT ({size})::BIGINT AS size FROM traffic")
 
     def part() -> Iterator[Mapping[str, Any] | str]:
-        # One table scan each: whole rows up to here are few bytes.
+        # One table scan per part, whose complete rows have a bounded size.
         wanted = f"file_row_number >= {start} AND file_row_number < {end} AND ({size}) <= {longest}"
         found = rows_of(connection, f"SELECT {selected} FROM traffic WHERE {wanted}", fetched=1)
         for number in range(start, end):
@@ -366,7 +366,7 @@ def _bounded_rows(
 
 
 def _size(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
-    """SQL for how many bytes the texts in ``value`` have."""
+    """SQL for the number of bytes of the texts in ``value``."""
     if kind.id in ("varchar", "blob"):
         return f"coalesce({'strlen' if kind.id == 'varchar' else 'octet_length'}({value}), 0)"
     if kind.id in ("list", "array"):
@@ -384,7 +384,7 @@ def _size(value: str, kind: DuckDBPyType, depth: int = 0) -> str:
 
 
 def _bounded_lines(stream: IO[bytes], longest: int) -> Iterator[bytes | None]:
-    """The lines of ``stream``; ``None`` for one of more than ``longest`` bytes, of which little is held."""
+    """The lines of ``stream``; ``None`` for one of more than ``longest`` bytes, which is not kept in memory."""
     while line := stream.readline(longest + 1):
         if len(line) <= longest:
             yield line
@@ -437,7 +437,7 @@ def _csv(
         if lines.is_cut:
             yield number, _TOO_LONG
         elif lines.has_ended:
-            # A row that is whole asks for no more lines.
+            # A row that is complete asks for no more lines.
             yield number, f"the quote that opens in line {lines.opened(cells)} is never closed"
         elif len(cells) == len(head):
             yield number, dict(zip(head, cells, strict=True))
@@ -446,7 +446,7 @@ def _csv(
 
 
 class _CsvLines:
-    """The lines of a CSV file, of which a row takes at most so many bytes; a longer line comes as a blank one."""
+    """The lines of a CSV file, with a limit of bytes per row; a longer line is returned as a blank one."""
 
     def __init__(self, stream: IO[bytes], longest: int) -> None:
         self._lines = self._decoded(stream, longest)
@@ -456,7 +456,7 @@ class _CsvLines:
         self.begin_row()
 
     def begin_row(self) -> None:
-        """What comes next is of another row."""
+        """Begin a new row: the next lines belong to it."""
         self.first = self.number + 1
         self._held = 0
         self.is_cut = self.has_ended = False
@@ -490,8 +490,8 @@ class _CsvLines:
 
 
 def _next(rows: Iterator[list[str]], longest: int) -> list[str]:
-    """The next row; raises :class:`csv.Error` where a quote that nothing closes would take in the rest of a file."""
-    # All of a process share the limit.  It is the lines that bound a row: by one line, at most, beyond the longest row.
+    """The next row; raises :class:`csv.Error` if an unclosed quote would take in the rest of a file."""
+    # The field limit is shared in the process.  The lines bound a row, to one line more than the longest row at most.
     others = csv.field_size_limit(2 * longest)
     try:
         return next(rows)
@@ -500,7 +500,7 @@ def _next(rows: Iterator[list[str]], longest: int) -> list[str]:
 
 
 def _refuse_twice(path: Path, head: Sequence[str], columns: TrafficColumns) -> None:
-    """Raise :class:`InputError` where a column that is read is there more than once."""
+    """Raise :class:`InputError` if a column that is read occurs more than once."""
     there = dict.fromkeys(head)
     query, id = _columns(path, there, columns)
     problems = [

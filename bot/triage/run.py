@@ -1,4 +1,4 @@
-"""The steps of a triage in their order; each begins where it was left."""
+"""The steps of a triage in their order; each continues where it was interrupted."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What a triage is of: ``inputs`` with their ``columns``, asked of ``packages`` by the names that rows have.
+    """The input of a triage: ``inputs`` with their ``columns``, and the ``packages`` by the names that rows have for
+    them.
 
-    ``stamps`` are :func:`stamp` of each input as it was when the work began.  ``processes`` of this machine do what
-    takes long, but for classifying where there is a ``cluster``.
+    ``stamps`` are :func:`stamp` of each input when the work began.  ``processes`` of this machine do the long steps,
+    except classifying if there is a ``cluster``.
     """
 
     platform: Platform
@@ -59,7 +60,7 @@ class Assignment:
 
 @dataclass(frozen=True, kw_only=True)
 class TriageOutcome:
-    """What came of it; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
+    """The result of a triage; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
 
     ``unclassified`` are the first queries that a language model could not classify, by id, and why.
     """
@@ -75,7 +76,7 @@ class TriageOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Batches:
-    """How a backend that asks in batches is used: whether to ``wait`` for answers, and who hears how they stand."""
+    """Batch requests of a backend: whether to ``wait`` for answers, and who gets reports of their state."""
 
     wait: bool
     tell: Callable[[str], None]
@@ -91,11 +92,11 @@ def triage(
     *,
     replaces: bool = False,
 ) -> TriageOutcome:
-    """All steps; at the end ``out`` is there as a whole, in place of an older result where it ``replaces`` one.
+    """Run all steps; at the end ``out`` is there completely, in place of an older result if it ``replaces`` one.
 
-    Raises :class:`UsageError` where ``out`` is there by then and may not be replaced.
-    Raises :class:`IncompleteError` where the embedded classifier has no result for some.  What a language model could
-    not classify is listed in the report, and asked again by the next run.
+    Raises :class:`UsageError` if ``out`` exists by then and may not be replaced.  Raises :class:`IncompleteError` if
+    the embedded classifier has no result for some.  Queries that a language model could not classify are listed in the
+    report, and asked again by the next run.
     """
     settings = assignment.platform.config.triage
     with ExitStack() as held:
@@ -141,7 +142,7 @@ def triage(
 
 
 def refuse_other(out: Path, *, replaces: bool) -> None:
-    """Raise :class:`UsageError` where ``out`` is there and is no result of a triage that may be replaced."""
+    """Raise :class:`UsageError` if ``out`` exists and is not a triage result that may be replaced."""
     if out.is_symlink():
         raise UsageError(f"{out} is a symbolic link, and is not overwritten; name the folder itself with --out")
     if out.exists() and not replaces:
@@ -152,17 +153,17 @@ def refuse_other(out: Path, *, replaces: bool) -> None:
 
 @contextmanager
 def _beside(out: Path) -> Iterator[Path]:
-    """Within, an empty folder on the disk of ``out``, in a folder of its own; what is left of both at the end goes."""
+    """An empty folder on the disk of ``out``, in a temporary folder; both are removed at the end."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{out.name}.", suffix=PART, dir=out.parent) as name:
-        # A temporary folder itself is closed to others.
+        # A temporary folder itself is readable by its user only.
         folder = Path(name) / "new"
         folder.mkdir()
         yield folder
 
 
 def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, stages: Stages) -> dict[str, Any]:
-    """Steps up to the representatives; returns what was counted."""
+    """Run the steps up to the representatives; returns the counts."""
     platform, settings = assignment.platform, assignment.platform.config.triage
     agents = frozenset(assignment.packages)
     reading = (assignment.inputs, assignment.columns, agents, platform.config.limits, settings.megabytes)
@@ -174,7 +175,7 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
             work.folder,
             read_rows(*reading, position),
             settings.listed,
-            # Until all are read, as many are expected as the bytes that are read hold on average.
+            # Until all are read, the total is estimated from the mean size of the rows so far.
             lambda done, total: shown(done, total or round(done * size / max(1, position()))),
         )
         refuse_changed(assignment.inputs, assignment.stamps)
@@ -229,7 +230,7 @@ def _with_settled(ground: Ground, connection: DuckDBPyConnection, work: Work) ->
 
 
 def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:
-    """The eval sets, one per agent, and the report."""
+    """Write the eval sets, one per agent, and the report."""
     platform = assignment.platform
     for agent, package in sorted(assignment.packages.items()):
         chosen = [item for item in outcome.shortlist.chosen if item.agent == agent]

@@ -1,4 +1,4 @@
-"""The few of the traffic that would have merit: one cycle over all that was classified."""
+"""The shortlist: the few queries of the traffic that would have merit, by one cycle over all that was classified."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MERIT: Final = "(new > 0 OR fills > 0 OR contested > 0 OR combinations > 0)"
-"""Which rows of a classified shard have merit against R as it is."""
+"""A condition on rows of a classified shard: those with merit against R."""
 _SHOWN: Final = 1_000
 _HELD: Final = 30_000
 """Queries that fell behind and are held in memory."""
@@ -32,9 +32,9 @@ _SORTED: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """A representative that enters, or waits for a person, with where it came from.
+    """A representative that enters, or waits for a person, with its origin.
 
-    ``exact`` counts the rows with its text, itself included, ``near`` those with nearly that text besides.
+    ``exact`` counts the rows with its text, itself included, ``near`` the additional rows with nearly that text.
     """
 
     query: ScoredQuery
@@ -48,7 +48,7 @@ class Chosen:
 
     @property
     def rows(self) -> int:
-        """How many rows of the traffic are like it, itself included."""
+        """The number of rows of the traffic that it represents, itself included."""
         return self.exact + self.near
 
 
@@ -64,7 +64,7 @@ class Shortlist:
 
 
 def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress) -> Shortlist:
-    """Judge what was classified in ``work``: the same verdicts as a review of all representatives gives."""
+    """Judge the classified representatives in ``work``; the verdicts are those of a review of all of them."""
     live = ground.live()
     name(connection, "representatives", shards(work, REPRESENTATIVES))
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))

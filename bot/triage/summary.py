@@ -1,4 +1,4 @@
-"""What the traffic exercises, what of it R covers, and what the shortlist would add: tables of counts."""
+"""Tables of counts: what the traffic exercises, how much of it R covers, and what the shortlist would add."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ _DUPLICATES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficCounts:
-    """What became of the representatives, and of how many rows.
+    """The outcomes of the representatives, and the number of rows.
 
-    ``rows`` are those that they stand for; of the ``representatives`` so many are
-    ``settled`` by what is on record, ``off_taxonomy`` (they exercise nothing), ``unfamiliar`` (of a kind of text that
-    the classifier cannot judge), or could not be classified; ``merit`` have merit against R before the cycle.
+    ``rows`` are those that they represent.  Of the ``representatives`` so many are ``settled`` (already decided),
+    ``off_taxonomy`` (they exercise nothing), ``unfamiliar`` (of a kind of text that the classifier cannot judge), or
+    could not be classified; ``merit`` have merit against R before the cycle.
     """
 
     rows: int
@@ -76,7 +76,9 @@ class TrafficCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageCount:
-    """A capability, or a pair of them, and who covers it competently: rows of the traffic, entries, the shortlist."""
+    """A capability or pair, and how many competently cover it: rows of the traffic, entries, queries of the
+    shortlist.
+    """
 
     names: tuple[str, ...]
     rows: int
@@ -98,7 +100,7 @@ class Summary:
 def summarise(
     connection: DuckDBPyConnection, work: Path, out: Path, ground: Ground, shortlist: Shortlist, shown: int
 ) -> Summary:
-    """Count, and write the tables into the folder ``out``; ``shown`` signatures are returned at most."""
+    """Count, and write the tables into the folder ``out``; at most ``shown`` signatures are returned."""
     name(connection, "representatives", shards(work, REPRESENTATIVES))
     name(connection, "classified", shards(work, CLASSIFIED_FOLDER))
     name(connection, "keys", shards(work, "keys"))
@@ -124,7 +126,7 @@ def summarise(
     write_query(connection, out / "duplicates.parquet", _DUPLICATES)
     name(connection, "signatures", [signatures])
     top = rows_of(connection, "SELECT signature, rows FROM signatures LIMIT ?", [shown])
-    # What occurs together is counted once for all that cover the same.
+    # Capabilities that occur together are counted once for all queries that cover the same ones.
     grouped = (
         "SELECT list_sort(competent) AS covered, sum(weight)::BIGINT AS rows, count(*) AS representatives "
         "FROM classified WHERE len(competent) > 0 GROUP BY 1"
@@ -164,7 +166,7 @@ def _pairs(names: list[str], ground: Ground) -> list[tuple[str, ...]]:
 def _covered(
     ground: Ground, shortlist: Shortlist
 ) -> tuple[dict[tuple[str, ...], list[int]], dict[tuple[str, ...], list[int]]]:
-    """Each capability and pair → how many entries cover it competently, and how many of the shortlist."""
+    """Each capability and pair → the number of entries that cover it competently, and of queries of the shortlist."""
     singles: dict[tuple[str, ...], list[int]] = {}
     doubles: dict[tuple[str, ...], list[int]] = {}
     live = ground.live()

@@ -1,4 +1,4 @@
-"""Parquet files, through DuckDB, which works within a bounded memory and spills to disk."""
+"""Parquet files, through DuckDB, which works within bounded memory and spills to disk."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _connections = itertools.count()
 
 
 def connected(work: Path | None, megabytes: int) -> DuckDBPyConnection:
-    """A database of nothing but files, of at most so many ``megabytes``.
+    """A database without tables of its own, of at most this many ``megabytes``.
 
-    What is more goes into a folder of its own in ``work``: two databases that share one overwrite each other's files.
-    Without ``work`` it fails instead.
+    It spills what exceeds them into a folder of its own in ``work``: two databases that share one overwrite each
+    other's files.  Without ``work`` it fails instead.
     """
     # Only triage needs it, and it is an extra.
     import duckdb
@@ -49,8 +49,10 @@ def quoted(value: Path | str) -> str:
 
 
 def file_name(path: Path) -> str:
-    """``path`` as a literal that names this file alone: in what is read ``*``, ``?`` and ``[`` would be a pattern."""
-    # Absolute: `~` and what looks like the scheme of an address are words of the path.
+    """``path`` as a literal that names exactly this file: as read by DuckDB, ``*``, ``?`` and ``[`` would
+    be a pattern.
+    """
+    # Absolute, so that `~` and what looks like a URL scheme are ordinary parts of the path.
     return quoted(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
 
 
@@ -60,18 +62,18 @@ def identifier(name: str) -> str:
 
 
 def name(connection: DuckDBPyConnection, view: str, paths: Sequence[Path], *, numbered: bool = False) -> None:
-    """From now on ``view``, a word of ours, is what the Parquet files at ``paths`` hold.
+    """Define ``view`` as the rows of the Parquet files at ``paths``; ``view`` must not come from input.
 
     ``numbered``: with a column ``file_row_number``, from 0.
     """
     names = ", ".join(map(file_name, paths))
-    # Folders such as `a=1` would add a column otherwise.
+    # Otherwise folders such as `a=1` would add a column.
     read = f"read_parquet([{names}], hive_partitioning = false{', file_row_number = true' if numbered else ''})"
     connection.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {read}")
 
 
 def row_count(connection: DuckDBPyConnection, path: Path) -> int:
-    """How many rows the Parquet file at ``path`` says that it has."""
+    """The number of rows in the metadata of the Parquet file at ``path``."""
     (found,) = rows_of(connection, f"SELECT num_rows FROM parquet_file_metadata({file_name(path)})")
     return int(found["num_rows"])
 
@@ -79,7 +81,7 @@ def row_count(connection: DuckDBPyConnection, path: Path) -> int:
 def rows_of(
     connection: DuckDBPyConnection, query: str, parameters: Sequence[Any] = (), fetched: int = _FETCHED
 ) -> Iterator[dict[str, Any]]:
-    """The rows that ``query`` finds, by column, so many ``fetched`` at a time."""
+    """The rows of ``query``, by column, ``fetched`` at a time."""
     found = connection.cursor().execute(query, list(parameters))
     names = [column[0] for column in found.description or ()]
     while batch := found.fetchmany(fetched):
@@ -117,8 +119,8 @@ class RowFiles:
 def write_rows(
     connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Write ``rows`` to the Parquet file at ``path``, whole or not at all; ``columns`` are names and types."""
-    # One value for all of them: row by row takes a hundred times as long.
+    """Write ``rows`` to the Parquet file at ``path``, completely or not at all; ``columns`` are names and types."""
+    # One parameter with all rows: row by row takes a hundred times as long.
     listed = "SELECT unnest(from_json(?, ?), recursive := true)"
     described = json.dumps([dict(columns)])
     source = listed if rows else f"{listed} LIMIT 0"
@@ -127,8 +129,8 @@ def write_rows(
 
 
 def write_query(connection: DuckDBPyConnection, path: Path, query: str, parameters: Sequence[Any] = ()) -> None:
-    """Write what ``query`` finds to the Parquet file at ``path``, whole or not at all."""
-    # By process: one that outlives its parent may still write the same file.
+    """Write the result of ``query`` to the Parquet file at ``path``, completely or not at all."""
+    # The name contains the process id: a process that outlives its parent may still write the same file.
     temporary = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
         connection.execute(

@@ -1,5 +1,5 @@
 """The language model backend: any OpenAI-compatible endpoint (semantics, section 2.2).
 
-A query is data in a prompt whose unchanging part comes first; one request carries all samples where the endpoint can
-give them.  What the endpoint can do is found out once.  Prompt, answers and probing are pure; the endpoint is the edge.
+A query is data in a prompt whose constant part comes first; one request returns all samples if the endpoint supports
+that.  The endpoint's abilities are probed once.  Prompt, answers and probing are pure; only the endpoint does I/O.
 """

@@ -1,4 +1,4 @@
-"""The only answers of a language model that count, and the probabilities in them."""
+"""Parses and validates a language model's answers, with their probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.files.json_reader import JsonFaultsError, check_shape, load
 from bot.files.limits import ReadingLimits
 
 _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_000)
-"""What an answer may hold; a whole one on a hundred capabilities has some 10,000 characters."""
+"""Maximum characters of an answer; a complete one on a hundred capabilities has about 10,000."""
 
 _CERTAIN: Final = 100
 _TORN: Final = 50
@@ -29,7 +29,7 @@ _OPENINGS_TRIED: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of an answer, and the log-probabilities of what could have stood in its place, itself included."""
+    """A token of an answer, and the log-probabilities of its alternatives, itself included."""
 
     text: str
     alternatives: Mapping[str, float]
@@ -39,8 +39,8 @@ class Token:
 class ModelAnswer:
     """One answer as the endpoint gave it.
 
-    ``text``: its content, ``None`` for none at all; ``tokens`` with their log-probabilities where the endpoint gives
-    them; ``fault`` says what is wrong with it as a whole: it was refused, filtered or cut off.
+    ``text``: its content, ``None`` if there is none; ``tokens`` with their log-probabilities if the endpoint gives
+    them; ``fault`` says what is wrong with the answer as a whole: it was refused, filtered or cut off.
     """
 
     text: str | None
@@ -50,7 +50,7 @@ class ModelAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SampledCalls:
-    """What one sample says of calls: the probability in [0, 1] that a tool is called, and the tools, step by step.
+    """One sample's calls: the probability in [0, 1] that a tool is called, and the tools, step by step.
 
     Steps that call no tool are left out.
     """
@@ -63,7 +63,7 @@ class SampledCalls:
 class Vote:
     """A valid sample of one query: its sample, whether the canary came back true, and the tools that it calls.
 
-    ``calls`` is ``None`` where tools were not asked for.
+    ``calls`` is ``None`` if tools were not asked for.
     """
 
     sample: Sample
@@ -72,10 +72,11 @@ class Vote:
 
 
 def read_answer(answer: ModelAnswer, asked: Asked, *, embedded_in_prose: bool) -> Vote | str:
-    """The vote in ``answer``, or what keeps it from being one.
+    """The vote in ``answer``, or why it is not valid.
 
-    Every part that was asked for has to be there: an answer without one of its certainties does not fit the schema.
-    ``embedded_in_prose``: the endpoint cannot be held to JSON, so the one object that fits is looked for in the text.
+    Every part that was asked for must be there: an answer without one of its certainties does not fit the schema.
+    ``embedded_in_prose``: the endpoint cannot be restricted to JSON, so the one object that fits is searched for in the
+    text.
     """
     if answer.fault is not None:
         return answer.fault
@@ -99,7 +100,7 @@ def _whole(text: str) -> Any:
 
 
 def _objects(text: str) -> list[tuple[int, int]]:
-    """Where the outermost JSON objects in ``text`` stand; a text with very many openings is no answer."""
+    """The spans of the outermost JSON objects in ``text``; a text with very many openings is no answer."""
     decoder = json.JSONDecoder()
     found: list[tuple[int, int]] = []
     place = 0
@@ -118,7 +119,7 @@ def _objects(text: str) -> list[tuple[int, int]]:
 
 
 def _vote(span: tuple[int, int], answer: ModelAnswer, asked: Asked) -> Vote | None:
-    """The vote that stands at ``span`` of the answer's text, if one does."""
+    """The vote at ``span`` of the answer's text, if there is one."""
     data = _whole((answer.text or "")[slice(*span)])
     labels = asked.labels
     expected = {*labels.values(), STEPS_KEY} if asked.tools else set(labels.values())
@@ -153,32 +154,34 @@ def _vote(span: tuple[int, int], answer: ModelAnswer, asked: Asked) -> Vote | No
 
 
 def _percent(value: object) -> int | None:
-    """A certainty in percent; ``None`` unless it is a whole number from 0 to 100 (JSON knows one kind: 97.0 is one)."""
+    """A certainty in percent; ``None`` unless it is a whole number from 0 to 100 (JSON has one number type: 97.0 is
+    one).
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _CERTAIN:
         return None
     return int(value) if value == int(value) else None
 
 
 def _are_shares(certainties: Collection[int]) -> bool:
-    """Whether the greatest certainty is 1: the model means shares of 1, and an integer says nothing of these."""
+    """Whether the greatest certainty is 1: the model means shares of 1, and integers carry no information then."""
     return max(certainties, default=0) == 1
 
 
 def _of_being_right(percent: int) -> float:
-    """The probability of being right, in [0.5, 1]; below 50 a certainty says no more than 50 does."""
+    """The probability of being right, in [0.5, 1]; a certainty below 50 means no more than 50."""
     return max(percent, _TORN) / _CERTAIN
 
 
 @dataclass(frozen=True, slots=True)
 class _CalledStep:
-    """A part of the query: the name of the tool that it calls, if any, and how sure that is in percent."""
+    """A part of the query: the name of the tool that it calls, if any, and the certainty in percent."""
 
     tool: str | None
     certainty: int
 
 
 def _steps(value: object, ids: Mapping[str, str]) -> tuple[_CalledStep, ...] | None:
-    """The steps in ``value``; ``None`` where one of them is no step, or names no tool that was shown."""
+    """The steps in ``value``; ``None`` if one of them is invalid, or names no tool that was shown."""
     if not isinstance(value, list):
         return None
     steps: list[_CalledStep] = []
@@ -193,10 +196,10 @@ def _steps(value: object, ids: Mapping[str, str]) -> tuple[_CalledStep, ...] | N
 
 
 def _calls(steps: Sequence[_CalledStep]) -> SampledCalls:
-    """What the first of ``steps`` call, as many as were asked for.
+    """The calls of the first ``steps``, as many as were asked for.
 
-    The parts of one query are not independent of each other, so that the probability of any call is that of the surest
-    step: the certainty of a step that names a tool, what is missing to certainty in one that names none.
+    The parts of a query are not independent, so that the probability of any call is that of the most certain step: its
+    certainty if it names a tool, one minus its certainty if it names none.
     """
     read = steps[:MOST_STEPS]
     right = [(step.tool, _of_being_right(step.certainty)) for step in read]
@@ -207,7 +210,7 @@ def _calls(steps: Sequence[_CalledStep]) -> SampledCalls:
 def _probabilities(
     votes: Mapping[str, bool], certainties: Mapping[str, int], measured: Mapping[str, float] | None
 ) -> tuple[Mapping[str, float], Basis]:
-    """The probability of TRUE for each vote: measured, else by the certainties that were asked for, else by the vote.
+    """The probability of TRUE for each vote: measured, else by the stated certainties, else by the vote.
 
     All probabilities of an answer have the same basis.
     """
@@ -220,7 +223,7 @@ def _probabilities(
 
 
 def _measured(answer: ModelAnswer, span: tuple[int, int], labels: Mapping[str, str]) -> dict[str, float] | None:
-    """The probability of the word true against false where each vote stands; ``None`` unless all of them have one."""
+    """The probability of the word true against false at each vote; ``None`` unless all votes have one."""
     if not answer.text or not answer.tokens or "".join(token.text for token in answer.tokens) != answer.text:
         return None
     ends: list[int] = []
@@ -242,13 +245,15 @@ def _measured(answer: ModelAnswer, span: tuple[int, int], labels: Mapping[str, s
 
 
 def _place_of_vote(text: str, span: tuple[int, int], label: str) -> int | None:
-    """Where within ``span`` the word true or false of what is called ``label`` begins."""
+    """The place within ``span`` of the word true or false for ``label``."""
     found = re.compile(rf'"{re.escape(label)}"{_BEFORE_VOTE}(?=[tf])').search(text, *span)
     return None if found is None else found.end()
 
 
 def _of_true(alternatives: Mapping[str, float], before: str) -> float | None:
-    """P(true) / (P(true) + P(false)), what is not listed being shared by the two; ``None`` if neither is listed."""
+    """P(true) / (P(true) + P(false)), where unlisted probability is shared by the two; ``None`` if neither
+    is listed.
+    """
     mass = {"true": 0.0, "false": 0.0}
     for text, value in alternatives.items():
         word = text[len(before) :] if text.startswith(before) else text.lstrip()
@@ -262,12 +267,12 @@ def _of_true(alternatives: Mapping[str, float], before: str) -> float | None:
 
 
 def agree_on_calls(sampled: Sequence[SampledCalls]) -> CalledTools:
-    """What the valid samples say together of the tools that a query calls.
+    """The consensus of the valid samples on the tools that a query calls.
 
-    p = mean over the samples of p_s, the probability of any call in sample s.  π_k(t) = the sum of p_s over the samples
+    p = mean over the samples of p_s, the probability of any call in sample s. π_k(t) = the sum of p_s over the samples
     whose k-th tool is t, divided by the sum of p_s over all samples that name a tool; so the first step sums to 1, and
-    a step that only some samples have to less.  A sample weighs in by how sure it is of a call; which tool is called
-    rests on what the samples name.
+    a step that only some samples have to less.  A sample's weight is its probability of a call; which tool is called
+    depends on the tools that samples name.
     """
     if not sampled:
         return CalledTools(0.0)
@@ -281,9 +286,9 @@ def agree_on_calls(sampled: Sequence[SampledCalls]) -> CalledTools:
 
 
 def finding_of(request: InferenceRequest, votes: Sequence[Vote], faults: Counter[str], samples: int) -> Finding:
-    """What the valid ``votes`` on ``request`` say together, of ``samples`` that were wanted.
+    """The consensus of the valid ``votes`` on ``request``, of ``samples`` that were wanted.
 
-    Of too few it is a shortfall that names the ``faults`` of the others.
+    If too few are valid it is a shortfall that names the ``faults`` of the others.
     """
     consensus = agree([vote.sample for vote in votes], request.capabilities, samples)
     if consensus is None:
@@ -292,5 +297,5 @@ def finding_of(request: InferenceRequest, votes: Sequence[Vote], faults: Counter
     return Finding(
         consensus=consensus,
         calls=agree_on_calls([vote.calls for vote in votes if vote.calls is not None]) if request.tools else None,
-        attempt=any(vote.canary for vote in votes),  # one sample that obeys raises every confidence
+        attempt=any(vote.canary for vote in votes),  # one sample that obeys the query raises every confidence
     )

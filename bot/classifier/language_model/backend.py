@@ -1,4 +1,4 @@
-"""The ``openai`` backend: each query asked in one prompt for all capabilities, several queries at a time."""
+"""The ``openai`` backend: one prompt per query for all capabilities, several queries at a time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from bot.text.personal_data.detector import Detector
 
 
 class LanguageModelBackend:
-    """A language model behind an OpenAI-compatible endpoint; ``environment`` holds the key.
+    """A language model behind an OpenAI-compatible endpoint; ``environment`` contains the key.
 
-    ``memory`` keeps what the endpoint can do.  Nothing is connected before it is asked.
+    ``memory`` stores the abilities of the endpoint.  Nothing is connected before it is asked.
     """
 
     def __init__(
@@ -44,20 +44,20 @@ class LanguageModelBackend:
 
     @property
     def identity(self) -> Identity:
-        """The model by its name, the version of the prompt, and how often it is asked."""
+        """The model's name, the version of the prompt, and the number of samples."""
         version = self._prompts.version
         return Identity(backend="openai", model=self._settings.model, prompt=version, samples=self._samples)
 
     @property
     def usage(self) -> Usage:
-        """What has been asked so far."""
+        """The requests and tokens up to now."""
         return self._meter.usage
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         """Findings in the order in which they are made; those in flight when something fails are kept.
 
         Raises :class:`bot.errors.UsageError` if there is no usable key, endpoint or room for a query, and
-        :class:`bot.errors.OutsideError` or :class:`bot.errors.IncompleteError` after what could be found.
+        :class:`bot.errors.OutsideError` or :class:`bot.errors.IncompleteError` after the findings that could be made.
         """
         if not requests:
             return
@@ -70,7 +70,7 @@ class LanguageModelBackend:
             self._prompts.of(requests[place], stated=True)  # a prompt that leaves no room costs no request
         with Endpoint(self._settings, self._environment, self._meter) as endpoint:
             patience = EndpointHealth(lambda: still_answers(endpoint, LEAST, self._samples))
-            # The first query of a prompt goes alone, so that the others find its unchanging part in the cache.
+            # The first query of a prompt goes alone, so that the others find its constant part in the endpoint's cache.
             known = self._memory.load(self._settings, self._samples)
             abilities, outcome = self._begin(endpoint, known, requests[first])
             yield first, patience.hear(outcome)
@@ -88,14 +88,16 @@ class LanguageModelBackend:
                     yield from fly(ask, group, self._settings.in_flight, patience)
                 patience.end()
             finally:
-                # It may have refused what it was remembered to do, or only these queries.
+                # It may have refused a remembered ability, or only these queries.
                 if refused and abilities is known and not still_answers(endpoint, abilities, self._samples):
                     self._memory.forget(self._settings, self._samples)
 
     def _begin(
         self, endpoint: Endpoint, known: Abilities | None, request: InferenceRequest
     ) -> tuple[Abilities, Outcome]:
-        """What the endpoint can do, and what became of the first query: it shows whether what is ``known`` holds."""
+        """The endpoint's abilities, and the result of the first query, which shows whether the ``known`` abilities
+        apply.
+        """
         if known is not None:
             outcome = self._attempt(endpoint, known, request)
             if not isinstance(outcome, UnsupportedError) or still_answers(endpoint, known, self._samples):
@@ -129,7 +131,7 @@ class LanguageModelBackend:
         except QueryRefusedError as error:
             faults[str(error)] += 1
         except QueryFailedError:
-            # Samples that came before are worth what they are, if they are enough.
+            # Earlier samples still count, if they are enough.
             if 2 * len(votes) <= self._samples:
                 raise
         return finding_of(request, votes[: self._samples], faults, self._samples)

@@ -1,4 +1,4 @@
-"""The edge to an endpoint's Batch API: files and batches out, their state and their answers in."""
+"""The client of an endpoint's Batch API: sends files and batches, reads their state and answers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ Status: TypeAlias = Literal["open", "over"]
 
 _OVER: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _NAME: Final = "incumbent"
-"""The key of our batches' metadata, whose value is the name of the record."""
+"""The metadata key of our batches; its value is the name of the record."""
 
 _PAGES: Final = 20
 _PAGE: Final = 100
-"""A list of batches that has not ended after so many pages of so many batches never does."""
+"""The most pages of the list of batches, and batches per page: a longer list is taken to be endless."""
 
 _REMOTE_ID: Final[TypeAdapter[str]] = TypeAdapter(RemoteId)
 _REFUSED: Final = frozenset({400, 401, 403, 404, 405, 409, 413, 422, 429, 501})
-"""How an endpoint answers that certainly made no batch."""
+"""Statuses by which an endpoint certainly made no batch."""
 _UNKNOWN: Final = frozenset({404, 405, 501})
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How a batch stands: the endpoint's own word, whether it is over, and what it says of why.
+    """The state of a batch: the endpoint's own word, whether it has ended, and the reason it gives.
 
-    ``done`` of ``total`` requests have an answer, as far as the endpoint says so; ``files`` hold the answers.
+    ``done`` of ``total`` requests have an answer, if the endpoint reports it; ``files`` contain the answers.
     """
 
     word: str
@@ -52,11 +52,11 @@ class BatchState:
 
 
 class UncertainError(OutsideError):
-    """Nobody knows whether the endpoint made the batch that it was asked for."""
+    """It is unknown whether the endpoint made the requested batch."""
 
 
 class BatchEndpoint:
-    """The Batch API of the endpoint that ``settings`` name; ``environment`` holds the key.
+    """The Batch API of the endpoint in ``settings``; ``environment`` contains the key.
 
     Raises :class:`bot.errors.UsageError` at once if there is no usable key or address.
     """
@@ -67,7 +67,7 @@ class BatchEndpoint:
         self.host = host_of(settings)
         batch = settings.batch
         seconds = settings.timeout_seconds
-        # The tokens of a batch are counted where its answers are read; what asks for its state costs nothing.
+        # The tokens of a batch are counted when its answers are read; asking for its state is free.
         self._client = connect(settings, self._key, seconds, settings.response_bytes, lambda: None)
         self._files = connect(settings, self._key, batch.transfer_seconds, batch.result_bytes, lambda: None)
 
@@ -82,7 +82,7 @@ class BatchEndpoint:
 
     @property
     def url(self) -> str:
-        """Where the requests of a batch go, as its lines name it."""
+        """The path of a batch's requests, as its lines name it."""
         return "/v1/chat/completions" if self._settings.api_version is None else "/chat/completions"
 
     def upload(self, name: str, content: bytes) -> str:
@@ -92,9 +92,9 @@ class BatchEndpoint:
         return self._id(self._ask("its requests", lambda: files.create(file=given, purpose="batch")))
 
     def create(self, name: str, file: str) -> str:
-        """The id of a new batch for the uploaded ``file``, asked for once.
+        """The id of a new batch for the uploaded ``file``; the request is not repeated.
 
-        Raises :class:`UncertainError` when it may have been made all the same, :class:`OutsideError` when it was not.
+        Raises :class:`UncertainError` if it may have been made nevertheless, :class:`OutsideError` if it was not.
         """
         batches: Any = self._client.with_options(max_retries=0).batches.with_raw_response
         return self._id(
@@ -131,7 +131,7 @@ class BatchEndpoint:
         )
 
     def state(self, batch: str) -> BatchState:
-        """How ``batch`` stands; raises :class:`OutsideError` if the endpoint does not say so."""
+        """The state of ``batch``; raises :class:`OutsideError` if the endpoint does not report it."""
         batches: Any = self._client.batches.with_raw_response
         found = self._ask(f"the batch {batch}", lambda: batches.retrieve(batch))
         if found.get("id") != batch:
@@ -154,11 +154,11 @@ class BatchEndpoint:
         )
 
     def content(self, file: str) -> bytes:
-        """The content of ``file``; raises :class:`OutsideError` if it cannot be had, or is larger than is taken."""
+        """The content of ``file``; raises :class:`OutsideError` if it is unavailable or too large."""
         return self._raw("its answers", lambda: self._files.files.with_raw_response.content(file))
 
     def remove(self, files: list[str]) -> None:
-        """Take ``files`` away from the endpoint, as far as it lets us: they hold queries and answers."""
+        """Delete ``files`` at the endpoint, if it allows that: they contain queries and answers."""
         for file in files:
             with suppress(OutsideError):
                 self._raw("a file", lambda: self._client.files.with_raw_response.delete(file))  # noqa: B023

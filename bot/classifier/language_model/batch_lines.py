@@ -1,6 +1,6 @@
 """The files of a batch: requests as JSON Lines out, and untrusted answers as JSON Lines in (pure).
 
-A line is known by its ``custom_id``.  What was not asked for counts for nothing, however it is worded.
+A line is identified by its ``custom_id``.  Lines that were not asked for are ignored.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from bot.classifier.language_model.failures import UNSUPPORTED, refusal_of
 from bot.files.documents import Data, as_mapping
 
 _USELESS_LINES: Final = 50
-"""After so many lines that are no answers to what was asked the rest is not read: the file is hardly ours."""
+"""After this many lines that answer no request the rest is not read: the file is probably not ours."""
 
 _OK: Final = 200
 _SHOWN: Final = 100
-"""Characters of an endpoint's own words that are repeated."""
+"""Maximum characters of an endpoint's own words in messages."""
 
 _TWICE: Final = "the batch answered it more than once"
 _STRANGE: Final = "answers to requests that are not in it"
@@ -32,10 +32,11 @@ Unit = TypeVar("Unit")
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
-    """What a batch says of one request.
+    """The result of one request of a batch.
 
-    ``answers`` are not checked; ``fault`` says why there are none.  ``refused``: nobody gets an answer to this query;
-    ``unsupported``: the endpoint may not take the parameters.  ``tokens``: in, those of them cached, and out.
+    ``answers`` are not validated; ``fault`` says why there are none.  ``refused``: the endpoint takes this query from
+    no one; ``unsupported``: the endpoint may not support the parameters.  ``tokens``: in, cached ones of these, and
+    out.
     """
 
     answers: tuple[ModelAnswer, ...] = ()
@@ -51,7 +52,7 @@ MISSING: Final = BatchLine(fault=_NO_ANSWER)
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What the files of a batch say by ``custom_id``, and remarks on what is wrong with them."""
+    """The results in the files of a batch by ``custom_id``, and remarks on their problems."""
 
     lines: Mapping[str, BatchLine]
     remarks: tuple[str, ...] = ()
@@ -64,9 +65,9 @@ def request_line(id: str, url: str, body: Mapping[str, Any]) -> bytes:
 
 
 def chunks(units: Iterable[tuple[Unit, list[bytes]]], most: int, size: int) -> Iterator[list[tuple[Unit, list[bytes]]]]:
-    """``units`` of lines in their order, in groups of at most ``most`` lines and ``size`` bytes; no unit is divided.
+    """``units`` of lines in their order, in groups of at most ``most`` lines and ``size`` bytes; units are not divided.
 
-    A unit that is larger than that by itself makes a group of its own.
+    A unit that is larger than that makes a group of its own.
     """
     group: list[tuple[Unit, list[bytes]]] = []
     lines = taken = 0
@@ -83,9 +84,9 @@ def chunks(units: Iterable[tuple[Unit, list[bytes]]], most: int, size: int) -> I
 
 
 def read_results(files: Iterable[bytes], asked: Mapping[str, int], model: str, longest: int) -> Results:
-    """The answers in ``files`` to the requests ``asked``: how many answers each wants by its ``custom_id``.
+    """The answers in ``files`` to the requests ``asked``: the number of wanted answers by ``custom_id``.
 
-    ``model`` is the one that was asked for; a line has ``longest`` bytes at most.
+    ``model`` is the requested one; a line has at most ``longest`` bytes.
     """
     found: dict[str, BatchLine] = {}
     wrong: Counter[str] = Counter()
@@ -109,7 +110,7 @@ def read_results(files: Iterable[bytes], asked: Mapping[str, int], model: str, l
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
-    """The lines of ``content``, blank ones left out, without a copy of all of them."""
+    """The lines of ``content`` without blank ones, and without a copy of all of them."""
     start = 0
     while start < len(content):
         end = content.find(b"\n", start)
@@ -121,7 +122,7 @@ def _lines(content: bytes) -> Iterator[bytes]:
 
 
 def _read(raw: bytes, asked: Mapping[str, int], longest: int) -> tuple[str | None, BatchLine | None]:
-    """The id and what is said of it; without the second one the first is what is wrong with the line."""
+    """The id and its result; if there is no result, the first value is the problem of the line."""
     if len(raw) > longest:
         return "lines that are too long (classifier.openai.response_bytes)", None
     try:
@@ -164,15 +165,15 @@ def _failure(error: Mapping[str, Data], status: int) -> BatchLine:
 
 
 def shown(word: str) -> str:
-    """What an endpoint says, as far as it is repeated: a code, and no text."""
+    """The part of an endpoint's words that is repeated: a code, and no text."""
     return "".join(sign for sign in word[:_SHOWN] if sign.isascii() and (sign.isalnum() or sign in "_-. "))
 
 
 def _of_model(found: dict[str, BatchLine], model: str) -> tuple[dict[str, BatchLine], tuple[str, ...]]:
-    """``found`` without what another model said.
+    """``found`` without the answers of another model.
 
-    An endpoint may know one model by several names, so that one name in all answers is as good as ours; where it uses
-    several, those are ours that begin with the name which was asked for.
+    An endpoint may have several names for one model, so that a single name in all answers is accepted.  If there are
+    several, only those that begin with the requested name are.
     """
     names = {line.model for line in found.values() if line.model is not None}
     if all(map(_is_named(model), names)):

@@ -1,6 +1,6 @@
-"""What is known of batches between runs: a small file each in the user's cache folder, with no text in it.
+"""Records of batches between runs: one small file each in the user's cache folder, without texts.
 
-A record is written before a batch is asked for, so that whatever ends the run, no request is paid for twice.
+A record is written before a batch is requested, so that no request is paid for twice, whatever ends the run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.files.atomic_write import read_model, remove_whole, write_whole
 from bot.files.validation import FileModel, Tuple
 
 RemoteId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:=-]{0,199}$")]
-"""An id that an endpoint gave: a part of paths that are asked for, so that it holds nothing that moves there."""
+"""An id from an endpoint: it becomes a part of request paths, so that it contains no characters that change a path."""
 
 _LARGEST: Final = 100_000_000
 _DAY: Final = 86_400
@@ -35,12 +35,12 @@ run with `--batch` submits those requests again, and the endpoint charges for bo
 
 
 class BatchRecord(FileModel):
-    """One batch, and what is left to do about it.
+    """One batch, and the work that is left for it.
 
-    ``name`` is a digest of its requests, and stands in the metadata of the batch; ``target`` one of endpoint and model.
-    ``abilities``: how it was asked.  ``lines``: how many answers each request wants, by its ``custom_id``.  ``file`` is
-    what was uploaded; without ``batch`` nobody knows yet whether the endpoint took it.  ``done`` are the lines whose
-    queries are settled; ``counted``: its cost was reported.
+    ``name`` is a digest of its requests, and is in the metadata of the batch; ``target`` is a digest of endpoint and
+    model.  ``abilities``: how it was asked.  ``lines``: the number of answers that each request wants, by
+    ``custom_id``.  ``file`` is the uploaded one; without ``batch`` it is unknown whether the endpoint accepted it.
+    ``done`` are the lines whose queries need no more answers; ``counted``: its cost was reported.
     """
 
     name: Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
@@ -54,14 +54,14 @@ class BatchRecord(FileModel):
 
 
 class BatchRecords:
-    """The records in ``folder``; those that nobody touched for ``days`` are forgotten."""
+    """The records in ``folder``; those that are unused for ``days`` are deleted."""
 
     def __init__(self, folder: Path, days: int) -> None:
         self._folder = folder / "batches"
         self._days = days
 
     def load(self, target: str, now: float) -> list[BatchRecord]:
-        """All records of ``target``; raises :class:`UsageError` for a file that is none.
+        """All records of ``target``; raises :class:`UsageError` for an invalid file.
 
         Such a file may hide a batch that was paid for.
         """
@@ -82,26 +82,26 @@ class BatchRecords:
         return found
 
     def save(self, record: BatchRecord) -> None:
-        """Write ``record``; raises :class:`OutsideError` if that cannot be done: without it a batch would be lost."""
+        """Write ``record``; raises :class:`OutsideError` if that fails: without it a batch would be lost."""
         path = self.path(record)
         if not write_whole(path, record.model_dump_json().encode()):
             raise OutsideError(f"{path} cannot be written, and without it a batch would be lost; see INCUMBENT_CACHE")
 
     def remove(self, record: BatchRecord) -> None:
-        """Forget ``record``."""
+        """Delete ``record``."""
         remove_whole(self.path(record))
 
     def path(self, record: BatchRecord) -> Path:
-        """Where ``record`` is kept."""
+        """The path of ``record``."""
         return self._folder / f"{record.name}.json"
 
     @contextmanager
     def submitting(self) -> Iterator[None]:
-        """Be the only one that submits from here; raises :class:`OutsideError` while another command does."""
+        """Lock the submission of batches; raises :class:`OutsideError` while another command has the lock."""
         if not write_whole(self._folder / "README.md", _README):
             raise OutsideError(f"{self._folder} cannot be written; see INCUMBENT_CACHE")
         if sys.platform == "win32":
-            # There folders cannot be locked.
+            # Folders cannot be locked there.
             yield
             return
         import fcntl

@@ -1,7 +1,7 @@
 """The ``openai`` backend in batches: queries are collected, submitted together, and answered in a later run.
 
-A request is known by a digest of all that is asked, so that whatever command asks for it finds its batch.  A record is
-written before a batch is asked for; it is looked for in the endpoint's list if a run ended in between.
+A request is identified by a digest of its contents, so that any command that makes the same request finds its batch.  A
+record is written before a batch is requested; if a run ended in between, the batch is looked up in the endpoint's list.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HOUR: Final = 3_600
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The lacking samples of one query, to be asked for in one batch; ``drawn`` were asked for before."""
+    """The missing samples of one query, to be requested in one batch; ``drawn`` were requested before."""
 
     key: str
     request: InferenceRequest
@@ -47,7 +47,7 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A batch as it stands, with its results once it is over."""
+    """The present state of a batch, with its results once it has ended."""
 
     record: BatchRecord
     state: BatchState
@@ -55,9 +55,9 @@ class _Opened:
 
 
 class BatchedBackend:
-    """A language model behind the Batch API of an OpenAI-compatible endpoint; ``environment`` holds the key.
+    """A language model behind the Batch API of an OpenAI-compatible endpoint; ``environment`` contains the key.
 
-    ``infer`` yields what batches have answered, and collects the rest; :meth:`settle` submits that.  ``report`` takes
+    ``infer`` yields the answers of batches, and collects the rest; :meth:`settle` submits that.  ``report`` receives
     remarks for people; ``clock`` and ``sleep`` are those of the machine.
     """
 
@@ -96,20 +96,20 @@ class BatchedBackend:
 
     @property
     def identity(self) -> Identity:
-        """The same as without batches: they ask the same."""
+        """The same as without batches: the requests are the same."""
         version = self._prompts.version
         return Identity(backend="openai", model=self._settings.model, prompt=version, samples=self._samples)
 
     @property
     def usage(self) -> Usage:
-        """What has been asked so far; the tokens of a batch count in the run that reads its answers first."""
+        """The requests and tokens up to now; the tokens of a batch count in the run that reads its answers first."""
         return self._meter.usage
 
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
-        """Findings on what batches have answered; of all else a shortfall, and it is collected.
+        """Findings from the answers of batches; a shortfall for every other request, which is collected.
 
         Raises :class:`bot.errors.UsageError` if there is no usable key, endpoint or room for a query, and
-        :class:`bot.errors.OutsideError` if the state or the answers of a batch cannot be had.
+        :class:`bot.errors.OutsideError` if the state or the answers of a batch are unavailable.
         """
         if not requests:
             return
@@ -123,11 +123,12 @@ class BatchedBackend:
             raise
 
     def settle(self, wait: bool, tell: Callable[[str], None] = lambda _: None) -> bool:
-        """End a round of asking: submit what was collected.  ``True`` if all is to be asked again, for answers came.
+        """End a round of asking: submit what was collected.  ``True`` if all must be asked again because answers
+        arrived.
 
         Without ``wait`` it raises :class:`IncompleteError` while answers are missing, and with it after the time that
-        the config allows; ``tell`` hears how batches stand meanwhile.  Where nothing is missing, what the endpoint
-        keeps of the batches is taken away.
+        the config allows; ``tell`` receives the state of batches meanwhile.  When nothing is missing, the batches'
+        files at the endpoint are deleted.
         """
         if self._failed:
             return False
@@ -151,7 +152,7 @@ class BatchedBackend:
         return True
 
     def _known(self, endpoint: BatchEndpoint) -> dict[str, BatchRecord]:
-        """The records of this endpoint by the lines of their batches, those that were never finished settled."""
+        """The records of this endpoint by the lines of their batches; unfinished submissions are resolved."""
         if self._by_line is None:
             by_line: dict[str, BatchRecord] = {}
             for record in self._records.load(self._target, self._clock()):
@@ -162,7 +163,7 @@ class BatchedBackend:
         return self._by_line
 
     def _found(self, endpoint: BatchEndpoint, record: BatchRecord) -> BatchRecord | None:
-        """``record`` with the batch that a run asked for before it ended; ``None`` if the endpoint has none."""
+        """``record`` with the batch that a run requested before it ended; ``None`` if the endpoint has none."""
         batch = endpoint.find(record)
         if batch is None:
             self._records.remove(record)
@@ -211,13 +212,13 @@ class BatchedBackend:
         return finding_of(request, votes[: self._samples], faults, self._samples)
 
     def _key(self, request: InferenceRequest) -> str:
-        """A digest of all that is asked, whatever the endpoint can do."""
+        """A digest of the whole request, independent of the endpoint's abilities."""
         messages = self._prompts.of(request, stated=True).messages
         identity = self.identity
         return digest([messages, identity.prompt, identity.samples, self._settings.conditions])
 
     def _open(self, endpoint: BatchEndpoint, record: BatchRecord) -> _Opened:
-        """How the batch of ``record`` stands now; its answers are fetched once it is over."""
+        """The present state of the batch of ``record``; its answers are fetched once it has ended."""
         if record.name not in self._opened:
             state = endpoint.state(record.batch or "")
             try:
@@ -245,7 +246,7 @@ class BatchedBackend:
         return results
 
     def _submit(self, open_batches: int) -> tuple[list[BatchRecord], str]:
-        """Submit what was collected, as much as the config allows; the new records, and what to say of it."""
+        """Submit what was collected, as much as the config allows; the new records, and a message about it."""
         abilities = self._abilities()
         batch = self._settings.batch
         submitted: list[BatchRecord] = []
@@ -283,7 +284,7 @@ class BatchedBackend:
         content = b"".join(line for _, lines in group for line in lines)
         told = [self._target, hashlib.sha256(content).hexdigest(), self._clock()]
         record = BatchRecord(
-            # A name of its own: an earlier batch of the same requests is not taken for this one.
+            # A unique name, so that an earlier batch of the same requests is not mistaken for this one.
             name=digest(told),
             target=self._target,
             abilities=abilities,
@@ -325,7 +326,7 @@ class BatchedBackend:
         ]
 
     def _abilities(self) -> Abilities:
-        """What the endpoint can do, found out again where a batch was refused what it was said to do."""
+        """The abilities of the endpoint, probed again if a batch was refused one of them."""
         known = self._memory.load(self._settings, self._samples)
         if known is not None and self._refused != known:
             return known
@@ -352,7 +353,7 @@ class BatchedBackend:
                     self._sleep(batch.poll_seconds)
 
     def _note_done(self) -> None:
-        """Note which lines are settled, so that a later run knows when all of a batch are."""
+        """Record which lines are done, so that a later run knows when a whole batch is."""
         for name, opened in self._opened.items():
             done = sorted({*opened.record.done, *(opened.record.lines.keys() & self._over)})
             if len(done) > len(opened.record.done):
@@ -361,7 +362,7 @@ class BatchedBackend:
                 self._opened[name] = replace(opened, record=record)
 
     def _tidy(self) -> None:
-        """Forget the batches all of whose lines are settled, here and at the endpoint: they hold queries."""
+        """Delete batches whose lines are all done, here and at the endpoint: they contain queries."""
         done = [opened for opened in self._opened.values() if opened.record.lines.keys() <= set(opened.record.done)]
         if not done:
             return
@@ -377,6 +378,6 @@ def _line_id(key: str, number: int) -> str:
 
 
 def _told(line: BatchLine, state: BatchState) -> str:
-    """Why there is no answer; what a batch that ended early left out is put down to that."""
+    """Why there is no answer; for one missing from a batch that ended early, that is the reason."""
     fault = line.fault or ""
     return f"{fault}, which ended as {state.word}" if line is MISSING and state.word != "completed" else fault

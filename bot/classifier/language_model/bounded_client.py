@@ -1,7 +1,7 @@
-"""The HTTP client of the endpoint: each request ends in time, its body is bounded, and it goes to one host alone.
+"""The HTTP client of the endpoint: each request has a total time limit, a maximum body size, and a single host.
 
-The time-outs of HTTP libraries are for each read, so that a server which sends a byte now and then keeps a request for
-ever.  Import this only where something is asked: the library takes a while to load.
+The time-outs of HTTP libraries apply to each read, so that a server that sends a byte now and then keeps a request open
+forever.  Import this only where something is asked: the library is slow to load.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from bot.classifier.language_model.failures import AnswerRefusedError
 class BoundedClient(openai.DefaultHttpxClient):
     """Gives a request ``seconds`` from its first byte to the last of its answer, which has ``most`` bytes at most.
 
-    No redirect is followed: a query goes where the config says, and to no other host.  ``sending`` is called before
-    each request, those that are tried again included.  Proxies are those of the environment.
+    No redirect is followed: a query goes to the config's host, and to no other.  ``sending`` is called before each
+    request, including retries.  Proxies are those of the environment.
     """
 
     def __init__(self, seconds: float, most: int, sending: Callable[[], None]) -> None:
@@ -32,12 +32,13 @@ class BoundedClient(openai.DefaultHttpxClient):
         self._sending = sending
 
     def send(self, request: httpx2.Request, **settings: Any) -> httpx2.Response:
-        """The answer to ``request``, read whole.
+        """The complete answer to ``request``.
 
-        Raises :class:`httpx2.ReadTimeout` after the time, and :class:`AnswerRefusedError` for a body that is not taken.
+        Raises :class:`httpx2.ReadTimeout` after the time, and :class:`AnswerRefusedError` for a body that is not
+        accepted.
         """
         self._sending()
-        # A connection of its own, which can be ended alone; no body that is small on the line and large in memory.
+        # A connection of its own, which can be closed alone; no compressed body, small on the wire and large in memory.
         request.headers.update({"Connection": "close", "Accept-Encoding": "identity"})
         with _Deadline(self._seconds) as deadline:
             request.extensions = {**request.extensions, "trace": deadline.trace}
@@ -48,7 +49,7 @@ class BoundedClient(openai.DefaultHttpxClient):
                 finally:
                     response.close()
             except Exception:
-                # What it ended with is only what the end of the connection looked like.
+                # The error is only a symptom of the closed connection.
                 deadline.check()
                 raise
             deadline.check()
@@ -67,7 +68,7 @@ class BoundedClient(openai.DefaultHttpxClient):
 
 
 class _Deadline:
-    """Ends the connection that a request makes, whatever it waits for, once its time is over."""
+    """Closes the connection of a request when its time is over, whatever it waits for."""
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._end)
@@ -93,7 +94,7 @@ class _Deadline:
             raise httpx2.ReadTimeout("the time of the request is over") from None
 
     def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hear from the library what it does; of the connection a duplicate is kept, since TLS takes over the other."""
+        """Receive the library's events; a duplicate of the connection is kept, since TLS takes over the original."""
         if event.endswith("connect_tcp.complete"):
             with self._lock:
                 self._socket = info["return_value"].get_extra_info("socket").dup()

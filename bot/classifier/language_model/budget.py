@@ -1,4 +1,4 @@
-"""What a run has spent, counted while several queries are in flight, and whether it may spend more."""
+"""Counts what a run has spent, with several queries in flight, and whether it may spend more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.errors import IncompleteError
 
 
 class Meter:
-    """Counts requests and tokens against a ``budget``: no request goes beyond it, and no more begin once tokens do."""
+    """Counts requests and tokens against a ``budget``: no request exceeds it, and none begins once tokens do."""
 
     def __init__(self, budget: Budget, prices: Prices | None) -> None:
         self._budget = budget
@@ -26,11 +26,11 @@ class Meter:
             return self._usage
 
     def probe(self, probing: bool) -> None:
-        """Say whether what is sent from now on only finds out what the endpoint can do."""
+        """Set whether requests from now on only probe the endpoint's abilities."""
         self._probing = probing
 
     def sending(self) -> None:
-        """A request goes out; retries count.  Raises :class:`IncompleteError` in place of one too many."""
+        """Count a request, retries included; raises :class:`IncompleteError` instead of exceeding the budget."""
         with self._lock:
             if self._usage.requests >= self._budget.requests:
                 raise self._used_up("requests", self._budget.requests)
@@ -39,7 +39,7 @@ class Meter:
             )
 
     def received(self, tokens_in: int, tokens_cached: int, tokens_out: int) -> None:
-        """What the endpoint counted for one answer."""
+        """Count the tokens that the endpoint reported for one answer."""
         with self._lock:
             self._usage = replace(
                 self._usage,
@@ -49,7 +49,7 @@ class Meter:
             )
 
     def check(self) -> int:
-        """How many requests may go out, one at least; raises :class:`IncompleteError` when a budget is used up."""
+        """The number of requests left, at least one; raises :class:`IncompleteError` when a budget is used up."""
         usage = self.usage
         if usage.requests >= self._budget.requests:
             raise self._used_up("requests", self._budget.requests)

@@ -1,4 +1,4 @@
-"""A chat completion as the protocol words it, read into answers (pure)."""
+"""Reads answers from a chat completion in the protocol's form (pure)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bot.files.documents import Data, as_list, as_mapping
 
 NO_COMPLETION: Final = ModelAnswer(None, fault="the answer was no chat completion")
 MALFORMED: Final = (ValueError, RecursionError)
-"""What reading a body ends with that is no JSON, or none that can be read."""
+"""The errors of a body that is not JSON, or that cannot be read."""
 
 _ROUNDING: Final = 0.01
-"""By how much the log-probability of what is certain may exceed 0."""
+"""The most by which the log-probability of a certain token may exceed 0."""
 _FAULTS: Final = {"length": "the answer was cut off", "content_filter": "a content filter stopped the answer"}
 
 
 def tokens_of(completion: Mapping[str, Data]) -> tuple[int, int, int]:
-    """Tokens in, those of them cached, and out; 0 for what the endpoint does not say."""
+    """Tokens in, cached ones of these, and out; 0 for those that the endpoint does not report."""
     usage = as_mapping(completion.get("usage"))
     cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
     found = (usage.get("prompt_tokens"), cached, usage.get("completion_tokens"))
@@ -28,7 +28,7 @@ def tokens_of(completion: Mapping[str, Data]) -> tuple[int, int, int]:
 
 
 def answers_of(completion: Mapping[str, Data], most: int) -> tuple[ModelAnswer, ...]:
-    """The answers in ``completion``, none of them checked, and ``most`` at most; one that is none where it has none."""
+    """The answers in ``completion``, not validated, at most ``most``; an empty one where an answer is missing."""
     return tuple(map(_answer, as_list(completion.get("choices"))[:most])) or (NO_COMPLETION,)
 
 
@@ -47,7 +47,7 @@ def _answer(choice: Data) -> ModelAnswer:
 
 
 def _tokens(content: Data) -> tuple[Token, ...]:
-    """The tokens with their alternatives; none where they have another shape than they should."""
+    """The tokens with their alternatives; none if they have the wrong shape."""
     found = []
     for told in as_list(content):
         token = _listed(told)
@@ -59,7 +59,7 @@ def _tokens(content: Data) -> tuple[Token, ...]:
 
 
 def _listed(item: Data) -> tuple[str, float] | None:
-    """A token and its log-probability, which is finite (a probability of 0 is not listed); ``None`` if it is none."""
+    """A token and its finite log-probability (a probability of 0 is not listed); ``None`` if it is invalid."""
     text, value = (as_mapping(item).get(key) for key in ("token", "logprob"))
     if not isinstance(text, str) or isinstance(value, bool) or not isinstance(value, int | float):
         return None

@@ -1,4 +1,4 @@
-"""Several queries in flight: what fails on one of them is its own, unless it goes on failing."""
+"""Several queries in flight: a failure counts for its query alone, unless failures continue."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from bot.classifier.model import Finding
 from bot.errors import IncumbentError, OutsideError
 
 Outcome: TypeAlias = Finding | QueryFailedError
-"""What became of one query."""
+"""The finding or failure of one query."""
 
 _IN_A_ROW: Final = 3
-"""After so many failures without an answer between them, the endpoint is asked something that is no query."""
+"""After this many failures without an answer in between, the endpoint gets a probe that is not a query."""
 
 _AT_MOST: Final = 30
-"""After so many it is the endpoint that fails on queries, whatever else it answers."""
+"""After this many failures on queries the endpoint counts as failing, even if it answers probes."""
 
 
 class EndpointHealth:
-    """Tells an endpoint that fails on a query from one that fails.
+    """Distinguishes an endpoint that fails on some queries from one that fails on all.
 
-    ``answers`` finds out whether the endpoint answers what is no query.
+    ``answers`` probes whether the endpoint answers a request that is not a query.
     """
 
     def __init__(self, answers: Callable[[], bool]) -> None:
@@ -34,7 +34,7 @@ class EndpointHealth:
         self._last: OutsideError | None = None
 
     def hear(self, outcome: Outcome) -> Finding:
-        """The finding, or for a failure one that lacks samples."""
+        """The finding, or for a failure one without samples."""
         if isinstance(outcome, Finding):
             self._in_a_row = 0
             self._answered = True
@@ -44,13 +44,13 @@ class EndpointHealth:
         return Finding(shortfall=str(outcome.outside))
 
     def exhausted(self) -> OutsideError | None:
-        """What the endpoint failed with, if it goes on failing."""
+        """The error of the endpoint, if it goes on failing."""
         if self._in_a_row == 0 or self._in_a_row % _IN_A_ROW:
             return None
         return None if self._in_a_row < _AT_MOST and self._answers() else self._last
 
     def end(self) -> None:
-        """Raise what the endpoint failed with, if it never gave an answer, not even to what is no query."""
+        """Raise the error of the endpoint if it never gave an answer, not even to a probe."""
         if self._last is not None and not self._answered and not self._answers():
             raise self._last
 
@@ -60,7 +60,7 @@ def fly(
 ) -> Iterator[tuple[int, Finding]]:
     """The findings at ``places``, ``size`` at a time, in the order in which they are made.
 
-    What ends the run is raised after those that were in flight.
+    An error that ends the run is raised after the findings that were in flight.
     """
     failure: IncumbentError | None = None
     left = iter(places)
@@ -68,7 +68,7 @@ def fly(
     pool = ThreadPoolExecutor(size, thread_name_prefix="incumbent-model")
     try:
         while True:
-            # No more than are heard: an endpoint that fails is not asked about the rest meanwhile.
+            # Submit only as many as are read: a failing endpoint should not be asked about the rest meanwhile.
             if failure is None:
                 asked |= {pool.submit(ask, place): place for place in islice(left, size - len(asked))}
             if not asked:

@@ -1,6 +1,6 @@
-"""The edge to an OpenAI-compatible endpoint: requests out, answers in, and failures in our words.
+"""The client of an OpenAI-compatible endpoint: requests out, answers in, and failures in our words.
 
-The key comes from the environment variable that the config names, and appears in no message of ours.
+The key comes from the environment variable that the config names, and appears in none of our messages.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ DEFAULT_ENDPOINT: Final = "https://api.openai.com/v1"
 
 
 class QueryRefusedError(Exception):
-    """The endpoint will not take this query, whatever is asked of it; says why."""
+    """The endpoint refuses this query, whatever is asked about it; says why."""
 
 
 class QueryFailedError(Exception):
-    """The endpoint failed on this query, and may not on others; ``outside`` is what to say if it does on all."""
+    """The endpoint failed on this query, but may not on others; ``outside`` is the error to raise if it
+    fails on all.
+    """
 
     def __init__(self, outside: OutsideError) -> None:
         super().__init__(str(outside))
@@ -45,7 +47,7 @@ class QueryFailedError(Exception):
 
 
 class UnsupportedError(QueryFailedError):
-    """The endpoint may not take these parameters at all; ``passing``: it may also be out of order for a moment."""
+    """The endpoint may not support these parameters; ``passing``: it may also be out of order for a moment."""
 
     def __init__(self, outside: OutsideError, *, passing: bool) -> None:
         super().__init__(outside)
@@ -53,7 +55,7 @@ class UnsupportedError(QueryFailedError):
 
 
 class Endpoint:
-    """A connection to the endpoint that ``settings`` name; ``environment`` holds the key.
+    """A connection to the endpoint in ``settings``; ``environment`` contains the key.
 
     Raises :class:`UsageError` at once if there is no usable key or address; nothing is sent yet.
     """
@@ -74,11 +76,11 @@ class Endpoint:
         self._client.close()
 
     def complete(self, parameters: Mapping[str, Any], *, retry: bool = True) -> Sequence[ModelAnswer]:
-        """The answers to one request, none of them checked, and no more than it asked for.
+        """The answers to one request, not validated, and no more than it asked for.
 
-        Raises :class:`QueryRefusedError`, :class:`QueryFailedError` when the endpoint cannot be reached or fails after
-        the retries, :class:`OutsideError` when it would fail on every query, and
-        :class:`bot.errors.IncompleteError` when a budget is used up.
+        Raises :class:`QueryRefusedError`, :class:`QueryFailedError` if the endpoint cannot be reached or fails after
+        the retries, :class:`OutsideError` if it would fail on every query, and :class:`bot.errors.IncompleteError` when
+        a budget is used up.
         """
         import openai
 
@@ -111,7 +113,7 @@ class Endpoint:
 def connect(
     settings: OpenAISettings, key: str, seconds: float, most: int, sending: Callable[[], None]
 ) -> openai.OpenAI:
-    """A client of the endpoint that ``settings`` name, each of whose requests ends after ``seconds``.
+    """A client of the endpoint in ``settings``, whose requests each end after ``seconds``.
 
     An answer has ``most`` bytes at most; ``sending`` is called before each request.
     """
@@ -127,7 +129,7 @@ def connect(
     }
     if settings.endpoint is None:
         return openai.OpenAI(base_url=DEFAULT_ENDPOINT, **common)
-    # What the environment says of an account with the provider is no business of another host.
+    # Account data in the environment must not be sent to another host.
     common["default_headers"] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
     if settings.api_version is not None:
         return openai.AzureOpenAI(azure_endpoint=settings.endpoint, api_version=settings.api_version, **common)
@@ -149,7 +151,7 @@ def key_of(settings: OpenAISettings, environment: Mapping[str, str]) -> str:
 
 
 def host_of(settings: OpenAISettings) -> str:
-    """Which host the endpoint is on; its URL may hold more than messages should repeat."""
+    """The host of the endpoint; its URL may contain more than messages should repeat."""
     if settings.api_version is not None and settings.endpoint is None:
         raise UsageError("classifier.openai.api_version goes with an endpoint: the resource's URL on Azure")
     with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""What an endpoint can do: found out once, by asking for as much as possible and then for less."""
+"""The abilities of an endpoint: probed once, by asking for as much as possible and then for less."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ LengthKey: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
 SCHEMA_NAME: Final = "classification"
 TOP_LOG_PROBABILITIES: Final = 5
-"""How many alternatives of a token are asked for: enough for true and false, and all that most endpoints give."""
+"""The number of alternatives of a token to ask for: enough for true and false, and the most that endpoints usually
+give.
+"""
 
 _PROBE_TOKENS: Final = 64
 _PROBE_SCHEMA: Final[dict[str, Any]] = {
@@ -29,7 +31,7 @@ _PROBE: Final = [{"role": "user", "content": 'Answer with exactly this JSON obje
 
 
 PROBING: Final = "1"
-"""Raised when other abilities are probed for, or in another way: what was found before is found out again."""
+"""Increased when other abilities are probed, or in another way: earlier results are then probed again."""
 
 
 class Abilities(FileModel):
@@ -48,7 +50,7 @@ class Abilities(FileModel):
 
     @property
     def is_all(self) -> bool:
-        """Whether it can do everything that is probed for."""
+        """Whether it has every ability that is probed."""
         able = self.several and self.log_probabilities and self.seed and self.length is not None
         return able and self.format == "json_schema"
 
@@ -59,7 +61,7 @@ LEAST: Final = Abilities(format="plain", several=False, log_probabilities=False,
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """What is wanted of one request: ``samples`` answers of at most ``tokens`` tokens each, that fit ``schema``."""
+    """One request: ``samples`` answers of at most ``tokens`` tokens each, that fit ``schema``."""
 
     messages: Sequence[dict[str, str]]
     schema: dict[str, Any]
@@ -69,7 +71,7 @@ class Draw:
 
 
 def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
-    """``draw`` as an endpoint with ``abilities`` takes it; without ``several`` it gives a single answer."""
+    """The parameters of ``draw`` for an endpoint with ``abilities``; without ``several`` it gives a single answer."""
     found: dict[str, Any] = {"messages": draw.messages}
     if abilities.format == "json_schema":
         schema = {"name": SCHEMA_NAME, "strict": True, "schema": draw.schema}
@@ -90,16 +92,16 @@ def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
 Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[ModelAnswer] | None]
 """Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters.
 
-``True`` goes with a request whose refusal is remembered: one that may have been a passing failure is asked again.
+``True`` goes with a request whose refusal is remembered: one that may be a passing failure is asked again.
 """
 
 
 def find_out(ask: Ask, demand: Callable[[dict[str, Any]], Sequence[ModelAnswer]], samples: int) -> Abilities:
-    """What the endpoint can do, in one request where it can do everything, and in twelve at most.
+    """The abilities of the endpoint, found in one request if it has all of them, and in at most twelve otherwise.
 
-    Those are not counted that ``ask`` asks again.  ``ask`` asks for what may not be known there; ``demand`` for what
-    every endpoint knows, and raises its refusal.  As many ``samples`` are asked for as will be: some servers give no
-    more than they have slots.
+    Repeated requests of ``ask`` do not count.  ``ask`` sends requests that the endpoint may not support; ``demand``
+    sends those that every endpoint supports, and raises its refusal.  As many ``samples`` are requested as in queries:
+    some servers give no more than they have slots.
     """
 
     def works(abilities: Abilities, *, final: bool) -> bool:
@@ -132,14 +134,14 @@ _CHANGES: Final[tuple[tuple[dict[str, Any], ...], ...]] = (
 
 
 def probe(abilities: Abilities, samples: int) -> dict[str, Any]:
-    """A small request that is no query, for ``samples`` answers, as an endpoint with ``abilities`` takes it."""
+    """A small request that is not a query, for ``samples`` answers, for an endpoint with ``abilities``."""
     return parameters(
         Draw(messages=_PROBE, schema=_PROBE_SCHEMA, samples=samples, seed=0, tokens=_PROBE_TOKENS), abilities
     )
 
 
 def shows(answers: Sequence[ModelAnswer], abilities: Abilities, samples: int) -> bool:
-    """Whether ``answers`` to the probe bear out ``abilities``, and were not merely accepted."""
+    """Whether ``answers`` to the probe prove ``abilities``, rather than only that the request was accepted."""
     if len(answers) != (samples if abilities.several else 1):
         return False
     if abilities.log_probabilities and not all(answer.tokens for answer in answers):

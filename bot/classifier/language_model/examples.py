@@ -1,4 +1,4 @@
-"""Worked examples: exemplars of the taxonomy that go into the prompt with the answers they should get."""
+"""Worked examples: exemplars of the taxonomy that are in the prompt with their correct answers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.taxonomy.model import Taxonomy
 
 _LONGEST: Final = 200
-"""Bytes of an example; longer ones are taken only where a capability has no other."""
+"""Maximum bytes of an example; longer ones are used only for a capability that has no other."""
 
 _APART: Final = 3
-"""Before so many examples stands one that exercises nothing, since most queries exercise few capabilities."""
+"""One example that exercises nothing precedes each group of this many, since most queries exercise few capabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query, and those of the capabilities at hand that it exercises."""
+    """A query, and those of the requested capabilities that it exercises."""
 
     turns: tuple[str, ...]
     exercised: frozenset[str]
@@ -33,15 +33,14 @@ class _Candidate:
 
     @property
     def order(self) -> tuple[int, tuple[str, ...]]:
-        """Short ones first, whatever their order in the taxonomy."""
+        """The sort key: short ones first, independent of the order in the taxonomy."""
         return sum(len(turn.encode()) for turn in self.example.turns), self.example.turns
 
 
 def worked_examples(taxonomy: Taxonomy, capabilities: Sequence[str], rounds: int) -> tuple[Example, ...]:
-    """Few exemplars that together show each of ``capabilities`` ``rounds`` times, as far as there are so many.
+    """A small set of exemplars that shows each of ``capabilities`` ``rounds`` times, if there are enough.
 
-    Those that show most come first.  Before and between them stand hard negatives that exercise none of the
-    capabilities.
+    Those that show most come first.  Before and between them are hard negatives that exercise none of the capabilities.
     """
     candidates = _candidates(taxonomy, frozenset(capabilities))
     wanted = dict.fromkeys(capabilities, rounds)
@@ -61,7 +60,7 @@ def worked_examples(taxonomy: Taxonomy, capabilities: Sequence[str], rounds: int
 
 
 def _news(item: _Candidate, wanted: dict[str, int]) -> int:
-    """How many capabilities ``item`` shows that are not shown often enough yet."""
+    """The number of capabilities that ``item`` shows and that are not shown often enough yet."""
     return sum(wanted[name] > 0 for name in item.example.exercised)
 
 
@@ -72,7 +71,7 @@ def _candidates(taxonomy: Taxonomy, asked: frozenset[str]) -> list[_Candidate]:
     for turns, labels in zip(data.exemplars, data.labels, strict=True):
         said = {name: label for name, label in zip(data.capabilities, labels, strict=True) if name in asked}
         exercised = frozenset(name for name, label in said.items() if label is ExemplarLabel.POSITIVE)
-        # Of a whole exactly-one group some member is exercised, and here nobody said which.
+        # A query exercises some member of each exactly-one group, and for this one the member is unknown.
         unsaid = sum(names <= asked and not names & exercised for names in groups)
         long = sum(len(turn.encode()) for turn in turns) > _LONGEST
         negatives = sum(label is ExemplarLabel.NEGATIVE for label in said.values())

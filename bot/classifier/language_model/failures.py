@@ -1,4 +1,4 @@
-"""What an endpoint's refusals and failures mean, in our words and without the key."""
+"""The meaning of an endpoint's refusals and failures, in our words and without the key."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import openai
 
 _KEY_PART: Final = 6
-"""So many characters of the key in a row count as the key."""
+"""This many characters of the key in a row count as the key."""
 
 UNSUPPORTED: Final = frozenset({400, 404, 415, 422, 500, 501})
-"""How endpoints answer that do not know a parameter, or a value of it."""
+"""Statuses for an unknown parameter, or an unknown value of one."""
 
 _FILTERED: Final = frozenset(
     {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
@@ -24,29 +24,29 @@ _TOO_LONG: Final = frozenset({"context_length_exceeded", "exceed_context_size_er
 _TOO_LARGE: Final = frozenset({"tokens_limit_reached"})
 _TOO_LONG_WORDS: Final = ("maximum context length", "context size", "context window", "too many tokens", "too long")
 _EVERYBODYS: Final = frozenset({401, 403, 404, 429})
-"""Statuses that are about key, address and quota, as those of redirects are: another query would fare no better."""
+"""Statuses about key, address and quota, and redirects: every other query would fail, too."""
 
 
 class AnswerRefusedError(Exception):
-    """What an endpoint sends is not taken; says why, and what to do."""
+    """An endpoint's answer is not accepted; says why, and what to do."""
 
 
 def is_unsupported(error: openai.OpenAIError) -> bool:
-    """Whether the endpoint may have refused what it was asked for, rather than being out of order."""
+    """Whether the endpoint may not support the request, rather than being out of order."""
     import openai
 
     return isinstance(error, openai.APIStatusError) and error.status_code in UNSUPPORTED
 
 
 def is_everybodys(error: openai.OpenAIError) -> bool:
-    """Whether no other query would fare better; all else may be this query's alone, if others pass."""
+    """Whether every other query would fail, too; otherwise only this query may be affected, if others pass."""
     import openai
 
     return isinstance(error, openai.APIStatusError) and (error.status_code in _EVERYBODYS or _redirects(error))
 
 
 def is_about_the_query(error: openai.OpenAIError) -> str | None:
-    """Why the endpoint takes this query from nobody; ``None`` if something else is wrong."""
+    """Why the endpoint refuses this query from anyone; ``None`` if something else is wrong."""
     import openai
 
     if not isinstance(error, openai.APIStatusError):
@@ -55,9 +55,9 @@ def is_about_the_query(error: openai.OpenAIError) -> str | None:
 
 
 def refusal_of(status: int, names: Collection[str], message: str) -> str | None:
-    """Why the endpoint takes a query from nobody, by the status, the codes and the message of its answer; or ``None``.
+    """Why the endpoint refuses a query from anyone, by the status, codes and message of its answer; or ``None``.
 
-    Statuses that say nothing of the query are no such reason.
+    Statuses that are not about the query are no such reason.
     """
     said = message.casefold()
     moderated = status == 403 and any(words in said for words in _MODERATED_WORDS)
@@ -115,7 +115,7 @@ def _redirects(error: openai.APIStatusError) -> bool:
 
 
 def _quoted(error: openai.APIStatusError, key: str) -> str:
-    """The endpoint's own words, unless they may hold a part of the key."""
+    """The endpoint's own words, unless they may contain a part of the key."""
     message = error.message.removeprefix(f"Error code: {error.status_code}").lstrip(" -")
     text = " ".join("".join(character if character.isprintable() else " " for character in message).split())[:200]
     parts = {key[start : start + _KEY_PART] for start in range(max(1, len(key) - _KEY_PART + 1))}

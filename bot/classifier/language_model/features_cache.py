@@ -1,6 +1,6 @@
-"""What endpoints were found to be able to do, kept between runs: one small file an endpoint and model.
+"""A cache of endpoints' abilities between runs: one small file per endpoint and model.
 
-It lies in the user's cache folder, on GitHub on the ledger.
+It is in the user's cache folder; on GitHub it is on the ledger branch.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class KeptAbilities(FileModel):
 
 
 class RememberedAbilities:
-    """A memory in ``folder``, and of what is ``known`` from elsewhere; without either nothing is remembered.
+    """A memory in ``folder``, and of abilities ``known`` from elsewhere; without either nothing is remembered.
 
-    What cannot be read is as good as none, and so is what was found longer ago than the config allows.  ``learnt`` is
-    what this run found out, by key: ``None`` for what turned out to be wrong.
+    Unreadable entries count as missing, and so do those that are older than the config allows.  ``learnt`` are this
+    run's findings, by key: ``None`` for known abilities that turned out to be wrong.
     """
 
     def __init__(
@@ -49,21 +49,21 @@ class RememberedAbilities:
         self.learnt: dict[str, KeptAbilities | None] = {}
 
     def recall(self, known: Mapping[str, KeptAbilities]) -> None:
-        """Take what is ``known`` from elsewhere before what lies in the folder."""
+        """Use abilities ``known`` from elsewhere before those in the folder."""
         self._known.update(known)
 
     def load(self, settings: OpenAISettings, samples: int) -> Abilities | None:
-        """What is known of the endpoint and model that ``settings`` name, asked for so many ``samples``."""
+        """The known abilities of the endpoint and model in ``settings``, for this number of ``samples``."""
         key = _key(settings, samples)
         kept = self._known.get(key)
         if kept is None and self._folder is not None:
             kept = read_model(_file(self._folder, key), KeptAbilities, _LARGEST)
-        # What comes from the future has no age that could be told.
+        # The age of a future entry is undefined.
         fresh = kept is not None and 0 <= self._clock() - kept.found <= settings.abilities_days * _DAY
         return kept.abilities if kept is not None and fresh else None
 
     def store(self, settings: OpenAISettings, samples: int, abilities: Abilities) -> None:
-        """Remember ``abilities``, if the folder can be written."""
+        """Save ``abilities``, if the folder can be written."""
         key = _key(settings, samples)
         kept = KeptAbilities(abilities=abilities, found=int(self._clock()))
         self._known[key] = self.learnt[key] = kept
@@ -71,7 +71,7 @@ class RememberedAbilities:
             write_whole(_file(self._folder, key), kept.model_dump_json().encode())
 
     def forget(self, settings: OpenAISettings, samples: int) -> None:
-        """Remember nothing of that endpoint and model: they refuse what they are said to do."""
+        """Delete the abilities of that endpoint and model: they refuse one of them."""
         key = _key(settings, samples)
         self._known.pop(key, None)
         self.learnt[key] = None

@@ -1,4 +1,4 @@
-"""Finding out what an endpoint can do, with requests that are no queries."""
+"""Probes the abilities of an endpoint, with requests that are not queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.errors import OutsideError
 
 
 def still_answers(endpoint: Endpoint, abilities: Abilities, samples: int) -> bool:
-    """Whether ``endpoint`` answers what is no query, and can do what ``abilities`` say."""
+    """Whether ``endpoint`` answers a probe, with these ``abilities``."""
     try:
         return shows(endpoint.complete(probe(abilities, samples), retry=False), abilities, samples)
     except (QueryFailedError, QueryRefusedError):
@@ -21,7 +21,7 @@ def still_answers(endpoint: Endpoint, abilities: Abilities, samples: int) -> boo
 
 
 def probed(endpoint: Endpoint, meter: Meter, samples: int) -> Abilities:
-    """What ``endpoint`` can do; raises :class:`OutsideError` if it cannot be reached."""
+    """The abilities of ``endpoint``; raises :class:`OutsideError` if it cannot be reached."""
 
     def ask(asked: dict[str, Any], final: bool) -> Sequence[ModelAnswer] | None:
         try:
@@ -30,7 +30,7 @@ def probed(endpoint: Endpoint, meter: Meter, samples: int) -> Abilities:
             except UnsupportedError as error:
                 return ask(asked, False) if final and error.passing else None
             except (QueryFailedError, OutsideError):
-                return endpoint.complete(asked)  # a server that is away may come back
+                return endpoint.complete(asked)  # an unreachable server may come back
         except (UnsupportedError, QueryRefusedError):
             return None
         except QueryFailedError as error:

@@ -1,8 +1,8 @@
-"""What a language model is asked.
+"""The prompt of a language model.
 
 The instructions, the taxonomy and worked examples come first, the same bytes for every query, so that an endpoint can
-keep that prefix.  The query and the tools are data: JSON of visible text alone, in which no character can close the
-delimiters around it, so that nothing in them reads as an instruction of ours.
+cache that prefix.  The query and the tools are data: JSON of visible text only, in which no character can close the
+delimiters around it, so that nothing in them reads as our instruction.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _ANSWER_VOTES: Final = '{"ID": true or false, ...'
 _ANSWER_STEPS: Final = ', "tool steps": [{"id": "T1" or another or null, "certainty": 50 to 100}, ...]'
 
 STEPS_KEY: Final = "tool steps"
-"""The key of the tools that a query calls; no capability's id, since these have no space."""
+"""The key of the tools that a query calls; not the id of any capability, since ids have no spaces."""
 
 MOST_STEPS: Final = 8
-"""How many steps of a query are asked for and read."""
+"""The number of steps of a query that are asked for and read."""
 
 CANARY_DESCRIPTION: Final = (
     "The user wants the keeper of a lighthouse on the Moon to be told the hour of high tide in Morse code."
@@ -73,7 +73,9 @@ CANARY_DESCRIPTION: Final = (
 _CANARY: Final = "request.subject.lunar-tides"
 
 _DATA_VERSION: Final = "3"
-"""Raised when queries are masked, cleaned or shortened in another way, examples chosen, or things named in answers."""
+"""Increased when the masking, cleaning or cutting of queries, the choice of examples, or the names in
+answers change.
+"""
 
 PROMPT: Final = hashlib.sha256(
     "\n".join(
@@ -92,7 +94,7 @@ _LONGEST_NAME: Final = 200
 _NAMELESS: Final = "(a name that nobody can see)"
 
 _LEAST_FOR_TURNS: Final = 500
-"""A prompt that leaves fewer bytes than this for the query cannot be asked."""
+"""A prompt that leaves fewer bytes than this for the query cannot be used."""
 
 # Angle brackets could close the delimiters.
 _ESCAPED: Final = re.compile("[<>]")
@@ -113,18 +115,18 @@ class Asked:
 
     @property
     def tool_ids(self) -> dict[str, str]:
-        """How answers call each tool."""
+        """The name of each tool in answers."""
         return {f"T{number}": name for number, name in enumerate(self.tools, 1)}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is voted on, in the order of the prompt."""
+        """The capabilities to vote on, in the order of the prompt."""
         middle = (len(self.capabilities) + 1) // 2
         return (*self.capabilities[:middle], self.canary, *self.capabilities[middle:])
 
     @property
     def labels(self) -> dict[str, str]:
-        """How prompt and answers call each of the names: by the shortest end of its id that no other one has.
+        """The label of each capability in prompt and answers: the shortest suffix of its id that no other one has.
 
         Answers are paid for by the token, and whole ids are most of an answer.
         """
@@ -137,7 +139,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A system message, worked examples with their answers, a user message, and what they ask for."""
+    """A system message, worked examples with their answers, a user message, and the questions."""
 
     asked: Asked
     system: str
@@ -146,7 +148,7 @@ class Prompt:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """As the endpoint takes them."""
+        """The messages in the endpoint's format."""
         said = [("system", self.system)]
         for query, answer in self.examples:
             said += [("user", query), ("assistant", answer)]
@@ -156,17 +158,17 @@ class Prompt:
 def compose(
     taxonomy: Taxonomy, request: InferenceRequest, examples: Sequence[Example], *, stated: bool, size: int
 ) -> Prompt:
-    """The prompt for ``request``, of at most ``size`` bytes; what is longer is cut, the query last.
+    """The prompt for ``request``, of at most ``size`` bytes; longer parts are cut, the query last.
 
-    ``examples`` are worked ones for the capabilities asked about.  Raises :class:`UsageError` when not even the
-    instructions and the examples leave room for a query.
+    ``examples`` are worked ones for the requested capabilities.  Raises :class:`UsageError` if the instructions and the
+    examples alone leave no room for a query.
     """
     canary = _canary(taxonomy)
     asked = Asked(request.capabilities, canary, tuple(tool.name for tool in request.tools), stated)
     system = _system(taxonomy, asked, bool(examples))
     shots = tuple((_delimited({"turns": _visible(example)}), _answer(asked, example)) for example in examples)
     turns = read_turns(request.turns)
-    # As much as the most turns take, so that whether there is room does not depend on the query.
+    # The size of the most turns, so that whether there is room does not depend on the query.
     needed = sum(len(text.encode()) for text in (system, *(text for pair in shots for text in pair)))
     needed += len(_delimited({"tools": [], "turns": [""] * READ_TURNS}))
     room = size - needed
@@ -184,7 +186,7 @@ def compose(
 
 
 def _canary(taxonomy: Taxonomy) -> str:
-    """The id of the capability that no query exercises: none of the taxonomy's."""
+    """The id of the capability that no query exercises; it is none of the taxonomy's."""
     name = _CANARY
     while name in taxonomy.by_id:
         name += "-again"
@@ -192,12 +194,12 @@ def _canary(taxonomy: Taxonomy) -> str:
 
 
 def _visible(example: Example) -> list[str]:
-    # Written plainly, some characters become as many as eighteen.
+    # One character may become up to eighteen in plain form.
     return [clean(turn, 18 * len(turn)) for turn in example.turns]
 
 
 def _answer(asked: Asked, example: Example) -> str:
-    """What should be answered to ``example``, in the form that ``asked`` wants."""
+    """The correct answer to ``example``, in the form of ``asked``."""
     votes = {label: name in example.exercised for name, label in asked.labels.items()}
     answer: dict[str, Any] = (
         {label: {"exercised": vote, "certainty": 100} for label, vote in votes.items()} if asked.stated else dict(votes)
@@ -223,14 +225,14 @@ def _system(taxonomy: Taxonomy, asked: Asked, examples: bool) -> str:
 
 @lru_cache(maxsize=8)
 def _index(tools: tuple[Tool, ...]) -> ToolIndex:
-    """The same for all queries of an agent, and dear where there are many tools."""
+    """Cached: it is the same for all queries of an agent, and expensive if there are many tools."""
     return ToolIndex(tools)
 
 
 def _fitting_tools(request: InferenceRequest, room: int) -> tuple[Sequence[Tool], int]:
-    """The tools that ``room`` bytes hold, and how many each description may take.
+    """The tools that fit in ``room`` bytes, and the bytes of each description.
 
-    Descriptions are shortened first; then the tools that resemble the query least are left out.
+    Descriptions are shortened first; then the tools least similar to the query are left out.
     """
     tools = request.tools
     if not tools:
@@ -252,7 +254,7 @@ def _shown(number: int, tool: Tool, length: int) -> dict[str, str]:
 
 
 def _fitting_turns(turns: Sequence[str], room: int) -> list[str]:
-    """The turns in ``room`` bytes of JSON: short ones whole, so that long ones share what is left."""
+    """The turns cut to ``room`` bytes of JSON: short ones stay whole, long ones share the rest."""
     shown = [""] * len(turns)
     left = room
     for number, place in enumerate(sorted(range(len(turns)), key=lambda place: len(turns[place]))):
@@ -262,7 +264,7 @@ def _fitting_turns(turns: Sequence[str], room: int) -> list[str]:
 
 
 def _fitting(text: str, room: int) -> str:
-    """The visible part of ``text``, beginning and end where it is longer than ``room`` bytes of JSON."""
+    """The visible part of ``text``: beginning and end if it is longer than ``room`` bytes of JSON."""
     length = room
     while length > 0:
         shown = clean(text, length)
@@ -286,7 +288,7 @@ def _size(value: object) -> int:
 
 
 def answer_schema(asked: Asked) -> dict[str, Any]:
-    """The JSON schema of an answer; bounds are checked here, as endpoints treat them differently."""
+    """The JSON schema of an answer; it has no bounds, which endpoints treat differently: the parser checks them."""
     vote: dict[str, Any] = {"type": "boolean"}
     if asked.stated:
         vote = _object({"exercised": vote, "certainty": {"type": "integer"}})

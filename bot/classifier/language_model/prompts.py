@@ -1,4 +1,6 @@
-"""The prompts of one classifier: queries without personal data, and the same worked examples for the same questions."""
+"""Makes the prompts of one classifier: queries without personal data, and fixed worked examples per set of
+questions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from bot.text.masking import masked_with
 from bot.text.personal_data.detector import Detector
 
 NAMELESS: Final = Detector()
-"""Finds personal data, names apart.  No value is allowed: what a config allows may change, and the prompt may not."""
+"""Finds personal data, except names. It allows no exceptions: those of a config may change, and the prompt may not."""
 
 
 DRAWS: Final = 2
@@ -23,7 +25,7 @@ DRAWS: Final = 2
 
 
 class Prompts:
-    """What a language model is asked under ``settings``; ``detector`` finds what is masked before."""
+    """The prompts under ``settings``; ``detector`` finds what is masked first."""
 
     def __init__(self, taxonomy: Taxonomy, settings: OpenAISettings, detector: Detector) -> None:
         self._taxonomy = taxonomy
@@ -39,7 +41,7 @@ class Prompts:
     def of(self, request: InferenceRequest, *, stated: bool) -> Prompt:
         """The prompt for ``request``; ``stated``: with a certainty for every vote.
 
-        Raises :class:`bot.errors.UsageError` where it leaves no room for a query.
+        Raises :class:`bot.errors.UsageError` if it leaves no room for a query.
         """
         sent = _without_personal_data(request, self._detector)
         names = request.capabilities
@@ -47,7 +49,7 @@ class Prompts:
             self._examples[names] = worked_examples(self._taxonomy, names, self._settings.examples)
         size = self._settings.prompt_bytes
         prompt = compose(self._taxonomy, sent, self._examples[names], stated=stated, size=size)
-        # The answer names tools by number; who reads it knows them by their own names.
+        # The answer names tools by number; the caller knows them by their own names.
         own = {masked.name: tool.name for masked, tool in zip(sent.tools, request.tools, strict=True)}
         return replace(prompt, asked=replace(prompt.asked, tools=tuple(map(own.__getitem__, prompt.asked.tools))))
 
@@ -55,9 +57,9 @@ class Prompts:
 def draws_of(
     prompt: Prompt, abilities: Abilities, settings: OpenAISettings, samples: int, drawn: int
 ) -> dict[int, dict[str, Any]]:
-    """The parameters of the requests that give ``samples`` answers: one request where the endpoint can.
+    """The parameters of the requests for ``samples`` answers: a single request if the endpoint supports that.
 
-    By the number of their first sample: ``drawn`` were asked for before, and each request has a seed of its own.
+    By the number of their first sample: ``drawn`` were requested before, and each request has its own seed.
     """
     schema = answer_schema(prompt.asked)
     each = samples if abilities.several else 1

@@ -1,7 +1,7 @@
 """What to expect of a capability before verdicts rest on it (pure; docs/taxonomy.md).
 
-Appraised is what is new or changed and may be judged from text.  A new one that lacks something goes on trial; one
-that counted before goes there only for what it did not lack then.
+Only new or changed capabilities that may be judged from text are appraised.  A new one that lacks something goes on
+trial.  One that counted before goes on trial only for something that it did not lack then.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from bot.text.compare import normalise, rounded
 from bot.text.masking import masked
 
 HeldOuts: TypeAlias = Callable[[], Mapping[str, HeldOutExemplars] | None]
-"""What a classifier measures, by capability; ``None``: it measures nothing.  Asked only where it matters."""
+"""A classifier's measurements, by capability; ``None``: it measures nothing. Called only where the result matters."""
 
 TEXT_CHARACTERS: Final = 300
-"""How much of a text is kept; it is found again by where it is."""
+"""The maximum length of a kept text; its place identifies it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text of the platform, ``where`` it is, and what the classifier says of it."""
+    """A text of the platform, its place (``where``), and its classification."""
 
     where: str
     turns: tuple[str, ...]
@@ -40,7 +40,7 @@ class Text:
 
 
 def nothing_measured() -> None:
-    """For want of a classifier that may be asked, or of one that measures."""
+    """No measurements: there is no classifier that may be asked, or none that measures."""
 
 
 def appraise(
@@ -85,11 +85,11 @@ def trial_problems(appraisals: Sequence[CapabilityImpact], new: Taxonomy, docume
 
 
 _NOTHING: Final = HeldOutExemplars(by="part", found=0, false=0, missed=0)
-"""Of a capability without exemplars, which is never TRUE."""
+"""The measurement of a capability without exemplars, which is never TRUE."""
 
 
 def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None, Capability]]:
-    """The capabilities of ``new`` that are to be appraised, and what each was before (``None``: nothing)."""
+    """The capabilities of ``new`` to appraise, each with its earlier version (``None``: it is new)."""
     migration: Migration = migration_between(old, new)
     former = {migration.renamed(item.id): item for item in old.capabilities}
     same = carried_definitions(migration, old, new)
@@ -100,7 +100,7 @@ def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None
 
 
 def _lacks(item: Capability, settings: AppraisalSettings, held_out: HeldOutExemplars | None) -> dict[str, Lack]:
-    """What ``item`` lacks, by kind; precision only where it is measured."""
+    """What ``item`` lacks, by kind; precision only if it was measured."""
     few = lacking_exemplars(item, settings).items()
     found = [Lack(kind=kind, has=has, wanted=wanted) for kind, (has, wanted) in few]
     if held_out is not None:
@@ -119,7 +119,7 @@ def _standing(
         return "on-trial"
     if was is None or was.trial:
         return "unfit"
-    # Counted without what it lacks: as long as it lacks no more than that, it goes on.
+    # It counted without what it lacks: while it lacks no more than that, it goes on.
     lacked = _lacks(was, settings, None)
     if "precision" in lacks:
         measured = before()
@@ -144,7 +144,7 @@ def _share(count: int, total: int) -> WithInterval | None:
 
 
 def _on_texts(capability: str, texts: Sequence[Text], most: int) -> OnTexts:
-    """What is tagged among ``texts``, each wording once; what a rule decides shows nothing of the classifier."""
+    """The tags among ``texts``, each wording once; tags that a rule decides say nothing about the classifier."""
     judged: dict[str, tuple[bool, float, Text]] = {}
     for text in texts:
         found = text.judgements.get(capability)
@@ -165,7 +165,7 @@ def _on_texts(capability: str, texts: Sequence[Text], most: int) -> OnTexts:
 
 def _text(item: tuple[bool, float, Text]) -> ShownText:
     _, probability, text = item
-    # Redacted before it is cut: of a secret no part may stay.
+    # Mask before cutting: no part of a secret may remain.
     whole = masked("\n".join(text.turns))
     cut = whole if len(whole) <= TEXT_CHARACTERS else f"{whole[: TEXT_CHARACTERS - 1]}…"
     return ShownText(where=text.where, text=cut, probability=probability)

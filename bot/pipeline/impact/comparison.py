@@ -1,4 +1,4 @@
-"""Two sides of a change, both classified and judged: what differs between them (pure)."""
+"""Compares the two sides of a change, both classified and judged (pure)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def config_changes(old: Curation, new: Curation) -> tuple[ConfigChange, ...]:
 
 
 def _leaves(value: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
-    """The values that are no mappings, by their paths; what is null is as good as absent."""
+    """The values that are not mappings, by their paths; null counts as absent."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
@@ -50,7 +50,7 @@ def _told(value: JsonValue) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedQuery:
-    """A query that is not in R: whose it is, its verdict (``None``: it has none on this side), and remarks on it."""
+    """A query that is not in R: its customer, its verdict (``None``: it has none on this side), and remarks on it."""
 
     query: str
     customer: str
@@ -68,9 +68,9 @@ class Side:
 
 
 def compare(before: Side, after: Side, migration: Migration) -> Effect:
-    """What changes from ``before`` to ``after``; ``migration`` says what capabilities are called after it.
+    """What changes from ``before`` to ``after``; ``migration`` gives the capabilities' new ids.
 
-    Suggestions are those of R alone: neither what people refused nor what has left the eval sets is known here.
+    Suggestions are those of R alone: people's refusals and sources that are gone are not known here.
     """
     was, now = (
         suggest(side.platform.regression_set, side.platform.taxonomy, side.platform.config) for side in (before, after)
@@ -113,9 +113,9 @@ def _capabilities(
 
 
 def _differs(sides: CapabilitySides) -> bool:
-    """Whether who covers the capability, how well, or how many must, is another matter after the change.
+    """Whether the capability's coverers, their scores or its floor differ after the change.
 
-    A score of the same champion counts as reports show it.
+    A score of the same champion is compared as reports show it.
     """
     return (
         sides.champion_before != sides.champion_after
@@ -166,7 +166,7 @@ def _by_entry(suggestions: Suggestions) -> dict[str, str]:
 
 
 def _verdicts(before: Side, after: Side) -> tuple[VerdictSides, ...]:
-    """R holds the same queries on both sides, so that the same ones are judged."""
+    """The changed verdicts; R has the same queries on both sides, so that the same ones are judged."""
     found = []
     for name, known in sorted(before.judged.items()):
         was, now = known.verdict, after.judged[name].verdict

@@ -1,4 +1,4 @@
-"""From two states of the reviewed files to the impact of the change: both sides are read, classified and judged."""
+"""From two states of the reviewed files to the impact of the change: reads, classifies and judges both sides."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from bot.taxonomy.model import Taxonomy
 
 _HALF = re.compile("[\ud800-\udfff]")
 _LONGEST = 4_000
-"""Characters of a sentence: enough for a description before and after."""
+"""Maximum characters of a sentence: enough for a description before and after."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformChange:
-    """The platform ``before`` a change and ``after`` it; R is the same on both sides, as it was written.
+    """The platform ``before`` a change and ``after`` it; R is the same on both sides, as written.
 
-    ``former`` tells the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
+    ``former`` gives the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
     after the change.
     """
 
@@ -61,25 +61,25 @@ class PlatformChange:
 
     @property
     def migration(self) -> Migration:
-        """What became of the capabilities' ids."""
+        """The renames, splits and removals of capability ids."""
         return migration_between(self.before.taxonomy, self.after.taxonomy)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agents:
-    """What customers brought, as it is on the default branch: packages, and the specification in a folder."""
+    """Customers' contributions on the default branch: their packages, and the specification of each folder."""
 
     packages: tuple[Package, ...]
     specification: Callable[[str], Specification | None]
 
 
 def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform: Platform) -> Agents:
-    """The agents of ``snapshot``, of which ``within`` reads a folder; what cannot be read is left out."""
+    """The agents of ``snapshot``; ``within`` opens a folder of it. Unreadable ones are left out."""
     limits = platform.config.limits
     packages = []
     for folder in submission_folders(snapshot):
         if _HALF.search(folder):
-            continue  # Its name is no UTF-8, and no document can hold it.
+            continue  # Its name is not UTF-8, and no document can contain it.
         customer, agent = folder.split("/")[1:]
         try:
             packages.append(read_package(within(folder), customer, agent, folder, limits))
@@ -101,12 +101,11 @@ def measure(
     progress: Progress,
     rejected: Collection[str] = (),
 ) -> tuple[Impact, Renewal | None]:
-    """The impact of ``change``, and what the classifier said of the entries.
+    """The impact of ``change``, and the new classifications of the entries.
 
-    ``backends`` classify before and after it; without them nothing is asked, and ``unmeasured`` says why.
-    ``identity`` is the classifier's after the change.  What the taxonomy must be called decides what is compared, not
-    what it is called.  ``rejected`` are contents that people turned away (:func:`bot.ledger.keys.content_key`): they
-    earn nothing.
+    ``backends`` classify before and after it; without them nothing is asked, and ``unmeasured`` says why.  ``identity``
+    is the classifier's after the change.  The comparison uses the version that the taxonomy must have, not the one that
+    it has.  ``rejected`` are contents that people rejected (:func:`bot.ledger.keys.content_key`): they get no verdict.
     """
     version = VersionChange(
         before=change.before.taxonomy.version,
@@ -116,7 +115,7 @@ def measure(
     change = replace(change, after=replace(change.after, taxonomy=change.after.taxonomy.called(version.required)))
     changes = _changes(change)
     config = config_changes(change.before.config, change.after.config)
-    # What lags behind already does so whether or not this is merged.
+    # Entries that are already stale stay so whether or not this is merged.
     tasks = (
         tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former) if changes or config else ()
     )
@@ -176,16 +175,16 @@ def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSe
 
 
 def held_out_of(backend: Backend, config: Curation) -> HeldOuts:
-    """What ``backend`` measures of exemplars that it has not seen; what is competent under ``config`` is tagged."""
+    """The measurements of ``backend`` on held-out exemplars; a competent score under ``config`` counts as a tag."""
     if not isinstance(backend, MeasuredBackend):
         return nothing_measured
     return partial(backend.held_out, config.competence_bar)
 
 
 def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequence[ClassifiedSubmission]) -> list[Text]:
-    """The texts of the platform and what the classifier says of each, as far as it was asked.
+    """The texts of the platform with the classification of each, as far as it was asked.
 
-    Of an entry that was not asked again its scores are known, which are of what it exercises.
+    An entry that was not asked again has known scores: those of the capabilities that it exercises.
     """
     found = [
         Text(where=entry.id, turns=entry.turns, judgements=_judgements(entry, renewal.classifications.get(entry.id)))
@@ -213,7 +212,7 @@ def _judgements(entry: Entry, found: Classification | None) -> Mapping[str, Judg
 
 @dataclass(frozen=True, kw_only=True)
 class _JudgedSide:
-    """A side, what was ``classified``, what kept the classifier from going on, and whether it is ``lacking`` some."""
+    """A side, its classifications, what stopped the classifier, and whether classifications are ``lacking``."""
 
     side: Side
     classified: Sequence[ClassifiedSubmission]
@@ -228,7 +227,7 @@ def _side(
     progress: Progress,
     rejected: Collection[str],
 ) -> _JudgedSide:
-    """What ``packages`` hold that is not in R, judged as one cycle without what people ``rejected``."""
+    """The queries of ``packages`` that are not in R, judged as one cycle without those that people ``rejected``."""
     classified: list[ClassifiedSubmission] = []
     stopped: IncumbentError | None = None
     for package in packages:
@@ -269,7 +268,7 @@ def _remarks(review: Review, name: str) -> frozenset[Remark]:
 
 
 def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustGate:
-    """What was merged and did not enter was seen by nobody as admitted: whatever earns a slot waits for a person."""
+    """No one saw merged queries outside of R as admitted: any of them that earns a slot waits for a person."""
     submissions = [package.submission for package in packages]
     customers = {query.id: item.customer for item in submissions for query in item.queries}
     return TrustGate(
@@ -292,7 +291,7 @@ def _changes(change: PlatformChange) -> tuple[TaxonomyChange, ...]:
 
 
 def _cut(sentence: str) -> str:
-    """A description may be as long as its file."""
+    """``sentence`` cut to its maximum: a description may be as long as its file."""
     return sentence if len(sentence) <= _LONGEST else f"{sentence[: _LONGEST - 1]}…"
 
 
@@ -322,9 +321,9 @@ def _again(
 
 
 def _cost(tasks: Sequence[Task], change: PlatformChange, agents: Agents, identity: Identity) -> Cost:
-    """What asking costs at most: each query once for each sample.
+    """The maximum cost of asking: each query once for each sample.
 
-    What was asked of queries before is remembered, so that they are asked only where the classifier hears otherwise.
+    Earlier answers on queries are remembered, so that queries are asked again only if the classifier's input differs.
     """
     taxonomy = change.after.taxonomy
     entries = [task for task in tasks if task.obstacle is None and task.capabilities]
@@ -354,7 +353,7 @@ def _is_asked(names: Collection[str], taxonomy: Taxonomy) -> bool:
 
 
 def _heard_by(settings: ClassifierSettings) -> tuple[object, ...]:
-    """All of ``settings`` that answers depend on; what they cost and how long they take is not among it."""
+    """The ``settings`` that answers depend on, without those of cost and time."""
     if settings.openai is not None and settings.backend == "openai":
         return settings.samples, settings.openai.model, settings.openai.conditions
     return settings.samples, settings.embedded

@@ -28,7 +28,7 @@ class VersionChange(FileModel):
 
     @property
     def is_right(self) -> bool:
-        """Whether it bears the version that it must."""
+        """Whether the taxonomy has the version that it must have."""
         return self.after == self.required
 
 
@@ -170,12 +170,12 @@ class Lack(FileModel):
 
     @property
     def words(self) -> str:
-        """It in words, to stand behind “it has”."""
+        """The lack in words, to follow “it has”."""
         if self.kind != "precision":
             return few_exemplars(self.kind, int(self.has or 0), int(self.wanted))
         if self.has is None:
             return "no expected precision, since it tags nothing that it has not seen"
-        # Rounded down, so that no number is shown that would do.
+        # Rounded down, so that no number is shown that would suffice.
         shown = floor(rounded(self.has * 100)) / 100
         return f"an expected precision of {shown:.2f} where {self.wanted:.2f} is asked for"
 
@@ -226,12 +226,12 @@ class Impact(FileModel):
 
     @property
     def asks_again(self) -> bool:
-        """Whether something of the set or of what was left out is another question to the classifier now."""
+        """Whether an entry or a query outside of R has to be classified again."""
         return bool(self.changes or self.again or self.cost.entries or self.cost.queries)
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether measuring began and did not come to its end; what is not measured on purpose is not incomplete."""
+        """Whether measuring began and did not finish; what is not measured on purpose is not incomplete."""
         return self.effect is not None and self.unmeasured is not None
 
     @property

@@ -1,4 +1,4 @@
-"""A change of the reviewed files, read from two commits: what would stand on the default branch once it is merged."""
+"""Reads a change of the reviewed files from two commits: the files that a merge would put on the default branch."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.version import succession_problems
 
 RESTS_ON = ("taxonomy/", "config/")
-"""Where the files lie that all verdicts rest on."""
+"""The paths of the files that all verdicts rest on."""
 _READ = (TAXONOMY_FILE, CONFIG_FILE)
 ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
 
 
 def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChange, tuple[Problem, ...]]:
-    """What ``head`` changes of taxonomy and config since it left ``base``, on top of ``base``, and what is wrong.
+    """The changes of ``head`` to taxonomy and config since it left ``base``, applied to ``base``, and their problems.
 
-    Raises :class:`bot.errors.InputError` with every fault where the files of either side cannot be read, and where
-    ``base`` has gone its own way with a file since: nobody knows then what a merge would make of it.
+    Raises :class:`bot.errors.InputError` with every fault if the files of either side cannot be read.  Raises it, too,
+    if ``base`` has changed one of the files since: the result of a merge would be unknown.
     """
     snapshot = store.snapshot(base)
     over = Overlay(snapshot, changed_files(store, base, head))
@@ -42,7 +42,7 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChang
 
 
 def changed_files(store: ObjectStore, base: str, head: str) -> dict[str, str | bytes | None]:
-    """The files of taxonomy and config that ``head`` changes since it left ``base``; of those it removes, ``None``.
+    """The files of taxonomy and config that ``head`` changed since it left ``base``; ``None`` for those it removed.
 
     Raises :class:`bot.errors.InputError` as :func:`read_change` does.
     """
@@ -70,7 +70,7 @@ def changed_files(store: ObjectStore, base: str, head: str) -> dict[str, str | b
 
 
 def _paths(changes: Iterable[FileChange]) -> set[str]:
-    """Where files were added, changed or removed."""
+    """The paths of files that were added, changed or removed."""
     return {path for item in changes for path in (item.path, item.before) if path is not None}
 
 
@@ -79,8 +79,8 @@ def backends_of(
 ) -> tuple[tuple[Backend, Backend] | None, str | None]:
     """The backends before and after ``change``; or none, and why nothing is measured.
 
-    No key of ours goes to an endpoint that nobody has reviewed yet, and a language model, which costs, is asked only
-    where nothing speaks against it: ``may_ask`` says what does (``None``: nothing).
+    No key is sent to an endpoint that no one has reviewed yet.  A language model, which costs money, is asked only if
+    nothing forbids it: ``may_ask`` gives the reason not to (``None``: there is none).
     """
     old, new = change.before.config.classifier, change.after.config.classifier
     if new.backend == "openai" and new != old:

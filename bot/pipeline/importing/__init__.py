@@ -1,1 +1,1 @@
-"""A team's present regression set becomes R, or a part of it."""
+"""Imports a team's present regression set as R, or as a part of it."""

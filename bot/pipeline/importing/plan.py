@@ -1,6 +1,6 @@
-"""What an import does to the regression set: every query becomes an entry, or is one already (pure).
+"""Plans what an import does to the regression set: every query becomes an entry, or is one already (pure).
 
-It may exceed the ceiling, which no admission does: what a team has run until now is not lost because a bot came.
+Unlike an admission it may exceed the ceiling: an import must not lose queries that a team runs today.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from bot.taxonomy.model import Taxonomy
 
 @dataclass(frozen=True, kw_only=True)
 class ImportVerdicts:
-    """Verdicts on the imported entries, in the cycle's order and by entry, of one cycle over them against R without.
+    """Verdicts on the imported entries, in the cycle's order and by entry, of one cycle over them against R without
+    them.
 
-    ``origins`` tells by entry which submission brought it.  ``platform`` is as it was before the import.
+    ``origins`` gives the submission of each entry.  ``platform`` is the one before the import.
     """
 
     platform: Platform
@@ -44,13 +45,13 @@ class ImportVerdicts:
 def appraise(
     items: Sequence[ImportItem], scored: Mapping[str, ScoredQuery], platform: Platform, identity: Identity
 ) -> ImportVerdicts:
-    """Judge all of ``items`` that are in R after the import, whether they were there before or not.
+    """Judge all ``items`` that are in R after the import, whether they were there before or not.
 
-    So the same import says the same when it is run again.  ``scored`` are those classified now, by entry.
+    So a repeated import gives the same verdicts.  ``scored`` are those classified now, by entry.
     """
     staying = [item for item in items if item.stays]
     own = {item.id for item in staying}
-    # What nobody keeps with an entry counts for nothing now.
+    # Doubts and familiarity are not stored in an entry, so they do not count here either.
     queries = [
         replace(scored[item.id], customer=item.submission.customer, doubts=(), familiar=True)
         for item in staying
@@ -70,23 +71,23 @@ def appraise(
 
 
 class ImportStatus(StrEnum):
-    """What becomes of an imported query."""
+    """The result for an imported query."""
 
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     EVICTED = "evicted"
-    """People evicted it: that is not taken back without a word."""
+    """People evicted it: an import does not reverse that silently."""
     WAITING = "waiting"
-    """It waits for a slot already, as its customer's query."""
+    """It is already on the waitlist, as its customer's query."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportItem:
-    """An imported query, the ``id`` of the entry that it has or gets, and that entry as it is before.
+    """An imported query, the ``id`` of its present or future entry, and that entry before the import.
 
-    ``classify`` tells whether its scores are to be found: its text is new, something else is attached to it, or another
-    agent speaks for it.
+    ``classify``: whether it must be classified.  Its text or its attachments are new, or it has another agent
+    specification.
     """
 
     id: str
@@ -105,7 +106,7 @@ class ImportItem:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportPlan:
-    """The entries that an import writes, by id, the file changes that do it, and R as it is then."""
+    """The entries that an import writes, by id, the file changes for that, and R afterwards."""
 
     written: Mapping[str, Entry]
     file_changes: tuple[FileChange, ...]
@@ -113,10 +114,10 @@ class ImportPlan:
 
 
 def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[ImportItem, ...]:
-    """What becomes of each query of ``bundles``, in their order.
+    """The result for each query of ``bundles``, in their order.
 
-    Raises :class:`InputError` for queries whose entry has another text that comes from elsewhere: from a customer's own
-    eval set, or from another file that was imported.
+    Raises :class:`InputError` for queries whose entry has another text from another source: from a customer's own eval
+    set, or from another imported file.
     """
     items: list[ImportItem] = []
     problems: list[Problem] = []
@@ -161,7 +162,7 @@ def compare(bundles: Sequence[Bundle], known: RegressionSet) -> tuple[ImportItem
 
 
 def gone(bundles: Sequence[Bundle], items: Sequence[ImportItem], known: RegressionSet) -> tuple[str, ...]:
-    """The entries in R that were imported from the files of ``bundles``, and are in them no more; sorted."""
+    """The entries in R that were imported from the files of ``bundles`` and are no longer in them; sorted."""
     present = {item.id for item in items}
     agents = {(bundle.submission.customer, bundle.submission.agent): set(bundle.eval_sets) for bundle in bundles}
     return tuple(
@@ -186,8 +187,9 @@ def plan_import(
     occasion: AuditStamp,
     corrected: Mapping[str, Mapping[str, bool]] = MappingProxyType({}),
 ) -> ImportPlan:
-    """The entries of ``items``; ``scored``, the values that curators ``corrected``, and ``texts`` (the files of entries
-    that change) are by entry.
+    """The entries of ``items``.
+
+    ``scored``, the values that curators ``corrected``, and ``texts`` (the files of entries that change) are by entry.
     """
     written: dict[str, Entry] = {}
     planned: list[FileChange] = []
@@ -213,7 +215,7 @@ def plan_import(
 def _settled(
     query: Query, submission: Submission, origin: Origin, settled: Entry | Tombstone, known: RegressionSet
 ) -> ImportItem:
-    """The item of a query whose text is known: only what stands beside the text, or speaks for it, may be new."""
+    """The item of a query whose text is known: only its attachments, expectations or specification may be new."""
     standing, before, classify = ImportStatus.UNCHANGED, None, False
     if isinstance(settled, Tombstone):
         standing = ImportStatus.EVICTED
@@ -248,11 +250,11 @@ def _source(query: Query, submission: Submission, origin: Origin, commit: str | 
 
 
 def _same(entry: Entry, source: Source, query: Query, submission: Submission, origin: Origin) -> bool:
-    """Whether ``entry`` says all that the import would say, whichever commit it was imported at."""
+    """Whether ``entry`` already has all that the import would write, whichever commit it was imported at."""
     return (
         source == _source(query, submission, origin, source.commit)
         and entry.setup == query.setup
-        # As files hold them: there 1 and 1.0 differ, and what is no number is equal to itself.
+        # Compared as in files: there 1 and 1.0 differ, and NaN equals itself.
         and json.dumps(entry.expected) == json.dumps(query.expected)
     )
 

@@ -1,4 +1,4 @@
-"""From the files that people name to the queries of agents, each with the specification that speaks for it."""
+"""From the files that people name to queries by agent, each with its specification."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME_IT = "name the agent's folder with --agent-folder"
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedAgent:
-    """What an agent declares, and how entries record where that lies; ``shown`` is its folder in words for people."""
+    """An agent's declaration, and how entries record its place; ``shown`` is the folder's name for people."""
 
     specification: Specification = UNDECLARED
     imported: Imported = NOT_DECLARED
@@ -32,9 +32,9 @@ class ImportedAgent:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one argument of the command line brings to the set of ``customer``'s ``agent``.
+    """The queries of one argument of the command line, for the set of ``customer``'s ``agent``.
 
-    ``recorded`` is the folder as entries record it, which may lie outside of the repository.
+    ``recorded`` is the folder as entries record it, which may be outside of the repository.
     """
 
     customer: str
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where an imported query stands, as its entry records it, and what speaks for it."""
+    """The place of an imported query, as its entry records it, and its specification."""
 
     eval_set: str
     spoken: ImportedAgent
@@ -60,24 +60,24 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """What is imported of one agent; ``origins`` are by query."""
+    """The imports of one agent; ``origins`` are by query."""
 
     submission: Submission
     origins: Mapping[str, Origin]
 
     @property
     def eval_sets(self) -> tuple[str, ...]:
-        """The files that hold them, sorted."""
+        """The files of its queries, sorted."""
         return tuple(sorted({origin.eval_set for origin in self.origins.values()}))
 
 
 def read_agent(
     snapshot: Snapshot, limits: Limits, folder: str | None, *, asked: bool
 ) -> tuple[ImportedAgent, Problem | None]:
-    """The agent that ``snapshot`` holds, whose ``folder`` lies in the repository (``None``: outside).
+    """The agent in ``snapshot``, whose ``folder`` is in the repository (``None``: outside).
 
-    Where nobody ``asked`` for it, a folder that holds none, or several, declares nothing; of several a remark is made.
-    Raises :class:`InputError` for a specification at fault.
+    Unless the folder was ``asked`` for, one with no agent, or with several, declares nothing; several are remarked on.
+    Raises :class:`InputError` for a faulty specification.
     """
     shown = snapshot.name("").rstrip("/") or "."
     if not asked:
@@ -96,9 +96,9 @@ def read_agent(
 
 
 def read_bundles(parts: Sequence[Part], limits: Limits, regression_set: RegressionSet) -> tuple[Bundle, ...]:
-    """The queries of ``parts``, those of one agent together; raises :class:`InputError` with every fault of every file.
+    """The queries of ``parts``, grouped by agent; raises one :class:`InputError` with every fault of every file.
 
-    A set is taken as a whole: a row that cannot be read would be missing from it without anybody seeing it later.
+    A set is imported completely or not at all: a missing row would not be noticed later.
     """
     problems: list[Problem] = []
     bundles: list[Bundle] = []

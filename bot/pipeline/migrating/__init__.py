@@ -1,1 +1,1 @@
-"""Renames and splits of capabilities, carried through the files of a platform repository."""
+"""Applies renames and splits of capabilities to the files of a platform repository."""

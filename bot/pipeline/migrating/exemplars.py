@@ -1,4 +1,4 @@
-"""Exemplar files that follow a taxonomy: tables under new ids, and what stands in its own file moved to one (pure)."""
+"""Exemplar files that follow a taxonomy: tables get new ids, and inline exemplars move to a table (pure)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def carried_tables(
 ) -> dict[str, str]:
     """The texts of exemplar files, by path, that change where capabilities were renamed, split or ``removed``.
 
-    Of a query that exercised what was split it is unknown which of the parts it exercises; one that only looked like
-    the whole only looks like each part.  A query that exercised what was removed stays, with its other labels.
-    Raises :class:`InputError` where a file needs a name for two things.  What cannot be read stays as it is.
+    If a query exercised a capability that was split, it is unknown which parts it exercises; one that only looked like
+    the whole only looks like each part.  A query that exercised a removed capability stays, with its other labels.
+    Raises :class:`InputError` if a file needs a name for two meanings.  Unreadable lines stay unchanged.
     """
-    # What was removed is split into no part.
+    # A removed capability is treated as split into no parts.
     migration = replace(migration, splits={**migration.splits, **dict.fromkeys(removed, ())})
     found: dict[str, str] = {}
     problems: list[Problem] = []
@@ -63,11 +63,11 @@ def carried_tables(
 
 
 def moved_exemplars(content: bytes, file: str, tables: Mapping[str, str]) -> dict[str, str]:
-    """The files that change where the exemplars in the taxonomy ``content`` move to ``tables``, by path.
+    """The files that change, by path, when the exemplars in the taxonomy ``content`` move to ``tables``.
 
-    There is none where it holds no exemplars.  Queries come in an order that keeps that of each capability, where
-    there is one, and else in that of their first appearance.  Raises :class:`InputError` where the file, which is
-    called ``file``, cannot be edited so that all else says what it said.
+    There are none if it has no exemplars.  The order of queries keeps that of each capability if possible, and is else
+    that of first appearance.  Raises :class:`InputError` if the ``file`` cannot be edited without changing anything
+    else in it.
     """
     document = parse_yaml(content, file, REVIEWED_FILES)
     if not _holders(document):
@@ -95,7 +95,9 @@ def _lists(document: Document) -> Iterator[list[NewRow]]:
 
 
 def _in_order(lists: Sequence[Sequence[NewRow]]) -> list[NewRow]:
-    """The rows of all ``lists``, those of one text together, so that each list keeps its order where that can be."""
+    """The rows of all ``lists``, grouped by text, so that each list keeps its order if possible (a
+    topological sort).
+    """
     texts: dict[str, int] = {}
     rows: list[list[NewRow]] = []
     after: list[set[int]] = []
@@ -118,7 +120,7 @@ def _in_order(lists: Sequence[Sequence[NewRow]]) -> list[NewRow]:
     left = set(range(len(rows)))
     order: list[int] = []
     while left:
-        # Where lists contradict each other, the first text that is left goes ahead.
+        # Where lists contradict each other, the first remaining text goes first.
         place = heapq.heappop(ready) if ready else min(left)
         if place not in left:
             continue
@@ -132,14 +134,14 @@ def _in_order(lists: Sequence[Sequence[NewRow]]) -> list[NewRow]:
 
 
 def _holders(document: Document) -> list[int]:
-    """The places of capabilities that have the key ``exemplars``, whatever it holds."""
+    """The places of capabilities that have the key ``exemplars``, whatever its value."""
     items = as_list(as_mapping(document.data).get("capabilities"))
     return [place for place, item in enumerate(items) if "exemplars" in as_mapping(item)]
 
 
 @dataclass(slots=True)
 class _Node:
-    """A value of the file between two places of the text; of a mapping, ``children`` are keys and values by turns."""
+    """A value of the file between two places of the text; ``children`` of a mapping are keys and values alternately."""
 
     start: int
     end: int
@@ -168,7 +170,7 @@ def _without(document: Document) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
-    """Where the exemplars of each capability begin and end in ``text``, with their key."""
+    """The spans of exemplars in ``text``, with their key."""
     capabilities = next((value for key, value in _members(_tree(text)) if key.text == "capabilities"), None)
     for item in [] if capabilities is None else capabilities.children:
         members = list(_members(item))
@@ -191,7 +193,7 @@ def _members(node: _Node) -> Iterator[tuple[_Node, _Node]]:
 
 
 def _tree(text: str) -> _Node:
-    """The values of ``text`` and where they stand.  An alias is a value without children."""
+    """The values of ``text`` with their places. An alias is a value without children."""
     root = _Node(0, 0)
     path = [root]
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -203,7 +205,7 @@ def _tree(text: str) -> _Node:
             path[-1].children.append(node)
             if isinstance(event, yaml.ScalarEvent):
                 node.text = event.value
-                # A block of text ends with its last line.
+                # A block scalar ends with its last line.
                 node.end = node.start + len(text[node.start : node.end].rstrip())
             elif isinstance(event, yaml.CollectionStartEvent):
                 node.is_flow = bool(event.flow_style)
@@ -212,5 +214,5 @@ def _tree(text: str) -> _Node:
 
 
 def _index(mark: Any) -> int:
-    """The place in the text; libyaml says it of every event."""
+    """The place in the text; libyaml gives it for every event."""
     return int(mark.index)

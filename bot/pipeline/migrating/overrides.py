@@ -12,7 +12,7 @@ from bot.taxonomy.migration import Migration
 def migrate_overrides(overrides: dict[str, Any], migration: Migration) -> None:
     """Edit ``overrides`` (capability id: its knobs) so that it has the new ids.
 
-    The knobs of a capability that was split are those of each part; what a new id has of its own stays as it is.
+    Each part of a split capability gets its knobs; knobs that a new id already has stay unchanged.
     """
     rename_keys(overrides, migration.renames)
     for whole, parts in migration.splits.items():

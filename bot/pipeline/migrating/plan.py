@@ -1,6 +1,6 @@
-"""What a new taxonomy changes in the files of a platform repository, planned as values (docs/taxonomy.md).
+"""Plans, as values, what a new taxonomy changes in the files of a platform repository (docs/taxonomy.md).
 
-Everything is read before anything is written, and every fault of every file is told at once.
+Everything is read before anything is written, and every fault of every file is reported at once.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationPlan:
-    """What the taxonomy ``new`` changes, what it declares, and the files that follow.
+    """The changes by the taxonomy ``new``: its declarations, and the files that follow.
 
-    ``lagging`` are the entries, waiting ones among them, that will have scores that are comparable no longer.
+    ``lagging`` are the entries, including the waitlist, that will be stale.
     """
 
     old: Taxonomy
@@ -61,9 +61,9 @@ def plan_migration(
 ) -> MigrationPlan:
     """The plan for the files of ``now``, whose taxonomy follows ``old``.
 
-    ``labels`` are label files by the paths under which they are written.  ``moves`` says whether exemplars that stand
-    in the taxonomy's own file move to a table.  Raises :class:`InputError` with every fault: a wrong version,
-    declarations that cannot be, and files that cannot be read or edited.
+    ``labels`` are label files by the paths under which they are written.  ``moves``: whether inline exemplars of the
+    taxonomy's file move to a table.  Raises :class:`InputError` with every fault: a wrong version, impossible
+    declarations, and files that cannot be read or edited.
     """
     faults = _Faults()
     texts, new = _plan_taxonomy(now, old, moves=moves)
@@ -91,7 +91,7 @@ def plan_migration(
 
 
 def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[str, str], Taxonomy]:
-    """The files of the taxonomy that change, by path, and the taxonomy that they make."""
+    """The changed files of the taxonomy, by path, and the resulting taxonomy."""
     files = read_files(now)
     problems = list(files.problems)
     tables = exemplar_files(files, problems)
@@ -100,7 +100,7 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
     try:
         definitions = parse_taxonomy(files, tables=False)
     except InputError:
-        # With the faults of the tables.
+        # Raises the faults of the tables, too.
         load_taxonomy(now)
         raise
     marks = {path: "\ufeff" if files.contents[path].startswith(BOM_UTF8) else "" for path in tables}
@@ -115,8 +115,8 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
     except InputError as error:
         document = parse_yaml(files.contents[TAXONOMY_FILE], files.names[TAXONOMY_FILE], REVIEWED_FILES)
         raise InputError([*error.problems, *declaration_problems(old, definitions, document)]) from None
-    # Lists of exemplars may contradict one another in what comes first, or spell a query in two ways: one row each
-    # is then a patch that no one could foresee.
+    # Lists of exemplars may contradict one another in their order, or spell a query in two ways.  The merged rows are
+    # then a patch change that no one could foresee, so the version is set here.
     if moved and _is_right_but_for_the_move(definitions, old, new, bool(tables)):
         right = required_version(old, new)
         moved[TAXONOMY_FILE] = with_version(moved[TAXONOMY_FILE], files.names[TAXONOMY_FILE], right)
@@ -125,10 +125,10 @@ def _plan_taxonomy(now: Snapshot, old: Taxonomy, *, moves: bool) -> tuple[dict[s
 
 
 def _is_right_but_for_the_move(definitions: Taxonomy, old: Taxonomy, new: Taxonomy, has_tables: bool) -> bool:
-    """Whether the version is right but for the move of exemplars, which turns ``definitions`` into ``new``.
+    """Whether the version is right except for the move of exemplars, which turns ``definitions`` into ``new``.
 
-    A run that was stopped may have written the tables and not the taxonomy.  What it left is recognised by exemplars
-    that differ from those of ``old`` in order and spelling alone.
+    A run that was stopped may have written the tables and not the taxonomy.  It is recognised by exemplars that differ
+    from those of ``old`` only in order and spelling.
     """
     if not has_tables and required_version(old, definitions) == definitions.version:
         return True
@@ -136,7 +136,7 @@ def _is_right_but_for_the_move(definitions: Taxonomy, old: Taxonomy, new: Taxono
 
 
 def _without_order(taxonomy: Taxonomy) -> Taxonomy:
-    """``taxonomy`` with the exemplars of each capability in one order and spelling."""
+    """``taxonomy`` with the exemplars of each capability in a canonical order and spelling."""
 
     def ordered(queries: Iterable[str | tuple[str, ...]]) -> tuple[str, ...]:
         return tuple(sorted({normalise((query,) if isinstance(query, str) else query) for query in queries}))
@@ -154,13 +154,13 @@ def _without_order(taxonomy: Taxonomy) -> Taxonomy:
 
 
 class _Faults:
-    """All that is wrong, while the rest is looked at."""
+    """Collects all faults, so that one does not hide the others."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
     def of(self, step: Callable[[], Result]) -> Result | None:
-        """What ``step`` gives; ``None`` where it finds faults, which are kept."""
+        """The result of ``step``; ``None`` if it finds faults, which are kept."""
         try:
             return step()
         except InputError as error:
@@ -169,7 +169,7 @@ class _Faults:
 
 
 class _Planning:
-    """File changes as they are found; what is wrong with one file keeps none of the others from being looked at."""
+    """Collects file changes; a fault of one file does not keep the others from being read."""
 
     def __init__(self, now: Snapshot, old: Taxonomy, new: Taxonomy, faults: _Faults) -> None:
         self.now, self.old, self.new, self.faults = now, old, new, faults
@@ -178,7 +178,7 @@ class _Planning:
         self.lagging: list[StaleEntry] = []
 
     def configs(self) -> None:
-        """Overrides in every file of ``config/`` that has any."""
+        """Edit the overrides in every file of ``config/`` that has any."""
         for path in self.now.paths(CONFIG_FOLDER):
             if path.endswith((".yaml", ".yml")):
                 self.faults.of(partial(self._config, path))
@@ -193,7 +193,7 @@ class _Planning:
             self._edit(path, lambda data: migrate_overrides(data["per_capability"], self.migration))
 
     def _corrections(self, path: str, tags: Mapping[str, Any]) -> None:
-        """Corrections by hand at ``path``, by the rule of labels; a file that is left without any goes."""
+        """Edit corrections by hand at ``path``, by the same rule as labels; a file without any left is removed."""
         values = {name: as_mapping(item).get("value") is True for name, item in tags.items()}
         after = migrated_values(values, self.migration)
         if not after and tags:
@@ -202,7 +202,7 @@ class _Planning:
             self._edit(path, lambda data: _move_values(data["tags"], after, self.migration))
 
     def regression_set(self) -> None:
-        """Entries, those that wait, and those that tombstones keep."""
+        """Edit the entries, the waitlist, and the entries of tombstones."""
         known = self.faults.of(partial(load_regression_set, self.now, None))
         if known is None:
             return
@@ -218,7 +218,7 @@ class _Planning:
             self._entry(tombstone_path(tombstone.id), tombstone.entry, restored, ("entry",))
 
     def _entry(self, path: str, before: Entry, after: Entry, at: tuple[str, ...]) -> None:
-        """Edit the entry that stands ``at`` a place of the file at ``path``."""
+        """Edit the entry ``at`` a place of the file at ``path``."""
 
         def change(data: Any) -> None:
             for step in at:
@@ -237,7 +237,7 @@ class _Planning:
             self.faults.of(partial(self._edit, path, change))
 
     def labels(self, path: str, content: bytes, limits: Limits) -> None:
-        """A label file, in whatever format."""
+        """Edit a label file of any format."""
         file = read_file(content, path, limits)
         problems = (*file.problems, *clashes(file, self.migration))
         if problems:
@@ -264,7 +264,7 @@ class _Planning:
 
 
 def _move_values(mapping: Any, after: Mapping[str, bool], migration: Migration) -> None:
-    """Give what curators corrected the ids that ``after`` has, all else as it was."""
+    """Give the values that curators corrected the ids of ``after``; all else stays."""
     parts = {part: mapping[whole] for whole, names in migration.splits.items() if whole in mapping for part in names}
     rename_keys(mapping, migration.renames)
     for name in [name for name in mapping if name not in after]:
@@ -275,7 +275,7 @@ def _move_values(mapping: Any, after: Mapping[str, bool], migration: Migration) 
 
 
 def _as_json(data: object, before: str) -> str:
-    """``data`` as JSON, indented and ended as the text ``before`` is."""
+    """``data`` as JSON, with the indentation and ending of the text ``before``."""
     indentation = re.search(r"\n( +|\t+)\S", before)
     text = json.dumps(data, ensure_ascii=False, indent=indentation and indentation[1])
     return text + before[len(before.rstrip()) :]
