@@ -176,11 +176,7 @@ class Sampling:
 
     resamples: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0)]
-
-    @property
-    def level(self) -> float:
-        """Share of the resamples that an interval holds."""
-        return LEVEL
+    level: Annotated[float, Field(description="share of the resamples that an interval holds")] = LEVEL
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
@@ -22,7 +22,12 @@ from pydantic_core.core_schema import (
 
 from bot.text.compare import rounded
 
-HowMany: TypeAlias = Annotated[int, Field(ge=0), PlainSerializer(len, return_type=Annotated[int, Field(ge=0)])]
+
+def _number(items: Sized | int) -> Annotated[int, Field(ge=0)]:
+    return items if isinstance(items, int) else len(items)
+
+
+HowMany: TypeAlias = Annotated[int, Field(ge=0), PlainSerializer(_number)]
 """In the place of items, their number."""
 
 
