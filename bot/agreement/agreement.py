@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeVar
+from typing import Annotated, Final, NamedTuple, TypeVar
+
+from pydantic import Field
 
 from bot.agreement.responses import EVICT, SUGGESTIONS, Response
 from bot.agreement.statistics import ShareInterval, alpha, wilson
@@ -25,12 +27,12 @@ _LEAVES_OUT: Final = frozenset({Decision.EXCLUDE.value, EVICT})
 class Share:
     """``agreed`` of ``count`` responses want what was decided."""
 
-    count: int
-    agreed: int
+    count: Annotated[int, Field(ge=0)]
+    agreed: Annotated[int, Field(ge=0)]
 
     @property
     def share(self) -> float | None:
-        """In [0, 1]; ``None`` without responses."""
+        """In [0, 1]; null where there are no responses."""
         return self.agreed / self.count if self.count else None
 
     @property
@@ -48,10 +50,10 @@ class AgreementRow:
     """
 
     name: str
-    explicit: Share
-    implicit: Share
-    several: int
-    alpha: float | None
+    explicit: Annotated[Share, Field(description="commands, and merges and closings of suggestions")]
+    implicit: Annotated[Share, Field(description="verdicts that a merge let pass; always in agreement")]
+    several: Annotated[int, Field(ge=0, description="verdicts and suggestions that several people judged explicitly")]
+    alpha: Annotated[float | None, Field(le=1, description="Krippendorff's alpha of these people; null: not defined")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +84,9 @@ class Overridden:
     """
 
     capability: str
-    overrides: int
-    answers: int
-    implicit: int
+    overrides: Annotated[int, Field(ge=1)]
+    answers: Annotated[int, Field(ge=1, description="all answered verdicts that rest on it")]
+    implicit: Annotated[int, Field(ge=0, description="those of them that a merge let pass")]
     interval: ShareInterval
 
 
@@ -106,8 +108,8 @@ class Agreement:
     months: tuple[Month, ...]
     said: tuple[ReasonCount, ...]
     overridden: tuple[Overridden, ...]
-    reversed_explicit: int
-    reversed_implicit: int
+    reversed_explicit: Annotated[int, Field(ge=0)]
+    reversed_implicit: Annotated[int, Field(ge=0)]
 
     @property
     def answers(self) -> int:

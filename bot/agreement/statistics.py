@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from statistics import NormalDist
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
+
+from pydantic import Field
+
+from bot.files.validation import Score
 
 LEVEL: Final = 0.95
 """The confidence level of intervals (semantics, section 8)."""
@@ -22,8 +26,8 @@ _DEVIATIONS: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)  # 1.96: so many stan
 class ShareInterval:
     """The bounds of a share, both in [0, 1]."""
 
-    low: float
-    high: float
+    low: Annotated[Score, Field(description="lower bound of Wilson's 95 % interval")]
+    high: Annotated[Score, Field(description="its upper bound")]
 
 
 def wilson(count: int, total: int) -> ShareInterval | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from bot.agreement.responses import Response
 from bot.calibration.override_filter import Weighted
@@ -39,9 +42,9 @@ class KnobEvidence:
 
     knob: Knob
     capability: str
-    at: float
-    met: bool
-    weight: float
+    at: Annotated[float, Field(description="the score, the lead over the champion, or the coverers that remain")]
+    met: Annotated[bool, Field(description="whether that is enough for the person")]
+    weight: Annotated[float, Field(gt=0, le=1)]
     response: Response
 
     @property

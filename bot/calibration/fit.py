@@ -16,9 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import floor
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from bot.calibration.evidence import Knob, KnobEvidence
 from bot.config import CalibrationSettings, Curation, KnobFit, Overrides
@@ -52,8 +54,10 @@ class Estimate:
     capability: str
     outcome: KnobOutcome
     present: float
-    likeliest: float | None
-    gain: float
+    likeliest: Annotated[float | None, Field(description="null where there are too few explicit answers")]
+    gain: Annotated[
+        float, Field(ge=0, description="natural logarithm of how much likelier that is than the present value")
+    ]
     evidence: tuple[KnobEvidence, ...]
     raising: tuple[KnobEvidence, ...]
     lowering: tuple[KnobEvidence, ...]
@@ -68,6 +72,11 @@ class Estimate:
     def words(self) -> int:
         """The number of explicit answers."""
         return sum(1 for item in self.evidence if not item.silent)
+
+    @property
+    def silent(self) -> int:
+        """Merges without a word."""
+        return len(self.evidence) - self.words
 
     @property
     def weight(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Annotated, Final, Literal, Protocol, TypeAlias, get_args
+from typing import Annotated, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from pydantic import Field, with_config
 
@@ -98,6 +98,13 @@ class Consensus:
     basis: Basis = "calibrated"
 
 
+class LikelyTool(NamedTuple):
+    """The tool that a step of a query most likely calls."""
+
+    tool: str
+    probability: Annotated[Score, Field(description="given that the query calls a tool")]
+
+
 @dataclass(frozen=True, slots=True)
 class CalledTools:
     """Which declared tools a query calls (semantics, section 2, point 1a).
@@ -106,25 +113,25 @@ class CalledTools:
     something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.
     """
 
-    probability: float
+    probability: Annotated[Score, Field(description="that it calls a tool at all")]
     steps: tuple[Mapping[str, float], ...] = ()
 
     @property
-    def likeliest(self) -> tuple[tuple[str, float], ...]:
-        """The most likely tool of each step that has one, with its probability; ties by the step's own order."""
+    def likeliest(self) -> tuple[LikelyTool, ...]:
+        """Of each step that has one, the most likely tool and its probability; ties by the step's own order."""
         return _leading(self.steps)
 
     @property
-    def likely(self) -> tuple[tuple[str, float], ...]:
-        """The same for the steps that probably call a tool; if none does, for the step that most probably does."""
+    def likely(self) -> tuple[LikelyTool, ...]:
+        """The same of the steps that likelier than not call a tool; where none does, of that which most likely does."""
         totals = [rounded(fsum(step.values())) for step in self.steps]
         least = min(EVEN, max(totals, default=EVEN))
         return _leading(step for step, total in zip(self.steps, totals, strict=True) if total >= least)
 
 
-def _leading(steps: Iterable[Mapping[str, float]]) -> tuple[tuple[str, float], ...]:
+def _leading(steps: Iterable[Mapping[str, float]]) -> tuple[LikelyTool, ...]:
     found = (max(step.items(), key=lambda item: rounded(item[1]), default=None) for step in steps)
-    return tuple(item for item in found if item is not None and item[1] > 0)
+    return tuple(LikelyTool(*item) for item in found if item is not None and item[1] > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,16 +16,15 @@ Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Requests sent, retries and probing included, and tokens as the endpoint counted them.
+    """What asking has cost.
 
-    ``tokens_cached`` are those of ``tokens_in`` that the endpoint had cached; ``probing`` are the requests that only
-    found out what the endpoint can do.  ``prices`` are per million tokens.
+    Tokens are as the endpoint counted them; ``tokens_cached`` are among ``tokens_in``.  ``prices`` are per million.
     """
 
-    requests: Count = 0
-    probing: Count = 0
+    requests: Annotated[Count, Field(description="requests sent, retries and probing included")] = 0
+    probing: Annotated[Count, Field(description="requests that only found out what the endpoint can do")] = 0
     tokens_in: Count = 0
-    tokens_cached: Count = 0
+    tokens_cached: Annotated[Count, Field(description="tokens of prompts that were cached")] = 0
     tokens_out: Count = 0
     prices: Prices | None = None
 
@@ -35,7 +34,7 @@ class Usage:
 
     @property
     def cost(self) -> float | None:
-        """Money, in the currency of the prices; ``None`` without prices."""
+        """Money; null without prices."""
         if self.prices is None:
             return None
         fresh = self.tokens_in - self.tokens_cached
@@ -43,6 +42,11 @@ class Usage:
             fresh * self.prices.input + self.tokens_cached * self.prices.cached + self.tokens_out * self.prices.output
         )
         return per_million / _PER
+
+    @property
+    def currency(self) -> str | None:
+        """Of the money; null without prices."""
+        return None if self.prices is None else self.prices.currency
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:

@@ -223,8 +223,8 @@ def _measure(
         other = theirs.predictions
         evaluation, comparison = compare(cells, lay_out(measured, other, capabilities), sampling, bins)
         against = outputs.against(name, comparison, other.classifier, bins, theirs.usage)
-    places = sorted((query.file, query.line or 0, query.line) for query in queries if query.key in missing)
-    unclassified = [outputs.PlaceOutput(file=file, line=line) for file, _, line in places]
+    left_out = (query for query in queries if query.key in missing)
+    unclassified = sorted(left_out, key=lambda query: (query.file, query.line or 0))
     own = ours.predictions
     return outputs.EvaluateOutput.of(
         evaluation, own.classifier, own.taxonomy, unclassified, sampling, bins, against, ours.usage

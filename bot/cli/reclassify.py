@@ -25,7 +25,7 @@ from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.reclassify import Renewal, all_tasks, renew
 from bot.pipeline.submission import find_specification
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
-from bot.report.output import ReclassifyOutput, UsageOutput
+from bot.report.output import ReclassifyOutput
 from bot.report.query_context import remarks_on
 from bot.report.verdict_text import PlainVoice
 
@@ -75,7 +75,7 @@ def command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str
         changed={entry.id: dict(entry.scores) for entry in changed},
         kept=dict(found.kept),
         dry_run=dry_run,
-        usage=UsageOutput.of(backend.usage),
+        usage=backend.usage,
     )
     if as_json:
         print_json(output)

@@ -30,7 +30,6 @@ from bot.pipeline.scan import FolderScan, folders_of, replace_in_set, scan_folde
 from bot.pipeline.submission import faults_of_names, find_specification
 from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
-from bot.report.output import UsageOutput
 from bot.report.scan_output import ScanOutput, print_scan
 from bot.report.verdict_text import PlainVoice
 
@@ -166,5 +165,5 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
         reclassified=[] if renewal is None else sorted(renewal.classifications),
         not_reclassified={} if renewal is None else dict(renewal.kept),
         problems=[],
-        usage=UsageOutput.of(None if backend is None else backend.usage),
+        usage=None if backend is None else backend.usage,
     )

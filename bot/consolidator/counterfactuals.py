@@ -5,16 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from heapq import nsmallest
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field
 
 from bot.config import Curation, Options, Overrides
 from bot.consolidator.cycle import CycleState, Trust, run_cycle
 from bot.consolidator.trust import doubt_text
-from bot.consolidator.verdict import Route, Ruling, Verdict
+from bot.consolidator.verdict import Ruling, Verdict, VerdictOutcome
 from bot.consolidator.verdict_engine import honesty
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
@@ -24,20 +25,8 @@ from bot.text.compare import DECIMALS, normalise, rounded
 STEP: Final = 10.0**-DECIMALS
 """The smallest difference that comparisons distinguish."""
 
-
-class VerdictOutcome(StrEnum):
-    """The outcome of a verdict for a query; a counterfactual counts if it changes the outcome."""
-
-    ENTERS = "enters"
-    WAITS = "waits for a person"
-    STAYS_OUT = "stays out"
-
-    @staticmethod
-    def of(ruling: Ruling) -> VerdictOutcome:
-        """The outcome of ``ruling``; an exclusion on the review route also waits."""
-        if ruling.route is Route.REVIEW:
-            return VerdictOutcome.WAITS
-        return VerdictOutcome.ENTERS if ruling.decision.admits else VerdictOutcome.STAYS_OUT
+InCycle: TypeAlias = VerdictOutcome | None
+"""What becomes of the query where the whole cycle is judged with a change; ``None``: it was not judged so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +34,14 @@ class ScoreChange:
     """Another score for one capability; ``None`` means that the query does not exercise it."""
 
     capability: str
-    now: float | None
-    to: float | None
+    now: Annotated[float | None, Field(description="cs in [0, 1]; null: the query does not exercise it")]
+    to: Annotated[float | None, Field(description="the nearest that turns it; null: not exercised")]
     ruling: Ruling
+    in_cycle: InCycle = None
 
     @property
-    def distance(self) -> float:
-        """The size of the change, in [0, 1]."""
+    def distance(self) -> Annotated[float, Field(ge=0, le=1)]:
+        """By how much the score changes."""
         return rounded(abs((self.to or 0.0) - (self.now or 0.0)))
 
 
@@ -61,6 +51,7 @@ class Absence:
 
     id: str
     ruling: Ruling
+    in_cycle: InCycle = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +59,11 @@ class KnobChange:
     """Another value of a knob, for one ``capability`` or global (``None``)."""
 
     knob: str
-    capability: str | None
-    now: float
-    to: float
+    capability: Annotated[str | None, Field(description="whose override; null: the global knob")]
+    now: Annotated[float, Field(ge=0)]
+    to: Annotated[float, Field(ge=0, description="the nearest that turns it")]
     ruling: Ruling
+    in_cycle: InCycle = None
 
     @property
     def distance(self) -> float:
@@ -245,7 +237,7 @@ class WholeCycle:
             case _:
                 config = with_knob(config, change.knob, change.capability, change.to)
         verdicts = run_cycle(queries, residents, config, self.trust)
-        return next(VerdictOutcome.of(verdict.ruling) for verdict in verdicts if verdict.id == id)
+        return next(verdict.ruling.outcome for verdict in verdicts if verdict.id == id)
 
 
 PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")
@@ -290,8 +282,8 @@ class _Knob:
         return self._tried[to]
 
     def turns(self, to: float) -> bool:
-        """Whether the value ``to`` changes the outcome."""
-        return VerdictOutcome.of(self.change(to).ruling) is not self.outcome
+        """Whether the value ``to`` turns the verdict."""
+        return self.change(to).ruling.outcome is not self.outcome
 
     def stretch(self, to: float) -> Hashable:
         """The key of a stretch of adjacent values, within which the values with the same ruling are adjacent too.

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
+
+from bot.classifier.model import Path
 from bot.config import Curation
 from bot.consolidator.counterfactuals import (
     Absence,
@@ -16,14 +20,14 @@ from bot.consolidator.counterfactuals import (
     KnobChange,
     ScoreChange,
     Turn,
-    VerdictOutcome,
     around,
     rescored,
     smallest_knobs,
 )
 from bot.consolidator.cycle import Trust
 from bot.consolidator.trust import doubt_text
-from bot.consolidator.verdict import Ruling
+from bot.consolidator.verdict import Ruling, VerdictOutcome
+from bot.files.validation import Score
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
@@ -31,18 +35,19 @@ from bot.rater.profile import Profile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityStanding:
-    """A query's score in one capability that it exercises, with the bar and the champion to beat.
+    """How a query stands in one capability that it exercises.
 
     ``bar`` is the competence bar, ``champion`` the champion in R at the query's turn and ``held`` its score (both
     ``None`` without one), ``margin`` the winning margin.
     """
 
     capability: str
-    score: float
-    bar: float
-    champion: str | None
-    held: float | None
-    margin: float
+    score: Annotated[Score, Field(description="cs of the query")]
+    bar: Annotated[Score, Field(description="score from which on it covers the capability competently")]
+    champion: Annotated[str | None, Field(description="the champion; null: no entry exercises it")]
+    held: Annotated[float | None, Field(description="cs of the champion, in [0, 1]")]
+    margin: Annotated[Score, Field(description="by how much that has to be exceeded")]
+    path: Annotated[Path | None, Field(description="what decided; null: not known, as of an entry")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +69,8 @@ class Explanation:
 
     @property
     def outcome(self) -> VerdictOutcome:
-        """The current outcome."""
-        return VerdictOutcome.of(self.ruling)
+        """What the verdict means now."""
+        return self.ruling.outcome
 
 
 def explain(
@@ -83,7 +88,7 @@ def explain(
     """
     judge = CounterfactualJudge(turn, config, tuple(sorted({*names, *turn.query.scores})), trust, tick)
     facts, ruling = judge.as_it_is
-    now = VerdictOutcome.of(ruling)
+    now = ruling.outcome
     return Explanation(
         query=turn.query,
         facts=facts,
@@ -121,10 +126,10 @@ def _scores(judge: CounterfactualJudge, outcome: VerdictOutcome, fixed: Collecti
         for to in _score_marks(judge, name):
             _, ruling = judge.judged(judge.live, rescored(query, name, to))
             change = ScoreChange(capability=name, now=now, to=to, ruling=ruling)
-            key = name, VerdictOutcome.of(ruling)
+            key = name, ruling.outcome
             if key[1] is not outcome and (key not in found or change.distance < found[key].distance):
                 found[key] = change
-    return sorted(found.values(), key=lambda item: (item.distance, item.capability, VerdictOutcome.of(item.ruling)))
+    return sorted(found.values(), key=lambda item: (item.distance, item.capability, item.ruling.outcome))
 
 
 def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None]:
@@ -143,7 +148,7 @@ def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None
 def _absences(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[Absence]:
     for id in sorted(_that_matter(judge)):
         _, ruling = judge.judged(judge.live.under(judge.config, id), judge.turn.query, absent=id)
-        if VerdictOutcome.of(ruling) is not outcome:
+        if ruling.outcome is not outcome:
             yield Absence(id=id, ruling=ruling)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from bot.rater.model import RelationalFacts
 
@@ -51,6 +54,14 @@ class Reason(StrEnum):
     CONTESTED = "CONTESTED"
 
 
+class VerdictOutcome(StrEnum):
+    """What a verdict means for a query; a change turns the verdict where it changes this."""
+
+    ENTERS = "enters"
+    WAITS = "waits for a person"
+    STAYS_OUT = "stays out"
+
+
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """A decision, its route, and the reason codes in the order of the gates."""
@@ -58,6 +69,13 @@ class Ruling:
     decision: Decision
     route: Route
     reasons: tuple[Reason, ...]
+
+    @property
+    def outcome(self) -> VerdictOutcome:
+        """What it means; an exclusion that people are asked about waits."""
+        if self.route is Route.REVIEW:
+            return VerdictOutcome.WAITS
+        return VerdictOutcome.ENTERS if self.decision.admits else VerdictOutcome.STAYS_OUT
 
     @property
     def admitted(self) -> bool:
@@ -73,8 +91,13 @@ class CloseCall:
     """
 
     capability: str
-    probability: float
+    probability: Annotated[float, Field(ge=0, le=1, description="of its exercising it; too low")]
     ruling: Ruling
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The codes that its verdict would have then."""
+        return self.ruling.reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -33,6 +33,11 @@ class FileChange:
 
     path: str
     content: str | None
+
+    @property
+    def change(self) -> Literal["write", "delete"]:
+        """What is done to the file."""
+        return "delete" if self.content is None else "write"
 
 
 def admit(entry: Entry, existing: str | None = None) -> FileChange:

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from bot.config import Curation
 from bot.curator.roles import Roles, derive_roles
@@ -77,15 +78,14 @@ class Grounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """One eviction for a person to confirm.
-
-    ``remaining``: competent capability of the entry → how many competent coverers stay once *all* suggestions of the
-    same prune are confirmed.
-    """
+    """One eviction for a person to confirm."""
 
     id: str
     grounds: Grounds
-    remaining: Mapping[str, int]
+    remaining: Annotated[
+        Mapping[str, int],
+        Field(description="competent capability: coverers left once all suggestions of the prune are confirmed"),
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

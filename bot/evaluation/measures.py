@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from bot.errors import UsageError
 from bot.evaluation.labels import LabelledQuery
 from bot.evaluation.predictions import Predictions
-from bot.text.compare import DECIMALS
+from bot.files.validation import Score
+from bot.text.compare import DECIMALS, rounded
 
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 Numbers: TypeAlias = npt.NDArray[np.float64]
@@ -170,16 +172,17 @@ _BLOCK = 4_000_000
 class Sampling:
     """The number of resamples, and the seed of the draws."""
 
-    resamples: int
-    seed: int
+    resamples: Annotated[int, Field(ge=1)]
+    seed: Annotated[int, Field(ge=0)]
+    level: Annotated[float, Field(description="share of the resamples that an interval holds")] = LEVEL
 
 
 @dataclass(frozen=True, slots=True)
 class PercentileInterval:
     """The middle 95 % of the resamples' values (percentile interval)."""
 
-    low: float
-    high: float
+    low: Annotated[float, Field(description="lower bound of the bootstrap's 95 % percentile interval")]
+    high: Annotated[float, Field(description="its upper bound")]
 
 
 def weights(queries: int, sampling: Sampling) -> Iterator[Numbers]:
@@ -235,17 +238,19 @@ class CapabilityMeasures:
     """
 
     capability: str
-    labelled: int
-    support: int
-    phi: float | None
+    labelled: Annotated[int, Field(ge=1, description="queries labelled at all; the others are unknown")]
+    support: Annotated[int, Field(ge=0, description="queries labelled TRUE")]
+    phi: Annotated[
+        float | None, Field(ge=-1, le=1, description="phi coefficient (MCC) of predicted and labelled values")
+    ]
     interval: PercentileInterval | None
-    resamples: int
-    accuracy: float
-    always_false: float
-    precision: float | None
-    recall: float | None
-    brier: float
-    calibration_error: float
+    resamples: Annotated[int, Field(ge=0, description="resamples that hold both classes, which the interval rests on")]
+    accuracy: Score
+    always_false: Annotated[Score, Field(description="accuracy of answering FALSE to everything")]
+    precision: Annotated[float | None, Field(description="null where nothing is predicted TRUE")]
+    recall: Annotated[float | None, Field(description="null where nothing is labelled TRUE")]
+    brier: Annotated[Score, Field(description="Brier score of the probability of TRUE")]
+    calibration_error: Annotated[Score, Field(description="expected calibration error")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,8 +285,8 @@ class Difference:
 
     @property
     def tells(self) -> bool:
-        """Whether the interval excludes 0: the classifiers differ significantly."""
-        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
+        """Whether the interval leaves out 0: the two classifiers are told apart."""
+        return self.interval is not None and (rounded(self.interval.low) > 0 or rounded(self.interval.high) < 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,8 +162,8 @@ class ExtensionCandidate:
     """
 
     kind: Kind
-    core: Core
-    members: tuple[Member, ...]
+    core: Annotated[Core, Field(description="by which a refusal is remembered: `--refused` takes it")]
+    members: Annotated[tuple[Member, ...], Field(description="the most central first")]
     customers: tuple[Text, ...]
     id: Identifier
     name: Text
@@ -172,10 +172,12 @@ class ExtensionCandidate:
     positive: tuple[DraftExemplar, ...]
     negative: tuple[DraftExemplar, ...]
     telling: tuple[DistinctiveTrait, ...]
-    belongs_to: tuple[Identifier, ...] = ()
-    cohesion: Amount
-    excess: Amount
-    surprise: Amount
+    belongs_to: Annotated[
+        tuple[Identifier, ...], Field(description="the missed capability, or those that a combination joins")
+    ] = ()
+    cohesion: Annotated[Amount, Field(description="mean cosine similarity of its queries in what is telling")]
+    excess: Annotated[Amount, Field(description="share of its queries that the exemplars do not lead to expect")]
+    surprise: Annotated[Amount, Field(description="minus the decimal logarithm of the probability of as many")]
     named_by: Literal["terms", "language model"] = "terms"
 
     @property

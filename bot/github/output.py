@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
 from bot.errors import Problem
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.github.fallback_posts import Publication
 from bot.github.models import describe
-from bot.ledger.model import CommentKey
-from bot.report.output import Spent, UsageOutput
+from bot.ledger.model import DecisionRecord
+from bot.report.output import Spent
 from bot.report.review_json import ReviewOutput
 
-
-class DecisionOutput(BaseModel):
-    """What a curator decided of a query."""
-
-    entry: str
-    action: str
-    by: str
-    reason: str | None
-    comment: CommentKey
+DecisionOutput: TypeAlias = Annotated[DecisionRecord, View("entry action by reason comment")]
 
 
 class CiOutput(BaseModel):
@@ -51,14 +44,7 @@ class CiOutput(BaseModel):
             dry_run=dry_run,
             writes=[describe(operation) for operation in publication.operations],
             problems=[] if judgement is None else list(judgement.analysis.problems),
-            decisions=[]
-            if judgement is None
-            else [
-                DecisionOutput(
-                    entry=item.entry, action=item.action, by=item.by, reason=item.reason, comment=item.comment
-                )
-                for item in judgement.decisions
-            ],
+            decisions=[] if judgement is None else list(judgement.decisions),
             review=None if review is None else ReviewOutput.of(review, publication.usage),
-            usage=UsageOutput.of(publication.usage),
+            usage=publication.usage,
         )

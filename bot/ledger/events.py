@@ -108,15 +108,20 @@ class Decided(_OnPullRequest):
     all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
 
 
-class Withdrawn(_Event):
-    """A decision ended: its comment was deleted or edited, or its author may no longer decide."""
+class _DecisionEnd(_Event):
+    """What ends a decision."""
 
-    kind: Literal["withdrawn"] = "withdrawn"
     pull_request: Number
     entry: EntryId
     content: Digest
     action: Literal["accept", "reject", "pin", "unpin"]
     comment: CommentKey
+
+
+class Withdrawn(_DecisionEnd):
+    """A decision ended with its comment: that was deleted or edited, or its author may not decide any more."""
+
+    kind: Literal["withdrawn"] = "withdrawn"
 
 
 class Corrected(_Event):
@@ -143,15 +148,10 @@ class CorrectionEnded(_Event):
     comment: CommentKey
 
 
-class Applied(_Event):
-    """A pin or unpin that a curator decided is now in the entry: the decision is done."""
+class Applied(_DecisionEnd):
+    """A pin that a curator decided on, or its end, stands in the entry: the decision has done its work."""
 
     kind: Literal["applied"] = "applied"
-    pull_request: Number
-    entry: EntryId
-    content: Digest
-    action: Literal["accept", "reject", "pin", "unpin"]
-    comment: CommentKey
 
 
 class Passed(_OnPullRequest):

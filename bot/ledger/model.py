@@ -122,11 +122,9 @@ class DisplayedVerdict(FileModel):
     codes: Text
 
 
-class Displayed(FileModel):
+class Displayed(DisplayedVerdict):
     """What the comment has shown of a query since a moment (GitHub's time)."""
 
-    verdict: Digest
-    codes: Text
     since: Timestamp
 
 

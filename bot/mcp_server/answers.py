@@ -7,48 +7,61 @@ marked, and long lists are counted, cut or paged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
+from typing import Annotated, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer, WrapSerializer
 
-from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Identity, Judgement, Unfamiliar
-from bot.classifier.usage import Usage
-from bot.consolidator.verdict import Verdict
+from bot.classifier.model import (
+    Basis,
+    CalledTools,
+    Classification,
+    Contradiction,
+    Identity,
+    Judgement,
+    LikelyTool,
+    Unfamiliar,
+)
 from bot.curator.entry import Entry, Tombstone
 from bot.errors import Problem
-from bot.files.validation import Checked
+from bot.files.validation import Checked, Score
+from bot.files.views import HowMany, View
 from bot.intake.query import Query
-from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
+from bot.mcp_server.untrusted import Marked, Name, mark, mark_text, mark_turns
 from bot.pipeline.review import Review
-from bot.report.output import Spent, UsageOutput
+from bot.rater.model import RelationalFacts
+from bot.report.output import Spent
 
 SHOWN: Final = 5
 """Items that stand beside a count."""
 
 
-class Ids(BaseModel):
+Item = TypeVar("Item")
+
+
+class Counted(BaseModel, Generic[Item]):
     """How many, and the first of them."""
 
     count: int = Field(ge=0)
-    first: list[Marked]
+    first: list[Item]
 
-    @staticmethod
-    def of(ids: Sequence[str], most: int = SHOWN) -> Ids:
-        """``ids`` for output, at most ``most`` of them by name."""
-        return Ids(count=len(ids), first=[mark(id) for id in ids[:most]])
+    @classmethod
+    def of(cls, items: Collection[Any], row: Callable[[Any], Item], most: int = SHOWN) -> Self:
+        """Those of ``items``, and a ``row`` for each of the first."""
+        return cls(count=len(items), first=[row(item) for item in islice(items, most)])
 
 
-class Combinations(BaseModel):
-    """How many combinations, and the first of them."""
+class Ids(Counted[Marked]):
+    """How many, and the first of them."""
 
-    count: int = Field(ge=0)
-    first: list[list[str]]
 
-    @staticmethod
-    def of(combinations: Sequence[Sequence[str]]) -> Combinations:
-        """``combinations`` for output: a query of many capabilities has hundreds."""
-        return Combinations(count=len(combinations), first=[list(names) for names in combinations[:SHOWN]])
+Combinations: TypeAlias = Annotated[
+    Counted[list[str]],
+    PlainSerializer(lambda found: {"count": len(found), "first": found[:SHOWN]}),
+    Field(description="How many combinations, and the first of them."),
+]
+"""Of a value of the core; a query of many capabilities has hundreds."""
 
 
 class UnclassifiedRow(BaseModel):
@@ -58,17 +71,9 @@ class UnclassifiedRow(BaseModel):
     why: Marked
 
 
-class Unclassified(BaseModel):
-    """Queries without a verdict; a further call goes on with these."""
-
-    count: int = Field(ge=0)
-    first: list[UnclassifiedRow]
-
-    @staticmethod
-    def of(shortfalls: Mapping[str, str]) -> Unclassified:
-        """The queries that could not be classified, of each of which ``shortfalls`` says why."""
-        rows = [UnclassifiedRow(id=mark(id), why=mark_text(why)) for id, why in list(shortfalls.items())[:SHOWN]]
-        return Unclassified(count=len(shortfalls), first=rows)
+Unclassified: TypeAlias = Annotated[
+    Counted[UnclassifiedRow], Field(description="Queries without a verdict; a further call goes on with these.")
+]
 
 
 class SettledRow(BaseModel):
@@ -78,20 +83,27 @@ class SettledRow(BaseModel):
     entry: Marked = Field(description="the entry or tombstone that settles it")
 
 
-class KnownQuery(BaseModel):
-    """Queries that an entry or a tombstone settles; they are not judged."""
-
-    count: int = Field(ge=0)
-    first: list[SettledRow]
-
-    @staticmethod
-    def of(settled: Mapping[str, Entry | Tombstone]) -> KnownQuery:
-        """The queries that are ``settled``, with what settles them."""
-        rows = [SettledRow(id=mark(id), entry=mark(record.id)) for id, record in list(settled.items())[:SHOWN]]
-        return KnownQuery(count=len(settled), first=rows)
+KnownQueries: TypeAlias = Annotated[
+    Counted[SettledRow], Field(description="Queries that an entry or a tombstone settles; they are not judged.")
+]
 
 
-Item = TypeVar("Item")
+def ids_of(ids: Collection[str], most: int = SHOWN) -> Ids:
+    """``ids`` for output, at most ``most`` of them by name."""
+    return Ids.of(ids, mark, most)
+
+
+def unclassified(shortfalls: Mapping[str, str]) -> Unclassified:
+    """The queries that could not be classified, of each of which ``shortfalls`` says why."""
+    return Counted[UnclassifiedRow].of(
+        shortfalls.items(), lambda item: UnclassifiedRow(id=mark(item[0]), why=mark_text(item[1]))
+    )
+
+
+def known_queries(settled: Mapping[str, Entry | Tombstone]) -> KnownQueries:
+    """The queries that are ``settled``, with what settles them."""
+    return Counted[SettledRow].of(settled.items(), lambda item: SettledRow(id=mark(item[0]), entry=mark(item[1].id)))
+
 
 Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
 
@@ -109,39 +121,39 @@ def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int
     return list(rows[offset:end]), len(rows), end if end < len(rows) else None
 
 
-class UnreadInput(BaseModel):
-    """Input that could not be read; the rest was."""
-
-    count: int = Field(ge=0, description="rows and files that could not be read")
-    first: list[Marked] = Field(description="file, line, fault and fix of the first few")
-
-    @staticmethod
-    def of(problems: Sequence[Problem]) -> UnreadInput:
-        """``problems`` for output."""
-        return UnreadInput(count=len(problems), first=[mark_text(str(item)) for item in problems[:SHOWN]])
+UnreadInput: TypeAlias = Annotated[
+    Ids,
+    Field(description="Rows and files that could not be read, with line, fault and fix; the rest was read."),
+]
 
 
-class CalledToolRow(BaseModel):
-    """The likeliest tool of a step."""
-
-    tool: Marked
-    probability: float = Field(ge=0, le=1, description="if any is called")
+def unread_input(problems: Sequence[Problem]) -> UnreadInput:
+    """``problems`` for output."""
+    return Ids.of(problems, lambda item: mark_text(str(item)))
 
 
-class CallsRow(BaseModel):
-    """Which tools a query calls."""
-
-    probability: float = Field(ge=0, le=1, description="that it calls any")
-    steps: int = Field(ge=0)
-    first: list[CalledToolRow]
-
-    @staticmethod
-    def of(calls: CalledTools | None) -> CallsRow | None:
-        """``calls`` for output; ``None`` for none."""
-        if calls is None:
-            return None
-        steps = [CalledToolRow(tool=mark(name), probability=share) for name, share in calls.likely]
-        return CallsRow(probability=calls.probability, steps=len(steps), first=steps[:SHOWN])
+CallsRow: TypeAlias = Annotated[
+    CalledTools,
+    View(
+        "probability steps=likely first=likely",
+        probability=Annotated[Score, Field(description="that it calls any")],
+        steps=HowMany,
+        first=Annotated[
+            tuple[
+                Annotated[
+                    LikelyTool,
+                    View(
+                        "tool probability",
+                        tool=Name,
+                        probability=Annotated[Score, Field(description="if any is called")],
+                    ),
+                ],
+                ...,
+            ],
+            WrapSerializer(lambda steps, write: write(steps[:SHOWN])),
+        ],
+    ),
+]
 
 
 class ContradictionRow(BaseModel):
@@ -157,23 +169,21 @@ class ContradictionRow(BaseModel):
         """What was ``found`` of the query ``id`` for output."""
         return ContradictionRow(
             id=mark(id),
-            expected=Ids.of(tuple(dict.fromkeys(found.expected))),
-            likeliest=Ids.of(tuple(dict.fromkeys(found.likeliest))),
+            expected=ids_of(tuple(dict.fromkeys(found.expected))),
+            likeliest=ids_of(tuple(dict.fromkeys(found.likeliest))),
             probability=found.probability,
         )
 
 
-class Contradictions(BaseModel):
-    """Queries whose eval set contradicts the classifier; only=contradictions shows all."""
+Contradictions: TypeAlias = Annotated[
+    Counted[ContradictionRow],
+    Field(description="Queries whose eval set contradicts the classifier; only=contradictions shows all."),
+]
 
-    count: int = Field(ge=0)
-    first: list[ContradictionRow]
 
-    @staticmethod
-    def of(found: Mapping[str, Contradiction]) -> Contradictions:
-        """``found`` for output."""
-        rows = [ContradictionRow.of(id, item) for id, item in list(found.items())[:SHOWN]]
-        return Contradictions(count=len(found), first=rows)
+def contradictions_of(found: Mapping[str, Contradiction]) -> Contradictions:
+    """``found`` for output."""
+    return Counted[ContradictionRow].of(found.items(), lambda item: ContradictionRow.of(*item))
 
 
 class ClassifiedRow(BaseModel):
@@ -203,7 +213,7 @@ class ClassifiedRow(BaseModel):
             attempt=item.attempt,
             basis=item.basis,
             unfamiliar=item.unfamiliar,
-            calls=CallsRow.of(item.calls),
+            calls=item.calls,
             contradiction=None
             if item.contradiction is None
             else ContradictionRow.of(item.query_id, item.contradiction),
@@ -247,32 +257,19 @@ class RateAnswer(Page):
     usage: Spent
 
 
-class FactsRow(BaseModel):
-    """What a verdict rests on, as of its turn in the cycle."""
-
-    competent: list[str] = Field(description="capabilities at or above the competence bar")
-    new_capabilities: list[str]
-    fills: dict[str, int] = Field(description="capability with too few coverers: how many")
-    new_combinations: Combinations
-    wins: dict[str, Marked] = Field(description="capability: the champion beaten")
-    max_similarity: float = Field(ge=0, le=1, description="of its text to `most_similar`")
-    most_similar: Marked | None
-    novel: bool
-
-    @staticmethod
-    def of(verdict: Verdict) -> FactsRow:
-        """The facts of ``verdict`` for output."""
-        facts = verdict.facts
-        return FactsRow(
-            competent=list(facts.competent),
-            new_capabilities=list(facts.new_capabilities),
-            fills=dict(facts.fills),
-            new_combinations=Combinations.of(facts.new_combinations),
-            wins={name: mark(champion) for name, champion in facts.wins.items()},
-            max_similarity=facts.max_similarity,
-            most_similar=None if facts.most_similar is None else mark(facts.most_similar),
-            novel=facts.novel,
-        )
+FactsRow: TypeAlias = Annotated[
+    RelationalFacts,
+    View(
+        "competent new_capabilities fills new_combinations wins max_similarity most_similar novel",
+        competent=Annotated[tuple[str, ...], Field(description="capabilities at or above the competence bar")],
+        fills=Annotated[dict[str, int], Field(description="capability with too few coverers: how many")],
+        new_combinations=Combinations,
+        wins=Annotated[dict[str, Name], Field(description="capability: the champion beaten")],
+        max_similarity=Annotated[Score, Field(description="of its text to `most_similar`")],
+        most_similar=Name | None,
+    ),
+    Field(description="What a verdict rests on, as of its turn in the cycle."),
+]
 
 
 def _is_none(value: object) -> bool:
@@ -348,7 +345,7 @@ class ConsolidateAnswer(Page):
 
     counts: VerdictCounts
     verdicts: list[VerdictRow] = Field(description="in the cycle's order")
-    settled: KnownQuery
+    settled: KnownQueries
     lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
 
 
@@ -360,18 +357,13 @@ class TurnedRow(BaseModel):
     then: Outcome = Field(description="its outcome against the set as it would be")
 
 
-class Turned(BaseModel):
-    """Queries whose outcome the entries decide that were taken for gone."""
-
-    count: int = Field(ge=0)
-    first: list[TurnedRow] = Field(description="only=turned shows the verdicts of all")
-
-
 class CsToVerdictAnswer(ConsolidateAnswer):
     """Verdicts on scored queries against an updated regression set."""
 
     without: Ids = Field(description="entries that were taken for gone")
-    turned: Turned
+    turned: Counted[TurnedRow] = Field(
+        description="Queries whose outcome the entries decide that were taken for gone; only=turned shows all verdicts"
+    )
 
 
 class ClassifyToVerdictAnswer(Page):
@@ -382,7 +374,7 @@ class ClassifyToVerdictAnswer(Page):
     ceiling: int = Field(ge=0, description="most entries that it may hold")
     counts: VerdictCounts
     verdicts: list[ReviewRow] = Field(description="direct admissions first, then the others; both in the cycle's order")
-    settled: KnownQuery
+    settled: KnownQueries
     attempts: Ids = Field(description="that argue with the classifier, or hide text; only=attempts shows all")
     contradictions: Contradictions
     unfamiliar: Ids = Field(description="whose kind of text the classifier cannot judge; only=unfamiliar shows all")
@@ -391,11 +383,6 @@ class ClassifyToVerdictAnswer(Page):
     unread: UnreadInput
     lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
     usage: Spent
-
-
-def spent(usage: Usage | None) -> UsageOutput | None:
-    """What asking a model has cost."""
-    return UsageOutput.of(usage)
 
 
 def coverage_gained(review: Review) -> dict[str, str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, Strict
 
 from bot.classifier.model import Unfamiliar
+from bot.consolidator.counterfactuals import Absence
+from bot.consolidator.explanation import CapabilityStanding
+from bot.consolidator.verdict import VerdictOutcome
 from bot.errors import UsageError
+from bot.files.views import View
 from bot.mcp_server.answers import ContradictionRow, FactsRow
 from bot.mcp_server.inputs import (
     WHOLE,
@@ -17,35 +21,25 @@ from bot.mcp_server.inputs import (
     FolderName,
 )
 from bot.mcp_server.tool_runner import Call, Report, Workers
-from bot.mcp_server.untrusted import Marked, MarkedVoice, Named, find_name, mark, mark_text
+from bot.mcp_server.untrusted import Marked, MarkedVoice, Name, Named, find_name, mark, mark_text
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.explain import Explained, explain_entry, explain_query
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review
-from bot.report.explanation import (
-    ContestOutput,
-    ExplainOutput,
-    KnobChangeOutput,
-    OutcomeName,
-    RulingOutput,
-    ScoreChangeOutput,
-)
+from bot.report.explanation import ExplainOutput, InCycleOutput, KnobChangeOutput, RulingOutput, ScoreChangeOutput
 from bot.report.output import Spent
 from bot.report.verdict_text import why_with_advice
 
-
-class ContestRow(ContestOutput):
-    """How the query stands in one capability that it exercises."""
-
-    champion: Marked | None = Field(description="who holds it; null: no entry")
-
-
-class AbsenceRow(BaseModel):
-    """An entry, or a query of the same cycle, without which the verdict would turn."""
-
-    id: Marked
-    then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
+ContestRow: TypeAlias = Annotated[
+    CapabilityStanding,
+    View(
+        "capability score competence_bar=bar champion champion_score=held winning_margin=margin path",
+        champion=Annotated[Name | None, Field(description="who holds it; null: no entry")],
+    ),
+]
+AbsenceRow: TypeAlias = Annotated[
+    Absence, View("id then=ruling in_cycle", id=Name, then=RulingOutput, in_cycle=InCycleOutput)
+]
 
 
 class ExplainAnswer(BaseModel):
@@ -57,7 +51,7 @@ class ExplainAnswer(BaseModel):
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
     id: Marked
-    outcome: OutcomeName
+    outcome: VerdictOutcome
     ruling: RulingOutput
     why: str = Field(description="the reason in plain words; names in it are marked")
     displaces: list[Marked] = Field(description="entries that become candidates for eviction")
@@ -81,27 +75,19 @@ class ExplainAnswer(BaseModel):
             kind=output.kind,
             id=mark(output.verdict.id),
             outcome=output.outcome,
-            ruling=RulingOutput(
-                outcome=output.outcome,
-                decision=output.verdict.decision,
-                route=output.verdict.route,
-                reasons=output.verdict.reasons,
-            ),
+            ruling=found.ruling,
             why=why_with_advice(explained.verdict, explained, MarkedVoice(explained.platform.taxonomy)),
             displaces=[mark(id) for id in output.verdict.displaces],
             alternate_of=[mark(id) for id in output.verdict.alternate_of],
-            facts=FactsRow.of(explained.verdict),
+            facts=explained.verdict.facts,
             pinned=[mark_text(reason) for reason in output.pinned],
             contradiction=None
             if output.contradiction is None
             else ContradictionRow.of(output.verdict.id, output.contradiction),
             unfamiliar=output.unfamiliar,
-            contests=[
-                ContestRow(**item.model_dump() | {"champion": None if item.champion is None else mark(item.champion)})
-                for item in output.contests
-            ],
+            contests=output.contests,
             scores=output.scores,
-            absences=[AbsenceRow(id=mark(item.id), then=item.then, in_cycle=item.in_cycle) for item in output.absences],
+            absences=output.absences,
             knobs=output.knobs,
             left_out=sum(max(0, len(changes) - most) for changes in (found.scores, found.absences, found.knobs)),
             usage=output.usage,

@@ -10,25 +10,23 @@ from pydantic import Field
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.model import Backend, Progress
 from bot.mcp_server.answers import (
-    SHOWN,
     ClassifiedRow,
     ClassifyAnswer,
     ClassifyToVerdictAnswer,
     ConsolidateAnswer,
-    Contradictions,
+    Counted,
     CsToVerdictAnswer,
-    Ids,
-    KnownQuery,
     RateAnswer,
     RatedRow,
-    Turned,
     TurnedRow,
-    Unclassified,
-    UnreadInput,
     VerdictCounts,
+    contradictions_of,
     coverage_gained,
+    ids_of,
+    known_queries,
     page,
-    spent,
+    unclassified,
+    unread_input,
 )
 from bot.mcp_server.inputs import (
     Agent,
@@ -97,9 +95,9 @@ class Steps:
                 queries=[
                     ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
                 ],
-                unclassified=Unclassified.of(result.shortfalls),
-                unread=UnreadInput.of(package.submission.problems),
-                usage=spent(backend.usage),
+                unclassified=unclassified(result.shortfalls),
+                unread=unread_input(package.submission.problems),
+                usage=backend.usage,
             )
 
         return await self._workers.answer(ctx, work)
@@ -162,9 +160,9 @@ class Steps:
                     )
                     for item in rows
                 ],
-                unclassified=Unclassified.of(result.shortfalls),
-                unread=UnreadInput.of(package.submission.problems),
-                usage=spent(backend.usage),
+                unclassified=unclassified(result.shortfalls),
+                unread=unread_input(package.submission.problems),
+                usage=backend.usage,
             )
 
         return await self._workers.answer(ctx, work)
@@ -197,7 +195,7 @@ class Steps:
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=KnownQuery.of(found.settled),
+                settled=known_queries(found.settled),
                 lagging=len(found.lags),
             )
 
@@ -269,15 +267,15 @@ class Ranges:
                 ceiling=platform.config.ceiling,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=KnownQuery.of(outcome.settled),
-                attempts=Ids.of(outcome.attempts),
-                contradictions=Contradictions.of(outcome.contradictions),
-                unfamiliar=Ids.of(tuple(outcome.unfamiliar)),
+                settled=known_queries(outcome.settled),
+                attempts=ids_of(outcome.attempts),
+                contradictions=contradictions_of(outcome.contradictions),
+                unfamiliar=ids_of(tuple(outcome.unfamiliar)),
                 coverage_gained=coverage_gained(outcome),
-                unclassified=Unclassified.of(outcome.shortfalls),
-                unread=UnreadInput.of(outcome.problems),
+                unclassified=unclassified(outcome.shortfalls),
+                unread=unread_input(outcome.problems),
                 lagging=len(outcome.lags),
-                usage=spent(backend.usage),
+                usage=backend.usage,
             )
 
         return await self._workers.answer(ctx, work)
@@ -326,10 +324,10 @@ class Ranges:
                 next_offset=after,
                 counts=VerdictCounts.of(rows),
                 verdicts=part,
-                settled=KnownQuery.of(found.settled),
+                settled=known_queries(found.settled),
                 lagging=len(found.lags),
-                without=Ids.of(gone),
-                turned=Turned(count=len(turned), first=turned[:SHOWN]),
+                without=ids_of(gone),
+                turned=Counted[TurnedRow].of(turned, lambda row: row),
             )
 
         return await self._workers.answer(ctx, work)

@@ -7,25 +7,30 @@ marked, and long lists are counted, cut or paged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from bot.agreement.agreement import ReasonCount
+from bot.curator.admission import Loss, Swap
 from bot.curator.entry import Entry
-from bot.mcp_server.answers import Combinations, Ids, Page, page
-from bot.mcp_server.untrusted import Marked, mark, mark_text, mark_turns
+from bot.curator.prune import Suggestion
+from bot.files.views import HowMany, View
+from bot.mcp_server.answers import Combinations, Ids, Page, ids_of, page
+from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark_turns
 from bot.report.agreement import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
-from bot.report.output import PruneOutput, StatusOutput
+from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 
-
-class CapabilityRow(BaseModel):
-    """Coverage of one capability by the regression set."""
-
-    id: str
-    coverers: int = Field(ge=0, description="entries that cover it competently")
-    floor: int = Field(ge=0, description="coverers that there should be")
-    champion: Marked | None
-    champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
+CapabilityRow: TypeAlias = Annotated[
+    CapabilityStatus,
+    View(
+        "id coverers floor champion champion_score",
+        coverers=Annotated[HowMany, Field(description="entries that cover it competently")],
+        floor=Annotated[int, Field(ge=0, description="coverers that there should be")],
+        champion=Name | None,
+        champion_score=Annotated[float | None, Field(description="cs of the champion, in [0, 1]")],
+    ),
+]
 
 
 class StatusAnswer(Page):
@@ -61,20 +66,11 @@ class StatusAnswer(Page):
             capabilities_covered=sum(bool(item.coverers) for item in output.capabilities),
             capabilities_short=sum(not item.floor_met for item in output.capabilities),
             combinations=output.combinations,
-            capabilities=[
-                CapabilityRow(
-                    id=item.id,
-                    coverers=len(item.coverers),
-                    floor=item.floor,
-                    champion=None if item.champion is None else mark(item.champion),
-                    champion_score=item.champion_score,
-                )
-                for item in rows
-            ],
-            pinned=Ids.of(list(output.pinned)),
-            waiting=Ids.of(output.waiting),
-            evicted=Ids.of(output.evicted),
-            lagging=Ids.of([item.id for item in output.lagging]),
+            capabilities=rows,
+            pinned=ids_of(list(output.pinned)),
+            waiting=ids_of(output.waiting),
+            evicted=ids_of(output.evicted),
+            lagging=ids_of([item.id for item in output.lagging]),
         )
 
 
@@ -123,28 +119,17 @@ class EntriesAnswer(Page):
     entries: list[EntryRow]
 
 
-class SuggestionRow(BaseModel):
-    """One eviction for a person to confirm."""
-
-    id: Marked
-    kind: Literal["displaced", "redundant"]
-    yields_to: list[Marked] = Field(description="entries that displace it")
-    remaining: dict[str, int] = Field(description="capability: coverers left once all suggestions are confirmed")
-
-
-class SwapRow(BaseModel):
-    """Admit one waiting entry and remove others together."""
-
-    admit: Marked
-    remove: list[Marked]
-
-
-class LossRow(BaseModel):
-    """What would be lost with an entry that cannot go safely."""
-
-    id: Marked
-    capabilities: list[str]
-    combinations: Combinations
+SuggestionRow: TypeAlias = Annotated[
+    Suggestion,
+    View(
+        "id kind=grounds.kind yields_to=grounds.yields_to remaining",
+        id=Name,
+        kind=Literal["displaced", "redundant"],
+        yields_to=Annotated[tuple[Name, ...], Field(description="entries that displace it")],
+    ),
+]
+SwapRow: TypeAlias = Annotated[Swap, View("admit remove", admit=Name, remove=tuple[Name, ...])]
+LossRow: TypeAlias = Annotated[Loss, View("id capabilities combinations", id=Name, combinations=Combinations)]
 
 
 class SuggestionsAnswer(Page):
@@ -170,39 +155,23 @@ class SuggestionsAnswer(Page):
             next_offset=after or after_swaps or after_losses,
             all_swaps=all_swaps,
             all_least_loss=all_losses,
-            suggestions=[
-                SuggestionRow.model_validate(
-                    {
-                        "id": mark(item.id),
-                        "kind": item.grounds["kind"],
-                        "yields_to": [mark(id) for id in _ids(item.grounds["yields_to"])],
-                        "remaining": item.remaining,
-                    }
-                )
-                for item in rows
-            ],
-            swaps=[SwapRow(admit=mark(item.admit), remove=[mark(id) for id in item.remove]) for item in swaps],
-            least_loss=[
-                LossRow(
-                    id=mark(item.id), capabilities=item.capabilities, combinations=Combinations.of(item.combinations)
-                )
-                for item in losses
-            ],
+            suggestions=rows,
+            swaps=swaps,
+            least_loss=losses,
             pinned=len(output.pinned),
             over_ceiling=output.over_ceiling,
         )
 
 
-def _ids(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-class SaidRow(BaseModel):
-    """A reason that people gave."""
-
-    text: Marked
-    count: int = Field(ge=1, description="responses with this reason, case and white space aside")
-    overrides: int = Field(ge=0, description="those of them that want something else than was decided")
+SaidRow: TypeAlias = Annotated[
+    ReasonCount,
+    View(
+        "text count overrides",
+        text=Quoted,
+        count=Annotated[int, Field(ge=1, description="responses with this reason, case and white space aside")],
+        overrides=Annotated[int, Field(ge=0, description="those of them that want something else than was decided")],
+    ),
+]
 
 
 class AgreementAnswer(BaseModel):
@@ -240,7 +209,7 @@ class AgreementAnswer(BaseModel):
             reasons=output.reasons,
             months=output.months if months else None,
             all_said=all_said,
-            said=[SaidRow(text=mark_text(item.text), count=item.count, overrides=item.overrides) for item in said],
+            said=said,
             all_overridden=all_overridden,
             overridden=overridden,
             next_offset=after_said or after_overridden,

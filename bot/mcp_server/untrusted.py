@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from bot.classifier.visible_text import clean
 from bot.errors import InputError, Problem
@@ -56,6 +56,10 @@ def mark(name: str, length: int = LONGEST_NAME) -> str:
     return _between(shown(name, length))
 
 
+Name: TypeAlias = Annotated[Marked, PlainSerializer(mark, return_type=Marked)]
+"""A name in a value of the core, which an answer marks."""
+
+
 def shown(name: str, length: int = LONGEST_NAME) -> str:
     """``name`` in visible characters, without a secret, at most ``length`` of them and a digest.
 
@@ -85,6 +89,10 @@ def mark_text(text: str, length: int = LONGEST_TEXT) -> str:
 def mark_turns(turns: Sequence[str], length: int = LONGEST_TEXT) -> list[str]:
     """The turns of a query between the marks, as :func:`mark_text` shows one; a value has one stand-in in all."""
     return [_marked(turn, length) for turn in masked_together(turns)]
+
+
+Quoted: TypeAlias = Annotated[Marked, PlainSerializer(mark_text, return_type=Marked)]
+"""A text in a value of the core, which an answer marks."""
 
 
 def _marked(text: str, length: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from bot.consolidator.verdict import Verdict
-from bot.mcp_server.answers import ContradictionRow, FactsRow, Outcome, ReviewRow, VerdictRow
+from bot.mcp_server.answers import ContradictionRow, Outcome, ReviewRow, VerdictRow
 from bot.mcp_server.inputs import RemarkedRows, Rows
 from bot.mcp_server.untrusted import MarkedVoice, mark, mark_turns
 from bot.pipeline.consolidate import Consolidation
@@ -61,7 +61,7 @@ def verdict_rows(
             alternate_of=[mark(id) for id in verdict.alternate_of],
             close_calls={call.capability: call.probability for call in verdict.close_calls},
             turns=mark_turns(turns[verdict.id]) if texts else None,
-            facts=FactsRow.of(verdict) if facts else None,
+            facts=verdict.facts if facts else None,
         )
         for verdict in verdicts
     ]

@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field, Strict
 
 from bot.classifier.model import Progress
 from bot.classifier.visible_text import clean
-from bot.curator.file_changes import admit, apply
+from bot.curator.file_changes import FileChange, admit, apply
 from bot.curator.journal import sole_curator
 from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
+from bot.files.views import View
 from bot.github.commands import Verb
-from bot.mcp_server.answers import Ids, Unclassified, UnreadInput, spent
+from bot.mcp_server.answers import Counted, Ids, Unclassified, UnreadInput, ids_of, unclassified, unread_input
 from bot.mcp_server.inputs import (
     WHOLE,
     Flag,
@@ -25,7 +26,7 @@ from bot.mcp_server.inputs import (
 )
 from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.tool_runner import Call, Report, Workers
-from bot.mcp_server.untrusted import Marked, Named, find_name, mark, mark_text
+from bot.mcp_server.untrusted import Marked, Name, Named, find_name, mark, mark_text
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting
 from bot.pipeline.review import Platform
@@ -46,18 +47,11 @@ _SHOWN: Final = 20
 """Entries and files of a staging that are named: a person looks at what is written, in `git diff` or on GitHub."""
 
 
-class FileRow(BaseModel):
-    """A file that was changed, or would be."""
-
-    path: Marked = Field(description="relative to the platform repository")
-    change: Literal["write", "delete"]
-
-
-class FileSummary(BaseModel):
-    """How many files, and the first of them."""
-
-    count: int = Field(ge=0)
-    first: list[FileRow]
+FileRow: TypeAlias = Annotated[
+    FileChange,
+    View("path change", path=Annotated[Name, Field(description="relative to the platform repository")]),
+    Field(description="A file that was changed, or would be."),
+]
 
 
 class StageAnswer(BaseModel):
@@ -66,7 +60,7 @@ class StageAnswer(BaseModel):
     admitted: Ids = Field(description="entries, in order, the first 20; `classify_to_verdict` shows their queries")
     waiting: Ids = Field(description="entries that wait for a slot, the first 20")
     leaving: Ids = Field(description="entries that waited and no longer earn a slot, the first 20")
-    files: FileSummary = Field(description="that were changed, or would be; the first 20")
+    files: Counted[FileRow] = Field(description="that were changed, or would be; the first 20")
     written: Literal["nothing", "working tree", "pull request"]
     pull_request: int | None = Field(description="its number; null: none was opened")
     to_do: str = Field(description="what is left for the person")
@@ -241,22 +235,16 @@ class Writing:
             written = "working tree"
             to_do = "a person looks at `git diff` and commits, on a branch of their own"
         return StageAnswer(
-            admitted=Ids.of([entry.id for entry in staging.admitted], _SHOWN),
-            waiting=Ids.of([entry.id for entry in staging.waiting], _SHOWN),
-            leaving=Ids.of([entry.id for entry in staging.leaving], _SHOWN),
-            files=FileSummary(
-                count=len(staging.file_changes),
-                first=[
-                    FileRow(path=mark(change.path), change="delete" if change.content is None else "write")
-                    for change in staging.file_changes[:_SHOWN]
-                ],
-            ),
+            admitted=ids_of([entry.id for entry in staging.admitted], _SHOWN),
+            waiting=ids_of([entry.id for entry in staging.waiting], _SHOWN),
+            leaving=ids_of([entry.id for entry in staging.leaving], _SHOWN),
+            files=Counted[FileRow].of(staging.file_changes, lambda change: change, _SHOWN),
             written=written,
             pull_request=number,
             to_do="; ".join([*said, to_do]),
-            unclassified=Unclassified.of(admission.shortfalls),
-            unread=UnreadInput.of(admission.problems),
-            usage=spent(admission.usage),
+            unclassified=unclassified(admission.shortfalls),
+            unread=unread_input(admission.problems),
+            usage=admission.usage,
         )
 
     def _pin(self, decision: Decision, entry: str, reason: str | None) -> DecisionAnswer:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.classifier.model import Classification, Identity, Path
-from bot.consolidator.counterfactuals import Change, Turn, VerdictOutcome, WholeCycle
+from bot.consolidator.counterfactuals import Change, Turn, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
-from bot.consolidator.verdict import Verdict
+from bot.consolidator.verdict import Verdict, VerdictOutcome
 from bot.curator.roles import derive_roles
 from bot.errors import InputError, Problem
 from bot.pipeline.reclassify import query_of

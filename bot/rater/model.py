@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,20 +75,27 @@ class RelationalFacts:
     """
 
     exercised: bool
-    """Whether sig(q) contains more than capabilities that only arbitration made TRUE."""
-    competent: tuple[str, ...]
-    """caps(q): capabilities whose score reaches the competence bar."""
+    """Whether sig(q) holds more than what arbitration alone made TRUE."""
+    competent: Annotated[
+        tuple[str, ...], Field(description="caps(q): capabilities whose score reaches the competence bar")
+    ]
     new_capabilities: tuple[str, ...]
     """newCaps(q): competent capabilities without a competent coverer in R."""
     new_combinations: tuple[tuple[str, ...], ...]
-    """newCombos(q): combinations that no entry of R and no waiting query of this cycle carries."""
-    fills: Mapping[str, int] = field(default_factory=dict)
-    """fills(q): competent capability with too few competent coverers in R, none of q's customer → their number."""
+    """newCombos(q): combinations that nobody in R, and no waiting query of this cycle, carries."""
+    fills: Annotated[
+        Mapping[str, int],
+        Field(
+            description="fills(q): competent capabilities with too few competent coverers in R, none of q's customer"
+        ),
+    ] = field(default_factory=dict)
     met_by: tuple[str, ...] = ()
-    """Waiting queries that together cover all of newCaps(q) ∪ fills(q), in the cycle's order; else empty."""
-    wins: Mapping[str, str]
-    """wins(q): capability → the champion that q beats by more than the winning margin."""
-    max_similarity: float
+    """Waiting queries that cover, between them, all of newCaps(q) ∪ fills(q), in the cycle's order; else none."""
+    wins: Annotated[
+        Mapping[str, str],
+        Field(description="wins(q): capability: the champion that q beats by more than the winning margin"),
+    ]
+    max_similarity: Annotated[float, Field(ge=0, le=1)]
     most_similar: str | None
     top_score: float
     """The highest score of q; 0 without scores."""

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, Field
 from rich.console import Console
 
-from bot.agreement.agreement import Agreement, AgreementRow, Overridden, ReasonCount, Share, agreement_of
+from bot.agreement.agreement import Agreement, AgreementRow, Month, Overridden, ReasonCount, Share, agreement_of
 from bot.agreement.responses import responses_of
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.ledger.event_files import RecordedEvents, load_events
 from bot.ledger.events import Event
 from bot.ledger.migrated import capabilities_in, migrated_events
@@ -25,86 +26,23 @@ from bot.report.console import print_numbers
 from bot.report.escaping import shortened, visible
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import lineage
-from bot.text.compare import rounded
 from bot.text.masking import masked
 
-
-class ShareOutput(BaseModel):
-    """How many responses want what was decided."""
-
-    count: int = Field(ge=0)
-    agreed: int = Field(ge=0)
-    share: float | None = Field(ge=0, le=1, description="null of no responses")
-    low: float | None = Field(ge=0, le=1, description="lower bound of Wilson's 95 % interval; null of no responses")
-    high: float | None = Field(ge=0, le=1, description="its upper bound")
-
-    @staticmethod
-    def of(item: Share) -> ShareOutput:
-        """``item`` for output."""
-        bounds = item.interval
-        return ShareOutput(
-            count=item.count,
-            agreed=item.agreed,
-            share=None if item.share is None else rounded(item.share),
-            low=None if bounds is None else rounded(bounds.low),
-            high=None if bounds is None else rounded(bounds.high),
-        )
+ShareOutput: TypeAlias = Annotated[Share, View("count agreed share low=interval.low high=interval.high", rounds=True)]
+RowOutput: TypeAlias = Annotated[
+    AgreementRow, View("explicit implicit several alpha", rounds=True, explicit=ShareOutput, implicit=ShareOutput)
+]
+MonthOutput: TypeAlias = Annotated[Month, View("explicit implicit", explicit=ShareOutput, implicit=ShareOutput)]
+OverriddenOutput: TypeAlias = Annotated[
+    Overridden, View("capability overrides answers implicit low=interval.low high=interval.high", rounds=True)
+]
 
 
-class RowOutput(BaseModel):
-    """Responses of one kind."""
-
-    explicit: ShareOutput = Field(description="commands, and merges and closings of suggestions")
-    implicit: ShareOutput = Field(description="verdicts that a merge let pass; always in agreement")
-    several: int = Field(ge=0, description="verdicts and suggestions that several people judged explicitly")
-    alpha: float | None = Field(le=1, description="Krippendorff's alpha of these people; null where it is undefined")
-
-    @staticmethod
-    def of(item: AgreementRow) -> RowOutput:
-        """``item`` for output."""
-        return RowOutput(
-            explicit=ShareOutput.of(item.explicit),
-            implicit=ShareOutput.of(item.implicit),
-            several=item.several,
-            alpha=None if item.alpha is None else rounded(item.alpha),
-        )
-
-
-class MonthOutput(BaseModel):
-    """Responses of one month."""
-
-    explicit: ShareOutput
-    implicit: ShareOutput
-
-
-class OverriddenOutput(BaseModel):
-    """A capability that overridden verdicts rest on."""
-
-    capability: str
-    overrides: int = Field(ge=1)
-    answers: int = Field(ge=1, description="all answered verdicts that rest on it")
-    implicit: int = Field(ge=0, description="those of them that a merge let pass")
-    low: float = Field(ge=0, le=1, description="lower bound of Wilson's 95 % interval of overrides in answers")
-    high: float = Field(ge=0, le=1, description="its upper bound")
-
-    @staticmethod
-    def of(item: Overridden) -> OverriddenOutput:
-        """``item`` for output."""
-        return OverriddenOutput(
-            capability=item.capability,
-            overrides=item.overrides,
-            answers=item.answers,
-            implicit=item.implicit,
-            low=rounded(item.interval.low),
-            high=rounded(item.interval.high),
-        )
-
-
-class ReversedOutput(BaseModel):
-    """Responses that did not last; they count nowhere else."""
-
-    explicit: int = Field(ge=0)
-    implicit: int = Field(ge=0)
+ReversedOutput: TypeAlias = Annotated[
+    Agreement,
+    View("explicit=reversed_explicit implicit=reversed_implicit"),
+    Field(description="Responses that did not last; they count nowhere else."),
+]
 
 
 class AgreementOutput(BaseModel):
@@ -142,17 +80,14 @@ class AgreementOutput(BaseModel):
             until=until,
             by=by,
             people=agreement.people,
-            overall=RowOutput.of(agreement.overall),
-            decisions={item.name: RowOutput.of(item) for item in agreement.decisions},
-            routes={item.name: RowOutput.of(item) for item in agreement.routes},
-            reasons={item.name: RowOutput.of(item) for item in agreement.reasons},
-            months={
-                item.month: MonthOutput(explicit=ShareOutput.of(item.explicit), implicit=ShareOutput.of(item.implicit))
-                for item in agreement.months
-            },
+            overall=agreement.overall,
+            decisions={item.name: item for item in agreement.decisions},
+            routes={item.name: item for item in agreement.routes},
+            reasons={item.name: item for item in agreement.reasons},
+            months={item.month: item for item in agreement.months},
             said=[replace(item, text=masked(item.text)) for item in agreement.said],
-            overridden=[OverriddenOutput.of(item) for item in agreement.overridden],
-            reversed=ReversedOutput(explicit=agreement.reversed_explicit, implicit=agreement.reversed_implicit),
+            overridden=list(agreement.overridden),
+            reversed=agreement,
             unread=unread,
         )
 
@@ -165,8 +100,9 @@ def print_agreement(output: AgreementOutput, console: Console | None = None) -> 
     out = console or Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     out.print(_headline(output), style="bold")
     gone = output.reversed
-    if gone.explicit or gone.implicit:
-        out.print(f"Left out, since they did not last: {gone.explicit} explicit, {gone.implicit} implicit")
+    if gone.reversed_explicit or gone.reversed_implicit:
+        counts = f"{gone.reversed_explicit} explicit, {gone.reversed_implicit} implicit"
+        out.print(f"Left out, since they did not last: {counts}")
     if not output.decisions:
         return
     for title, rows in (("decision", output.decisions), ("route", output.routes), ("reason", output.reasons)):
@@ -178,7 +114,7 @@ def print_agreement(output: AgreementOutput, console: Console | None = None) -> 
     _print_table(("month", *_HEADER[:4]), months, out)
     if output.overridden:
         overridden = [
-            (visible(item.capability), f"{item.overrides}/{item.answers}", _interval(item.low, item.high))
+            (visible(item.capability), f"{item.overrides}/{item.answers}", _bounds(item))
             for item in output.overridden[:SHOWN]
         ]
         _print_table(("capability", "overridden", "95 %"), overridden, out)
@@ -206,7 +142,7 @@ def _headline(output: AgreementOutput) -> str:
     return f"{words}; {passed} ({people}){alpha}"
 
 
-def _print_rows(title: str, rows: Mapping[str, RowOutput], out: Console) -> None:
+def _print_rows(title: str, rows: Mapping[str, AgreementRow], out: Console) -> None:
     lines = [
         (
             visible(name),
@@ -232,20 +168,16 @@ def _print_rest(count: int, out: Console) -> None:
         out.print(f"{count - SHOWN} more: see --json")
 
 
-def _counts(item: ShareOutput) -> str:
+def _counts(item: Share) -> str:
     return f"{item.agreed}/{item.count}"
 
 
-def _percent(item: ShareOutput) -> str:
+def _percent(item: Share) -> str:
     return "–" if item.share is None else f"{item.share:.0%}"
 
 
-def _bounds(item: ShareOutput) -> str:
-    return "[–]" if item.low is None or item.high is None else _interval(item.low, item.high)
-
-
-def _interval(low: float, high: float) -> str:
-    return f"[{low:.0%}, {high:.0%}]"
+def _bounds(item: Share | Overridden) -> str:
+    return "[–]" if item.interval is None else f"[{item.interval.low:.0%}, {item.interval.high:.0%}]"
 
 
 class AgreementOverview(NamedTuple):

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.model import Basis, CalledTools, Classification, Contradiction, Judgement, Unfamiliar
+from bot.classifier.model import (
+    Basis,
+    CalledTools,
+    Classification,
+    Contradiction,
+    Judgement,
+    LikelyTool,
+    Unfamiliar,
+)
 from bot.classifier.usage import Usage
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.intake.query import Query
 from bot.report.console import Printer
-from bot.report.output import Spent, UsageOutput
+from bot.report.output import Spent
 from bot.report.query_context import remarks_on, without_secrets
 from bot.report.verdict_text import PlainVoice, called, counted, first_turn
 from bot.taxonomy.model import Taxonomy
 
-
-class CalledToolOutput(BaseModel):
-    """The tool that a step of a query most likely calls."""
-
-    tool: str = Field(description="what looks like a secret is left out")
-    probability: float = Field(ge=0, le=1, description="given that the query calls a tool")
-
-
-class CallsOutput(BaseModel):
-    """Which tools a query calls."""
-
-    probability: float = Field(ge=0, le=1, description="that it calls a tool at all")
-    steps: list[CalledToolOutput] = Field(description="of each step, the most likely tool")
-
-    @staticmethod
-    def of(calls: CalledTools | None) -> CallsOutput | None:
-        """``calls`` for output; ``None`` for none."""
-        if calls is None:
-            return None
-        steps = [CalledToolOutput(tool=name, probability=share) for name, share in calls.likely]
-        return CallsOutput(probability=calls.probability, steps=steps)
+CallsOutput: TypeAlias = Annotated[
+    CalledTools, View("probability steps=likely", steps=tuple[Annotated[LikelyTool, View("tool probability")], ...])
+]
 
 
 class ClassifiedQueryOutput(BaseModel):
@@ -82,14 +74,14 @@ class ClassifyOutput(BaseModel):
                     attempt=item.attempt,
                     basis=item.basis,
                     unfamiliar=item.unfamiliar,
-                    calls=CallsOutput.of(item.calls),
+                    calls=item.calls,
                     contradiction=None if item.contradiction is None else without_secrets(item.contradiction),
                 )
                 for item in result.classifications
             ],
             unclassified=list(result.unclassified),
             shortfalls=dict(result.shortfalls),
-            usage=UsageOutput.of(usage),
+            usage=usage,
         )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 from pydantic import BaseModel, Field
 from rich.console import Console
 
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
+from bot.evaluation.labels import LabelledQuery
 from bot.evaluation.measures import (
-    LEVEL,
     Bin,
     CapabilityMeasures,
     Comparison,
@@ -18,50 +20,22 @@ from bot.evaluation.measures import (
     Sampling,
 )
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.report.console import print_numbers
 from bot.report.escaping import visible
-from bot.report.output import Spent, UsageOutput
+from bot.report.output import Spent
 from bot.text.compare import rounded
 
-_PHI = Field(ge=-1, le=1, description="phi coefficient (MCC) of predicted and labelled values")
+_BOUNDS = "low=interval.low high=interval.high"
+_FIELDS = "support labelled accuracy always_false_accuracy=always_false precision recall brier ece=calibration_error"
 _LOW = Field(description="lower bound of the bootstrap's 95 % percentile interval")
 _HIGH = Field(description="its upper bound")
 
-
-class OneClassOutput(BaseModel):
-    """A capability whose labels are all TRUE or all FALSE."""
-
-    support: int = Field(ge=0, description="queries labelled TRUE")
-    labelled: int = Field(ge=1, description="queries labelled at all; the others are unknown")
-    accuracy: float = Field(ge=0, le=1)
-    always_false_accuracy: float = Field(ge=0, le=1, description="accuracy of answering FALSE to everything")
-    precision: float | None = Field(ge=0, le=1, description="null where nothing is predicted TRUE")
-    recall: float | None = Field(ge=0, le=1, description="null where nothing is labelled TRUE")
-    brier: float = Field(ge=0, le=1, description="Brier score of the probability of TRUE")
-    ece: float = Field(ge=0, le=1, description="expected calibration error")
-
-    @classmethod
-    def parts(cls, item: CapabilityMeasures) -> dict[str, float | None]:
-        """The fields of ``item`` that need no correlation."""
-        return {
-            "support": item.support,
-            "labelled": item.labelled,
-            "accuracy": rounded(item.accuracy),
-            "always_false_accuracy": rounded(item.always_false),
-            "precision": None if item.precision is None else rounded(item.precision),
-            "recall": None if item.recall is None else rounded(item.recall),
-            "brier": rounded(item.brier),
-            "ece": rounded(item.calibration_error),
-        }
-
-
-class CapabilityOutput(OneClassOutput):
-    """A capability of which both classes are labelled."""
-
-    phi: float = _PHI
-    low: float | None = _LOW
-    high: float | None = _HIGH
-    resamples: int = Field(ge=0, description="resamples that hold both classes, which the interval rests on")
+OneClassOutput: TypeAlias = Annotated[CapabilityMeasures, View(_FIELDS, rounds=True)]
+"""A capability whose labels are all TRUE or all FALSE."""
+CapabilityOutput: TypeAlias = Annotated[CapabilityMeasures, View(f"{_FIELDS} phi {_BOUNDS} resamples", rounds=True)]
+"""A capability of which both classes are labelled."""
+DifferenceOutput: TypeAlias = Annotated[Difference, View(f"difference=value {_BOUNDS}", rounds=True)]
 
 
 class PooledOutput(BaseModel):
@@ -71,7 +45,9 @@ class PooledOutput(BaseModel):
     brier: float = Field(ge=0, le=1)
     ece: float = Field(ge=0, le=1)
     bins: int = Field(ge=1, description="bins of equal width over [0, 1] that calibration is judged in")
-    reliability: list[Checked[Bin]] = Field(description="the bins that hold predictions")
+    reliability: tuple[Annotated[Bin, View("low high count probability true", rounds=True)], ...] = Field(
+        description="the bins that hold predictions"
+    )
 
 
 class MeasuresOutput(BaseModel):
@@ -94,49 +70,18 @@ class MeasuresOutput(BaseModel):
             "classifier": classifier,
             "macro_phi": None if evaluation.macro_phi is None else rounded(evaluation.macro_phi),
             **_bounds(evaluation.interval),
-            "capabilities": {
-                item.capability: {
-                    "phi": rounded(item.phi),
-                    **_bounds(item.interval),
-                    "resamples": item.resamples,
-                    **OneClassOutput.parts(item),
-                }
-                for item in evaluation.capabilities
-                if item.phi is not None
-            },
+            "capabilities": {item.capability: item for item in evaluation.capabilities if item.phi is not None},
             "undefined": [item.capability for item in evaluation.undefined],
-            "one_class": {item.capability: OneClassOutput.parts(item) for item in evaluation.undefined},
+            "one_class": {item.capability: item for item in evaluation.undefined},
             "pooled": {
                 "labels": evaluation.labels,
                 "brier": rounded(evaluation.brier),
                 "ece": rounded(evaluation.calibration_error),
                 "bins": bins,
-                "reliability": [
-                    {
-                        "low": rounded(item.low),
-                        "high": rounded(item.high),
-                        "count": item.count,
-                        "probability": rounded(item.probability),
-                        "true": rounded(item.true),
-                    }
-                    for item in evaluation.bins
-                ],
+                "reliability": evaluation.bins,
             },
-            "usage": UsageOutput.of(usage),
+            "usage": usage,
         }
-
-
-class DifferenceOutput(BaseModel):
-    """How much higher the first classifier's phi is than the other's."""
-
-    difference: float = Field(ge=-2, le=2)
-    low: float | None = Field(description="lower bound of the paired bootstrap's 95 % percentile interval")
-    high: float | None = _HIGH
-
-    @staticmethod
-    def of(item: Difference) -> DifferenceOutput:
-        """``item`` for output."""
-        return DifferenceOutput(difference=rounded(item.value), **_bounds(item.interval))
 
 
 class AgainstOutput(BaseModel):
@@ -148,28 +93,15 @@ class AgainstOutput(BaseModel):
     capabilities: dict[str, DifferenceOutput]
 
 
-class PlaceOutput(BaseModel):
-    """Where a query stands."""
-
-    file: str
-    line: int | None
-
-
-class BootstrapOutput(BaseModel):
-    """How the intervals were found."""
-
-    level: float
-    resamples: int = Field(ge=1)
-    seed: int = Field(ge=0)
-
-
 class EvaluateOutput(MeasuresOutput):
     """`incumbent evaluate --json`."""
 
     taxonomy: str = Field(description="version of the taxonomy")
     queries: int = Field(ge=1, description="queries that were measured")
-    unclassified: list[PlaceOutput] = Field(description="labelled queries without a prediction; measured nowhere")
-    bootstrap: BootstrapOutput
+    unclassified: list[Annotated[LabelledQuery, View("file line")]] = Field(
+        description="labelled queries without a prediction; measured nowhere"
+    )
+    bootstrap: Annotated[Sampling, View("level resamples seed")] = Field(description="how the intervals were found")
     against: AgainstOutput | None
 
     @staticmethod
@@ -177,7 +109,7 @@ class EvaluateOutput(MeasuresOutput):
         evaluation: Evaluation,
         classifier: Identity,
         taxonomy: str,
-        unclassified: list[PlaceOutput],
+        unclassified: list[LabelledQuery],
         sampling: Sampling,
         bins: int,
         against: AgainstOutput | None,
@@ -190,7 +122,7 @@ class EvaluateOutput(MeasuresOutput):
                 "taxonomy": taxonomy,
                 "queries": evaluation.queries,
                 "unclassified": unclassified,
-                "bootstrap": {"level": LEVEL, "resamples": sampling.resamples, "seed": sampling.seed},
+                "bootstrap": sampling,
                 "against": against,
             }
         )
@@ -203,8 +135,8 @@ def against(
     return AgainstOutput(
         name=name,
         measures=MeasuresOutput.model_validate(MeasuresOutput.measures(comparison.other, classifier, bins, usage)),
-        macro_phi=None if comparison.macro_phi is None else DifferenceOutput.of(comparison.macro_phi),
-        capabilities={name: DifferenceOutput.of(item) for name, item in comparison.capabilities.items()},
+        macro_phi=comparison.macro_phi,
+        capabilities=dict(comparison.capabilities),
     )
 
 
@@ -257,24 +189,24 @@ def _headline(output: EvaluateOutput) -> str:
     return f"{words}: {capabilities}, {output.queries:,} {'query' if output.queries == 1 else 'queries'}"
 
 
-def _measures(name: str, item: CapabilityOutput) -> tuple[str, ...]:
+def _measures(name: str, item: CapabilityMeasures) -> tuple[str, ...]:
     return (
         name,
         f"{item.phi:z.2f}",
-        _bounds_text(item.low, item.high),
+        _interval_text(item.interval),
         f"{item.support}/{item.labelled}",
         f"{item.accuracy:.2f}",
-        f"{item.always_false_accuracy:.2f}",
+        f"{item.always_false:.2f}",
         _share(item.precision),
         _share(item.recall),
         f"{item.brier:.3f}",
-        f"{item.ece:.3f}",
+        f"{item.calibration_error:.3f}",
     )
 
 
-def _style(item: CapabilityOutput) -> str | None:
+def _style(item: CapabilityMeasures) -> str | None:
     """Red for what the labels do not show to be better than chance."""
-    return "red" if item.low is None or item.low <= 0 else None
+    return "red" if item.interval is None or rounded(item.interval.low) <= 0 else None
 
 
 def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console) -> None:
@@ -283,8 +215,8 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
         out.print(f"Against {visible(other.name)}: no capability has a phi", style="bold")
         return
     total = other.macro_phi
-    sign = "distinct" if _tells(total) else "not distinct"
-    words = f"macro phi {total.difference:+z.3f} {_bounds_text(total.low, total.high, '+z.3f')}, {sign}"
+    sign = "distinct" if total.tells else "not distinct"
+    words = f"macro phi {total.value:+z.3f} {_interval_text(total.interval, '+z.3f')}, {sign}"
     out.print(f"Against {visible(other.name)}: {words}", style="bold")
     out.print()
     rows = [
@@ -298,25 +230,25 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
     out.print(f"the other: classifier {_classifier(other.measures)}")
 
 
-def _difference(name: str, item: DifferenceOutput, ours: MeasuresOutput, theirs: MeasuresOutput) -> tuple[str, ...]:
+def _difference(name: str, item: Difference, ours: MeasuresOutput, theirs: MeasuresOutput) -> tuple[str, ...]:
     return (
         name,
         f"{ours.capabilities[name].phi:z.2f}",
         f"{theirs.capabilities[name].phi:z.2f}",
-        f"{item.difference:+z.2f}",
-        _bounds_text(item.low, item.high, "+z.2f"),
-        "yes" if _tells(item) else "no",
+        f"{item.value:+z.2f}",
+        _interval_text(item.interval, "+z.2f"),
+        "yes" if item.tells else "no",
     )
 
 
-def _tells(item: DifferenceOutput) -> bool:
-    return item.low is not None and item.high is not None and (item.low > 0 or item.high < 0)
-
-
-def _difference_style(item: DifferenceOutput) -> str | None:
-    if not _tells(item):
+def _difference_style(item: Difference) -> str | None:
+    if not item.tells:
         return None
-    return "green" if item.difference > 0 else "red"
+    return "green" if item.value > 0 else "red"
+
+
+def _interval_text(item: PercentileInterval | None, form: str = "z.2f") -> str:
+    return _bounds_text(None, None) if item is None else _bounds_text(item.low, item.high, form)
 
 
 def _bounds_text(low: float | None, high: float | None, form: str = "z.2f") -> str:

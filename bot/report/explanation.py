@@ -4,83 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.classifier.model import Contradiction, Path, Unfamiliar
+from bot.classifier.model import Contradiction, Unfamiliar
 from bot.classifier.usage import Usage
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, VerdictOutcome
-from bot.consolidator.verdict import Ruling
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange
+from bot.consolidator.explanation import CapabilityStanding
+from bot.consolidator.verdict import Ruling, VerdictOutcome
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.pipeline.explain import Explained
-from bot.report.output import Spent, UsageOutput, VerdictOutput
+from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import remarks_on, without_secrets
 from bot.report.verdict_text import PlainVoice, codes, counted, verdict_words, why_with_advice
 from bot.text.compare import rounded
 
-OutcomeName = Literal["enters", "waits for a person", "stays out"]
-
-
-class RulingOutput(BaseModel):
-    """A verdict without its facts."""
-
-    outcome: OutcomeName
-    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
-    route: Literal["direct", "review"]
-    reasons: list[str]
-
-    @staticmethod
-    def of(ruling: Ruling) -> RulingOutput:
-        """``ruling`` for output."""
-        return RulingOutput(
-            outcome=VerdictOutcome.of(ruling).value,
-            decision=ruling.decision.value,
-            route=ruling.route.value,
-            reasons=[reason.value for reason in ruling.reasons],
-        )
-
-
-class ContestOutput(BaseModel):
-    """How the query stands in one capability that it exercises."""
-
-    capability: str
-    score: float = Field(ge=0, le=1, description="cs of the query")
-    competence_bar: float = Field(ge=0, le=1, description="score from which on it covers the capability competently")
-    champion: str | None = Field(description="the champion; null: no entry exercises it")
-    champion_score: float | None = Field(description="cs of the champion, in [0, 1]")
-    winning_margin: float = Field(ge=0, le=1, description="by how much that has to be exceeded")
-    path: Path | None = Field(description="what decided; null for an entry")
-
-
-class ScoreChangeOutput(BaseModel):
-    """Another score that would turn the verdict."""
-
-    capability: str
-    now: float | None = Field(description="cs in [0, 1]; null: the query does not exercise it")
-    to: float | None = Field(description="the nearest that turns it; null: not exercised")
-    distance: float = Field(ge=0, le=1, description="by how much the score changes")
-    then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
-
-
-class AbsenceOutput(BaseModel):
-    """An entry, or a query of the same cycle, without which the verdict would turn."""
-
-    id: str
-    then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
-
-
-class KnobChangeOutput(BaseModel):
-    """Another value of a knob that would turn the verdict."""
-
-    knob: str
-    capability: str | None = Field(description="whose override; null: the global knob")
-    now: float = Field(ge=0)
-    to: float = Field(ge=0, description="the nearest that turns it")
-    then: RulingOutput
-    in_cycle: OutcomeName = Field(description="what becomes of it if the whole cycle is judged so")
+RulingOutput: TypeAlias = Annotated[Ruling, View("outcome decision route reasons", reasons=tuple[str, ...])]
+InCycleOutput: TypeAlias = Annotated[
+    VerdictOutcome, Field(description="what becomes of it if the whole cycle is judged so")
+]
+ContestOutput: TypeAlias = Annotated[
+    CapabilityStanding,
+    View("capability score competence_bar=bar champion champion_score=held winning_margin=margin path"),
+]
+ScoreChangeOutput: TypeAlias = Annotated[
+    ScoreChange, View("capability now to distance then=ruling in_cycle", then=RulingOutput, in_cycle=InCycleOutput)
+]
+AbsenceOutput: TypeAlias = Annotated[
+    Absence, View("id then=ruling in_cycle", then=RulingOutput, in_cycle=InCycleOutput)
+]
+KnobChangeOutput: TypeAlias = Annotated[
+    KnobChange, View("knob capability now to then=ruling in_cycle", then=RulingOutput, in_cycle=InCycleOutput)
+]
 
 
 class ExplainOutput(BaseModel):
@@ -92,7 +50,7 @@ class ExplainOutput(BaseModel):
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
     verdict: VerdictOutput
-    outcome: OutcomeName
+    outcome: VerdictOutcome
     why: str = Field(description="the reason in plain words")
     pinned: list[str] = Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")
     contradiction: Checked[Contradiction] | None = Field(
@@ -114,55 +72,17 @@ class ExplainOutput(BaseModel):
         return ExplainOutput(
             kind=explained.kind,
             verdict=VerdictOutput.of(explained.verdict),
-            outcome=found.outcome.value,
+            outcome=found.outcome,
             why=why_with_advice(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
             contradiction=None if said is None or said.contradiction is None else without_secrets(said.contradiction),
             unfamiliar=None if said is None else said.unfamiliar,
-            contests=_contests(explained),
-            scores=[
-                ScoreChangeOutput(
-                    capability=item.capability,
-                    now=item.now,
-                    to=item.to,
-                    distance=item.distance,
-                    then=RulingOutput.of(item.ruling),
-                    in_cycle=explained.in_cycle(item).value,
-                )
-                for item in found.scores[:most]
-            ],
-            absences=[
-                AbsenceOutput(id=item.id, then=RulingOutput.of(item.ruling), in_cycle=explained.in_cycle(item).value)
-                for item in found.absences[:most]
-            ],
-            knobs=[
-                KnobChangeOutput(
-                    knob=item.knob,
-                    capability=item.capability,
-                    now=item.now,
-                    to=item.to,
-                    then=RulingOutput.of(item.ruling),
-                    in_cycle=explained.in_cycle(item).value,
-                )
-                for item in found.knobs[:most]
-            ],
-            usage=UsageOutput.of(usage),
+            contests=[replace(item, path=explained.path(item.capability)) for item in found.contests],
+            scores=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.scores[:most]],
+            absences=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.absences[:most]],
+            knobs=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.knobs[:most]],
+            usage=usage,
         )
-
-
-def _contests(explained: Explained) -> list[ContestOutput]:
-    return [
-        ContestOutput(
-            capability=item.capability,
-            score=item.score,
-            competence_bar=item.bar,
-            champion=item.champion,
-            champion_score=item.held,
-            winning_margin=item.margin,
-            path=explained.path(item.capability),
-        )
-        for item in explained.explanation.contests
-    ]
 
 
 SHOWN = 3
@@ -248,8 +168,8 @@ def _told(change: Change, voice: PlainVoice) -> str:
 def _then(explained: Explained, item: Change) -> str:
     ruling, whole = item.ruling, explained.in_cycle(item)
     codes = " ".join((ruling.decision, ruling.route, *ruling.reasons))
-    but = "" if whole is VerdictOutcome.of(ruling) else f"; with the whole cycle judged so, it {whole}"
-    return f"{VerdictOutcome.of(ruling)} [{codes}]{but}"
+    but = "" if whole is ruling.outcome else f"; with the whole cycle judged so, it {whole}"
+    return f"{ruling.outcome} [{codes}]{but}"
 
 
 def _number(value: float) -> str:

@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
+from bot.curator.prune import Suggestion
 from bot.errors import Problem
 from bot.files.validation import Checked
+from bot.files.views import HowMany, View
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
-from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, UsageOutput, VerdictOutput
+from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, VerdictOutput
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
 from bot.report.verdict_text import PlainVoice, counted, first_turn, why
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 
-
-class ImportedAgentOutput(BaseModel):
-    """The set of one agent."""
-
-    customer: str
-    agent: str
-    queries: int
-    eval_sets: list[str] = Field(description="the files as entries record them")
-    specifications: list[str] = Field(description="the folders of the agent's specification; none: nothing is declared")
-    undeclared: int = Field(description="queries that no specification speaks for")
+ImportedAgentOutput: TypeAlias = Annotated[
+    Bundle,
+    View(
+        "customer=submission.customer agent=submission.agent queries=submission.queries eval_sets specifications "
+        "undeclared",
+        queries=HowMany,
+    ),
+]
+"""The set of one agent."""
 
 
 class AppraisedOutput(VerdictOutput):
@@ -101,7 +102,7 @@ def import_overview(
     verdicts = appraisal.verdicts
     return ImportOutput(
         **dict(remarks_on(classified)),
-        agents=[_agent(bundle) for bundle in bundles],
+        agents=list(bundles),
         **{standing.value: [item.id for item in items if item.standing is standing] for standing in ImportStatus},
         gone=list(gone),
         size=status.size,
@@ -116,22 +117,10 @@ def import_overview(
         suggestions=pruning.suggestions,
         customer_share=before.config.limits.customer_share,
         concentrated=_concentrated(after),
-        files={change.path: "delete" if change.content is None else "write" for change in plan.file_changes},
+        files={item.path: item.change for item in plan.file_changes},
         notes=list(notes),
         dry_run=dry_run,
-        usage=UsageOutput.of(usage),
-    )
-
-
-def _agent(bundle: Bundle) -> ImportedAgentOutput:
-    spoken = [origin.spoken for origin in bundle.origins.values()]
-    return ImportedAgentOutput(
-        customer=bundle.submission.customer,
-        agent=bundle.submission.agent,
-        queries=len(bundle.submission.queries),
-        eval_sets=list(bundle.eval_sets),
-        specifications=sorted({item.shown for item in spoken if item.shown is not None}),
-        undeclared=sum(item.shown is None for item in spoken),
+        usage=usage,
     )
 
 
@@ -140,7 +129,7 @@ def _verdicts(items: Sequence[ImportItem], appraisal: ImportVerdicts) -> list[Ap
     queries: Mapping[str, ImportItem] = {item.id: item for item in items}
     return [
         AppraisedOutput(
-            **VerdictOutput.of(verdict).model_dump(),
+            **dict(VerdictOutput.of(verdict)),
             why=why(verdict, appraisal, voice),
             turns=list(queries[verdict.id].query.turns),
             file=queries[verdict.id].query.file,
@@ -190,7 +179,7 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
 
 def _headline(output: ImportOutput) -> str:
     verb = "Would import" if output.dry_run else "Imported"
-    total = sum(agent.queries for agent in output.agents)
+    total = sum(len(agent.submission.queries) for agent in output.agents)
     parts = [f"{len(output.added)} added", f"{len(output.updated)} updated", f"{len(output.unchanged)} unchanged"]
     left = len(output.evicted) + len(output.waiting)
     if left:
@@ -198,14 +187,16 @@ def _headline(output: ImportOutput) -> str:
     return f"{verb} {counted(total, 'query', 'queries')}: {', '.join(parts)}"
 
 
-def _agent_text(agent: ImportedAgentOutput, voice: PlainVoice) -> str:
-    name = f"{voice.name(agent.customer)} / {voice.name(agent.agent)}: {counted(agent.queries, 'query', 'queries')}"
-    declared = f"specification in {', '.join(voice.quote(folder) for folder in agent.specifications)}"
+def _agent_text(bundle: Bundle, voice: PlainVoice) -> str:
+    agent, specifications = bundle.submission, bundle.specifications
+    queries = counted(len(agent.queries), "query", "queries")
+    name = f"{voice.name(agent.customer)} / {voice.name(agent.agent)}: {queries}"
+    declared = f"specification in {', '.join(voice.quote(folder) for folder in specifications)}"
     nothing = "no specification, so that nothing is declared and all is inferred from the texts (--agent-folder)"
-    if not agent.specifications:
+    if not specifications:
         return f"{name}; {nothing}"
-    if agent.undeclared:
-        return f"{name}; {declared}; {agent.undeclared} of them have {nothing}"
+    if bundle.undeclared:
+        return f"{name}; {declared}; {bundle.undeclared} of them have {nothing}"
     return f"{name}; {declared}"
 
 
@@ -242,8 +233,8 @@ def _appraised(
     return ("entry", "query", "codes", "why"), list(rows)
 
 
-def _suggested(item: SuggestionOutput) -> tuple[str, str]:
-    return item.id, str(item.grounds["kind"])
+def _suggested(item: Suggestion) -> tuple[str, str]:
+    return item.id, item.grounds.kind
 
 
 def _remarks(output: ImportOutput, voice: PlainVoice) -> list[str]:

@@ -5,123 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
-from bot.consolidator.verdict import Verdict
+from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
 from bot.curator.admission import Loss, Swap
 from bot.curator.entry import StaleEntry
-from bot.curator.prune import Pruning
+from bot.curator.prune import Grounds, Suggestion
 from bot.curator.staging import Staging
 from bot.errors import Problem
 from bot.export.item import ExportRemark
 from bot.export.plan import Export
 from bot.files.validation import Checked
+from bot.files.views import View
 from bot.intake.agents.registry import bare_readers, whole_readers
+from bot.intake.eval_sets.reader import EvalSetReader
 from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import CapabilityImpact
+from bot.rater.model import RelationalFacts
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
 from bot.taxonomy.changes import TaxonomyChange
 
-
-class UsageOutput(BaseModel):
-    """What asking a language model has cost: money in place of the prices."""
-
-    requests: int = Field(description="requests sent, retries and probing included")
-    probing: int = Field(description="requests that only found out what the endpoint can do")
-    tokens_in: int
-    tokens_cached: int = Field(description="tokens of prompts that the endpoint had cached")
-    tokens_out: int
-    cost: float | None = Field(description="money, where prices are configured")
-    currency: str | None
-
-    @staticmethod
-    def of(usage: Usage | None) -> UsageOutput | None:
-        """``usage`` for output; ``None`` for none."""
-        if usage is None:
-            return None
-        return UsageOutput(
-            requests=usage.requests,
-            probing=usage.probing,
-            tokens_in=usage.tokens_in,
-            tokens_cached=usage.tokens_cached,
-            tokens_out=usage.tokens_out,
-            cost=usage.cost,
-            currency=None if usage.prices is None else usage.prices.currency,
-        )
-
-
+UsageOutput: TypeAlias = Annotated[Usage, View("requests probing tokens_in tokens_cached tokens_out cost currency")]
 Spent: TypeAlias = Annotated[UsageOutput | None, Field(description="by classifying, now; null: nothing that costs")]
-
-
-class FactsOutput(BaseModel):
-    """The relational facts a verdict rests on, as of its own turn in the cycle: those that people can check."""
-
-    competent: list[str] = Field(description="capabilities covered at or above the competence bar")
-    new_capabilities: list[str]
-    fills: dict[str, int] = Field(
-        description="capabilities with too few competent coverers, none of the query's customer: how many"
-    )
-    new_combinations: list[list[str]]
-    wins: dict[str, str] = Field(description="capability: the champion beaten")
-    max_similarity: float = Field(ge=0, le=1)
-    most_similar: str | None
-    novel: bool
-
-
-class CloseCallOutput(BaseModel):
-    """A capability with which an excluded query would have merit, if it exercised it competently."""
-
-    capability: str
-    probability: float = Field(ge=0, le=1, description="of its exercising it; too low")
-    reasons: list[str] = Field(description="the codes that its verdict would have then")
+FactsOutput: TypeAlias = Annotated[
+    RelationalFacts, View("competent new_capabilities fills new_combinations wins max_similarity most_similar novel")
+]
+"""Those that people can check."""
+CloseCallOutput: TypeAlias = Annotated[CloseCall, View("capability probability reasons")]
 
 
 class VerdictOutput(BaseModel):
     """One verdict."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str
-    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
-    route: Literal["direct", "review"]
-    reasons: list[str]
-    displaces: list[str]
-    alternate_of: list[str]
-    close_calls: list[CloseCallOutput]
+    decision: Decision
+    route: Route
+    reasons: tuple[Reason, ...]
+    displaces: tuple[str, ...]
+    alternate_of: tuple[str, ...]
+    close_calls: tuple[CloseCallOutput, ...]
     facts: FactsOutput
 
     @staticmethod
     def of(verdict: Verdict) -> VerdictOutput:
         """``verdict`` for output."""
-        facts = verdict.facts
-        return VerdictOutput(
-            id=verdict.id,
-            decision=verdict.decision.value,
-            route=verdict.route.value,
-            reasons=[reason.value for reason in verdict.reasons],
-            displaces=list(verdict.displaces),
-            alternate_of=list(verdict.alternate_of),
-            close_calls=[
-                CloseCallOutput(
-                    capability=call.capability,
-                    probability=call.probability,
-                    reasons=[reason.value for reason in call.ruling.reasons],
-                )
-                for call in verdict.close_calls
-            ],
-            facts=FactsOutput(
-                competent=list(facts.competent),
-                new_capabilities=list(facts.new_capabilities),
-                fills=dict(facts.fills),
-                new_combinations=[list(combination) for combination in facts.new_combinations],
-                wins=dict(facts.wins),
-                max_similarity=facts.max_similarity,
-                most_similar=facts.most_similar,
-                novel=facts.novel,
-            ),
-        )
+        return VerdictOutput.model_validate(verdict)
 
 
 class ConsolidateOutput(BaseModel):
@@ -131,12 +65,10 @@ class ConsolidateOutput(BaseModel):
     settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it; it has no verdict")
 
 
-class SuggestionOutput(BaseModel):
-    """One eviction for a person to confirm."""
-
-    id: str
-    grounds: dict[str, JsonValue] = Field(description="kind, yields_to, content, taxonomy_major and their digest")
-    remaining: dict[str, int] = Field(description="capability: coverers left once all suggestions are confirmed")
+SuggestionOutput: TypeAlias = Annotated[
+    Suggestion,
+    View("id grounds remaining", grounds=Annotated[Grounds, View("kind yields_to content taxonomy_major digest")]),
+]
 
 
 class PruneOutput(BaseModel):
@@ -169,9 +101,9 @@ class AdmissionOutput(RemarksOutput):
             admitted=[entry.id for entry in staging.admitted],
             waiting=[entry.id for entry in staging.waiting],
             leaving=[entry.id for entry in staging.leaving],
-            files={change.path: "delete" if change.content is None else "write" for change in staging.file_changes},
+            files={item.path: item.change for item in staging.file_changes},
             dry_run=dry_run,
-            usage=UsageOutput.of(usage),
+            usage=usage,
         )
 
 
@@ -272,39 +204,10 @@ class ExportOutput(BaseModel):
         )
 
 
-def grounds_output(pruning: Pruning) -> list[SuggestionOutput]:
-    """The suggestions of ``pruning`` for output."""
-    return [
-        SuggestionOutput(
-            id=suggestion.id,
-            grounds={
-                "kind": suggestion.grounds.kind.value,
-                "yields_to": list(suggestion.grounds.yields_to),
-                "content": suggestion.grounds.content,
-                "taxonomy_major": suggestion.grounds.taxonomy_major,
-                "digest": suggestion.grounds.digest,
-            },
-            remaining=dict(suggestion.remaining),
-        )
-        for suggestion in pruning.suggestions
-    ]
-
-
-class EvalSetFormat(BaseModel):
-    """A format of eval sets."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: str = Field(description="as `formats.yaml` names it")
-    title: str
-    endings: tuple[str, ...] = Field(description="endings of the files that it is read from")
-    plain: bool = Field(description="whether it is asked only where no other format fits")
-
-
 class AgentFormat(BaseModel):
     """A format of agent specifications."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
     name: str
     looked_for: str = Field(description="what is looked for in the folder")
@@ -315,25 +218,14 @@ class FormatsOutput(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    eval_sets: tuple[EvalSetFormat, ...]
+    eval_sets: tuple[Annotated[EvalSetReader, View("name title endings plain")], ...]
     agents: tuple[AgentFormat, ...]
 
     @classmethod
     def known(cls) -> FormatsOutput:
         """Those of this version."""
-        return cls(
-            eval_sets=tuple(
-                EvalSetFormat(name=reader.name, title=reader.title, endings=reader.endings, plain=reader.plain)
-                for reader in readers()
-            ),
-            agents=tuple(
-                AgentFormat(name=name, looked_for=looked_for)
-                for name, looked_for in (
-                    *((reader.name, reader.looked_for) for reader in whole_readers()),
-                    *((reader.name, reader.looked_for) for reader in bare_readers()),
-                )
-            ),
-        )
+        agents = tuple(map(AgentFormat.model_validate, (*whole_readers(), *bare_readers())))
+        return cls(eval_sets=readers(), agents=agents)
 
 
 class MigrateOutput(BaseModel):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from bot.classifier.corrections import Correction
 from bot.classifier.model import Identity
@@ -14,12 +14,10 @@ from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
 from bot.errors import Problem
 from bot.files.validation import Checked
+from bot.files.views import HowMany, View
 from bot.pipeline.review import Review
-from bot.report.output import (
-    Spent,
-    UsageOutput,
-    VerdictOutput,
-)
+from bot.pipeline.submission import Submission
+from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import ExpectedTool, RemarksOutput, expected_tools, remarks_on
 from bot.report.verdict_text import PlainVoice, headline, why
 
@@ -41,13 +39,7 @@ class ReviewedQueryOutput(VerdictOutput):
     line: int | None
 
 
-class SubmissionOutput(BaseModel):
-    """One agent of one customer, and how many queries came with it."""
-
-    customer: str
-    agent: str
-    folder: str
-    queries: int
+SubmissionOutput: TypeAlias = Annotated[Submission, View("customer agent folder queries", queries=HowMany)]
 
 
 class ReviewOutput(RemarksOutput):
@@ -87,12 +79,7 @@ class ReviewOutput(RemarksOutput):
         return ReviewOutput(
             **dict(remarks_on(review.classifications.values())),
             headline=headline(review),
-            submissions=[
-                SubmissionOutput(
-                    customer=item.customer, agent=item.agent, folder=item.folder, queries=len(item.queries)
-                )
-                for item in review.submissions
-            ],
+            submissions=list(review.submissions),
             taxonomy=review.platform.taxonomy.version,
             classifier=review.identity,
             size=len(review.platform.regression_set.entries),
@@ -111,7 +98,7 @@ class ReviewOutput(RemarksOutput):
             lagging=list(review.lags),
             problems=list(review.problems),
             notes=list(review.notes),
-            usage=UsageOutput.of(usage),
+            usage=usage,
         )
 
 
@@ -131,7 +118,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
             outcome = "admitted"
         outputs.append(
             ReviewedQueryOutput(
-                **VerdictOutput.of(verdict).model_dump(),
+                **dict(VerdictOutput.of(verdict)),
                 outcome=outcome,
                 why=why(verdict, review, voice),
                 entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.curator.admission import Loss, least_loss
-from bot.curator.prune import prune
+from bot.curator.prune import Suggestion, prune
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import swaps_of
 from bot.pipeline.review import Platform
@@ -15,8 +15,6 @@ from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
     StatusOutput,
-    SuggestionOutput,
-    grounds_output,
 )
 from bot.report.verdict_text import counted, listed
 
@@ -76,7 +74,7 @@ def prune_overview(platform: Platform) -> PruneOutput:
     stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in pruning.roles.pinned.items()},
-        suggestions=grounds_output(pruning),
+        suggestions=list(pruning.suggestions),
         swaps=list(swaps),
         least_loss=losses_overview(platform) if stuck else [],
         over_ceiling=max(0, len(residents) - platform.config.ceiling),
@@ -161,13 +159,12 @@ def view(seen: int, known: int, entries: int) -> str:
     )
 
 
-def _grounds(item: SuggestionOutput) -> str:
-    displacers = item.grounds["yields_to"]
-    names = ", ".join(map(str, displacers)) if isinstance(displacers, list) else ""
+def _grounds(item: Suggestion) -> str:
+    names = ", ".join(item.grounds.yields_to)
     return f"displaced by {names}" if names else "redundant"
 
 
-def _left(item: SuggestionOutput, *, short: bool) -> str:
+def _left(item: Suggestion, *, short: bool) -> str:
     """How many cover what the entry covers once all suggestions are followed; the fewest first."""
     counts = sorted(item.remaining.items(), key=lambda pair: (pair[1], pair[0]) if short else (0, ""))
     told = [f"{name} {count}" for name, count in counts]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.files.views import View
 from bot.triage.run import TriageOutcome
+from bot.triage.shortlist import Chosen
 
-
-class ChosenOutput(BaseModel):
-    """A query of the shortlist."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    id: str
-    agent: str = Field(description="the agent, as rows name it")
-    decision: str
-    route: str = Field(description="`direct` enters, `review` waits for a person")
-    reasons: tuple[str, ...]
-    rows: int = Field(description="rows of the traffic that are like it, itself included")
+ChosenOutput: TypeAlias = Annotated[
+    Chosen,
+    View(
+        "id=query.id agent decision=verdict.ruling.decision route=verdict.ruling.route "
+        "reasons=verdict.ruling.reasons rows",
+        agent=Annotated[str, Field(description="the agent, as rows name it")],
+    ),
+]
 
 
 class TriageOutput(BaseModel):
@@ -51,15 +51,5 @@ class TriageOutput(BaseModel):
             unfamiliar=counts.unfamiliar,
             merit=counts.merit,
             judged=outcome.shortlist.judged,
-            shortlist=tuple(
-                ChosenOutput(
-                    id=item.query.id,
-                    agent=item.agent,
-                    decision=item.verdict.decision.value,
-                    route=item.verdict.route.value,
-                    reasons=tuple(reason.value for reason in item.verdict.reasons),
-                    rows=item.rows,
-                )
-                for item in outcome.shortlist.chosen
-            ),
+            shortlist=outcome.shortlist.chosen,
         )

@@ -30,7 +30,6 @@ from bot.classifier.classify import classify
 from bot.classifier.corrections import corrected
 from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES, Curation
-from bot.consolidator.counterfactuals import VerdictOutcome
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
 from bot.curator.decisions import resident
@@ -323,9 +322,7 @@ def turned(name: str, platform: Platform, residents: Sequence[RatedEntry], backe
         queries = [_query(str(number), (row[place],)) for number, row in enumerate(rows)]
         result = classify(queries, UNDECLARED, platform.taxonomy, backend, lambda done, total: None)
         scored = [platform.rate(said, query, None) for query, said in zip(queries, result.classifications, strict=True)]
-        outcomes[wording] = [
-            VerdictOutcome.of(run_cycle([query], residents, platform.config)[0].ruling) for query in scored
-        ]
+        outcomes[wording] = [run_cycle([query], residents, platform.config)[0].ruling.outcome for query in scored]
     return {wording: list(map(ne, outcomes[header[0]], outcomes[wording])) for wording in header[1:]}
 
 

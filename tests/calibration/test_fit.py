@@ -77,6 +77,7 @@ def test_too_few_words_move_nothing_and_silence_is_no_word() -> None:
     silent = [evidence(0.9, True, explicit=False) for _ in range(50)]
     estimate = one([*words, *silent])
     assert (estimate.outcome, estimate.likeliest, estimate.proposed) == (KnobOutcome.THIN, None, None)
+    assert (estimate.words, estimate.silent) == (len(words), 50)
     assert len(estimate.against) == len(words)
     assert one([*words, evidence(0.7, False)]).outcome is not KnobOutcome.THIN
 

@@ -251,7 +251,8 @@ def test_money_is_what_was_not_cached_what_was_and_what_came_out() -> None:
     usage = Usage(requests=3, tokens_in=1_000_000, tokens_cached=400_000, tokens_out=100_000, prices=prices)
     assert usage.cost == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
     assert usage.tokens == 1_100_000
-    assert Usage().cost is None
+    assert usage.currency == "USD"
+    assert (Usage().cost, Usage().currency) == (None, None)
 
 
 def test_costs_add_up_in_the_prices_that_all_have() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.counterfactuals import STEP, Turn, VerdictOutcome
+from bot.consolidator.counterfactuals import STEP, Turn
 from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import Decision, Reason, Route, Ruling
+from bot.consolidator.verdict import Decision, Reason, Route, Ruling, VerdictOutcome
 from bot.rater.model import RatedEntry, ScoredQuery
 from tests.consolidator.test_explanation import COUNTS, explained, ruled, turned
 from tests.factories import make_config, query, resident
@@ -50,10 +50,7 @@ def test_nothing_smaller_turns_it(case: tuple[list[RatedEntry], ScoredQuery, Cur
     found = explain(Turn(query=item, residents=tuple(residents)), config, item.scores)
 
     def turns(without: RatedEntry | None = None, other: Curation = config) -> bool:
-        return (
-            VerdictOutcome.of(ruled(item, [each for each in residents if each is not without], other))
-            is not found.outcome
-        )
+        return ruled(item, [each for each in residents if each is not without], other).outcome is not found.outcome
 
     assert [absence.id for absence in found.absences] == sorted(each.id for each in residents if turns(each))
     distances = {(knob.knob, knob.capability): knob.distance for knob in found.knobs}
@@ -89,7 +86,7 @@ def test_the_last_of_a_floor_and_the_last_beside_the_query_matter() -> None:
     lower = make_config(config, redundancy_floor=1)
     found = explained(query("q", {"a": 0.9}), old, resident("other", {"a": 0.55}), config=lower)
     # Without the one that it beats, it beats the other, and would hold the capability alone just as well.
-    without = [(item.id, VerdictOutcome.of(item.ruling)) for item in found.absences]
+    without = [(item.id, item.ruling.outcome) for item in found.absences]
     assert without == [("old", VerdictOutcome.WAITS), ("other", VerdictOutcome.WAITS)]
 
 
@@ -103,4 +100,4 @@ def test_the_last_of_a_floor_and_the_last_beside_the_query_matter() -> None:
     ],
 )
 def test_whatever_people_are_asked_about_waits(decision: Decision, route: Route, outcome: VerdictOutcome) -> None:
-    assert VerdictOutcome.of(Ruling(decision, route, (Reason.UNFAMILIAR,))) is outcome
+    assert Ruling(decision, route, (Reason.UNFAMILIAR,)).outcome is outcome

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, VerdictOutcome
+from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
-from bot.consolidator.verdict import Decision, Ruling
+from bot.consolidator.verdict import Decision, Ruling, VerdictOutcome
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
@@ -69,7 +69,7 @@ def test_every_verdict_of_a_cycle_is_explained_as_it_was_given(case: Case) -> No
         found = explain(Turn.of(verdict.id, queries, residents, verdicts), config, case.capabilities)
         assert (found.facts, found.ruling) == (verdict.facts, verdict.ruling)
         changes: list[Any] = [*found.scores, *found.absences, *found.knobs]
-        assert all(VerdictOutcome.of(change.ruling) is not found.outcome for change in changes)
+        assert all(change.ruling.outcome is not found.outcome for change in changes)
 
 
 @given(cases())
@@ -94,8 +94,7 @@ def test_every_absence_that_suffices_is_named(case: Case) -> None:
     enough = [
         each.id
         for each in residents
-        if VerdictOutcome.of(ruled(item, [other for other in residents if other is not each], config))
-        is not found.outcome
+        if ruled(item, [other for other in residents if other is not each], config).outcome is not found.outcome
     ]
     assert [absence.id for absence in found.absences] == sorted(enough)
 
@@ -107,10 +106,10 @@ def test_no_smaller_change_of_a_score_leads_there(case: Case, data: Any) -> None
     found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
     name = data.draw(st.sampled_from(case.capabilities))
     now = item.scores.get(name)
-    smallest = {VerdictOutcome.of(each.ruling): each.distance for each in found.scores if each.capability == name}
+    smallest = {each.ruling.outcome: each.distance for each in found.scores if each.capability == name}
     marks = {score for each in residents for score in each.scores.values()} | {0.0, 1.0}
     to = data.draw(st.none() | st.floats(0, 1) | st.sampled_from(sorted(marks)))
-    outcome = VerdictOutcome.of(ruled(scored(item, name, to), residents, config))
+    outcome = ruled(scored(item, name, to), residents, config).outcome
     if outcome is not found.outcome:
         assert smallest[outcome] <= abs((to or 0.0) - (now or 0.0)) + STEP
 
@@ -135,7 +134,7 @@ def test_no_smaller_change_of_a_knob_turns_it(case: Case, data: Any) -> None:
     held = config.options if knob == "first_floor" else config.knobs
     now = getattr(held, knob) if capability is None else getattr(config, knob)(capability)
     for to in values:
-        if VerdictOutcome.of(ruled(item, residents, turned(config, knob, capability, to))) is not found.outcome:
+        if ruled(item, residents, turned(config, knob, capability, to)).outcome is not found.outcome:
             assert distances[knob, capability] <= abs(to - now) + STEP
 
 
@@ -164,7 +163,7 @@ def test_a_clone_enters_with_another_cutoff_or_without_what_it_copies() -> None:
     text = "Send the invoice of March to the tax office"
     found = explained(query("q", {"a": 0.9}, text), resident("old", {"b": 0.9}, text), config=make_config(CONFIG))
     assert found.outcome is VerdictOutcome.WAITS
-    assert [(item.id, VerdictOutcome.of(item.ruling)) for item in found.absences] == [("old", VerdictOutcome.ENTERS)]
+    assert [(item.id, item.ruling.outcome) for item in found.absences] == [("old", VerdictOutcome.ENTERS)]
     plain = explained(
         query("q", {"b": 0.9}, text), resident("old", {"b": 0.9}, text), resident("third", {"b": 0.9}), config=CONFIG
     )
@@ -181,7 +180,7 @@ def test_a_query_that_exercises_nothing_needs_some_score() -> None:
 def test_an_empty_set_keeps_nobody_out() -> None:
     found = explained(query("q", {"a": 0.9}))
     assert (found.outcome, found.absences) == (VerdictOutcome.ENTERS, ())
-    assert {VerdictOutcome.of(item.ruling) for item in found.scores} == {VerdictOutcome.WAITS, VerdictOutcome.STAYS_OUT}
+    assert {item.ruling.outcome for item in found.scores} == {VerdictOutcome.WAITS, VerdictOutcome.STAYS_OUT}
 
 
 def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> None:
@@ -192,7 +191,7 @@ def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> 
     turn = Turn.of("second", queries, residents, verdicts)
     assert [item.id for item in turn.waiting] == ["first"]
     found = explain(turn, config, ["a", "b"])
-    without = {item.id: VerdictOutcome.of(item.ruling) for item in found.absences}
+    without = {item.id: item.ruling.outcome for item in found.absences}
     assert without == {"first": VerdictOutcome.WAITS, "one": VerdictOutcome.ENTERS, "two": VerdictOutcome.ENTERS}
 
 
@@ -202,7 +201,7 @@ def test_what_the_cycle_admitted_before_may_be_absent() -> None:
     turn = Turn.of("second", queries, [], verdicts)
     assert [item.id for item in turn.entered] == ["first"]
     found = explain(turn, CONFIG, ["a", "b"])
-    assert [(item.id, VerdictOutcome.of(item.ruling)) for item in found.absences] == [("first", VerdictOutcome.ENTERS)]
+    assert [(item.id, item.ruling.outcome) for item in found.absences] == [("first", VerdictOutcome.ENTERS)]
 
 
 def test_trust_is_asked_under_all_circumstances() -> None:

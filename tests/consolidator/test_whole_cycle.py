@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, VerdictOutcome, WholeCycle
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, WholeCycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
+from bot.consolidator.verdict import VerdictOutcome
 from bot.rater.model import RatedEntry
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
@@ -27,7 +28,7 @@ def changes(residents: list[RatedEntry], id: str) -> dict[str, tuple[VerdictOutc
     found = explain(Turn.of(id, queries, residents, verdicts), CONFIG, ["a", "b"])
     cycle = WholeCycle(queries=queries, residents=residents, config=CONFIG)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
-    return {named(change): (VerdictOutcome.of(change.ruling), cycle.outcome(id, change)) for change in everything}
+    return {named(change): (change.ruling.outcome, cycle.outcome(id, change)) for change in everything}
 
 
 def named(change: Change) -> str:
@@ -63,7 +64,7 @@ def test_alone_in_its_cycle_it_is_the_same(case: Case, data: st.DataObject) -> N
     cycle = WholeCycle(queries=[item], residents=residents, config=config)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
     for change in everything:
-        assert cycle.outcome(item.id, change) is VerdictOutcome.of(change.ruling)
+        assert cycle.outcome(item.id, change) is change.ruling.outcome
 
 
 def test_it_ends_where_it_is_told_to() -> None:

@@ -13,7 +13,7 @@ from bot.config import CONFIG_FILE
 from bot.doctor.diagnosis import diagnose
 from bot.github.calibration_offer import plan_offer
 from bot.github.events import Flow
-from bot.report.calibration import CalibrateOutput, description
+from bot.report.calibration import description
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head
 from tests.doctor.test_diagnosis import HEALTHY, REQUIRED, UNREAD, committing, config, filtered, main
@@ -241,8 +241,9 @@ def calibration(work: Path) -> str:
     """The pull request that offers knobs which curators' answers speak for."""
     with other_platform(work) as platform:
         ledger(platform, answers(head(platform)))
-        printed = incumbent("calibrate", "--json").partition("--- output\n")[2]
-    output = CalibrateOutput.model_validate_json(printed, strict=False)
+        with patch("bot.cli.calibrate.print_json") as printed:
+            incumbent("calibrate", "--json")
+    (output,) = printed.call_args.args
     edit = ConfigEdit(CONFIG, output.config or "", "0" * 8)
     offer = plan_offer(edit, description(output), MAIN, "b" * 40, None, [], lambda number: ("cora", ""))
     return "\n\n".join(written(None, item) for item in offer.operations)

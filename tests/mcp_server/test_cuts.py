@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pydantic import TypeAdapter
 
 from bot.curator.admission import Loss, Swap
-from bot.mcp_server.answers import Combinations, Ids, Unclassified
+from bot.mcp_server.answers import Combinations, Ids, ids_of, unclassified
 from bot.mcp_server.set_answers import SuggestionsAnswer
 from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
@@ -58,9 +61,10 @@ BOUNDED = {
 
 def test_of_many_there_are_a_count_and_a_few() -> None:
     ids = [f"q{number}" for number in range(1_000)]
-    assert Ids.of(ids) == Ids(count=1_000, first=[mark(id) for id in ids[:5]])
-    assert Combinations.of([("a", "b")] * 400) == Combinations(count=400, first=[["a", "b"]] * 5)
-    left = Unclassified.of(dict.fromkeys(ids, "too few samples"))
+    assert ids_of(ids) == Ids(count=1_000, first=[mark(id) for id in ids[:5]])
+    combinations: TypeAdapter[Any] = TypeAdapter(Combinations)
+    assert combinations.dump_python((("a", "b"),) * 400) == {"count": 400, "first": (("a", "b"),) * 5}
+    left = unclassified(dict.fromkeys(ids, "too few samples"))
     assert (left.count, len(left.first), left.first[4].id) == (1_000, 5, mark("q4"))
 
 
@@ -73,10 +77,12 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
         over_ceiling=0,
     )
     first, last = SuggestionsAnswer.of(output, 0, 4), SuggestionsAnswer.of(output, 4, 4)
+    shown = last.model_dump(mode="json")
     assert (first.total, first.all_swaps, first.all_least_loss) == (0, 5, 3)
     assert (len(first.swaps), len(first.least_loss), first.next_offset) == (4, 3, 4)
-    assert ([swap.admit for swap in last.swaps], last.least_loss, last.next_offset) == ([mark("n4")], [], None)
-    assert (first.least_loss[0].combinations.count, len(first.least_loss[0].combinations.first)) == (9, 5)
+    assert ([swap["admit"] for swap in shown["swaps"]], last.least_loss, last.next_offset) == ([mark("n4")], [], None)
+    combinations = first.model_dump(mode="json")["least_loss"][0]["combinations"]
+    assert (combinations["count"], len(combinations["first"])) == (9, 5)
 
 
 @pytest.mark.parametrize("tool", sorted(published()))

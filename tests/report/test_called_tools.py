@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -12,7 +13,7 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.facts import classified_of, facts_of
 from bot.ledger.model import StoredClassification
-from bot.mcp_server.answers import ClassifiedRow, Contradictions, Ids
+from bot.mcp_server.answers import ClassifiedRow, Ids, contradictions_of
 from bot.pipeline.review import Review, judge
 from bot.report.classify import ClassifyOutput
 from bot.report.console import Printer
@@ -151,16 +152,14 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
     result = ClassifierResult(classifications=(item,), unclassified=())
     output = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None)
-    (row,) = ClassifyOutput.model_validate_json(masked_json(output.model_dump(mode="json"))).queries
-    assert row.values["a"].path == "tool"
-    assert row.calls is not None
-    assert [(step.tool, step.probability) for step in row.calls.steps] == [
-        ("look_up", 0.8),
-        ("[looks like a secret]", 1.0),
+    (row,) = json.loads(masked_json(output.model_dump(mode="json")))["queries"]
+    assert row["values"]["a"]["path"] == "tool"
+    assert row["calls"]["steps"] == [
+        {"tool": "look_up", "probability": 0.8},
+        {"tool": "[looks like a secret]", "probability": 1.0},
     ]
-    assert row.contradiction is not None
-    assert row.contradiction.likeliest == ("[looks like a secret]",)
-    assert row.unfamiliar == "code"
+    assert row["contradiction"]["likeliest"] == ["[looks like a secret]"]
+    assert row["unfamiliar"] == "code"
     bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries
     assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
@@ -169,14 +168,14 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
 def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
     row = ClassifiedRow.of(item, query("q"), texts=False, every_value=False)
-    assert row.calls is not None
-    assert (row.calls.steps, row.calls.first[0].tool) == (2, "<untrusted>look_up</untrusted>")
+    calls = row.model_dump(mode="json")["calls"]
+    assert (calls["steps"], calls["first"][0]["tool"]) == (2, "<untrusted>look_up</untrusted>")
     assert row.contradiction is not None
     assert row.contradiction.expected == Ids(count=1, first=["<untrusted>look_up</untrusted>"])
     assert "ghp_" not in row.model_dump_json()
     plain = ClassifiedRow.of(classification(calls=None), query("q"), texts=False, every_value=False)
     assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
-    many = Contradictions.of({f"q{number}": found((), ("a",)) for number in range(9)})
+    many = contradictions_of({f"q{number}": found((), ("a",)) for number in range(9)})
     assert (many.count, len(many.first)) == (9, 5)
 
 

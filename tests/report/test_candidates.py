@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from bot.extension.model import DistinctiveTrait, DraftExemplar, Member, Signal, Trait
 from bot.report.candidates import CandidatesOutput
 from bot.text.masking import masked_json
@@ -25,9 +27,9 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
     )
     text = masked_json(CandidatesOutput.of(1, [candidate], None).model_dump(mode="json"))
     assert "hunter2" not in text
-    output = CandidatesOutput.model_validate_json(text)
-    (found,) = output.candidates
-    assert found.queries[0].turns == ["well", CLEAN]
-    assert [found.name, found.description, found.positive[0].source, found.customers[0]] == [CLEAN] * 4
-    assert STAND_IN in found.telling[0].trait
-    assert found.negative[0].turns == (CLEAN,)
+    (found,) = json.loads(text)["candidates"]
+    assert found["queries"][0]["turns"] == ["well", CLEAN]
+    named = [found["name"], found["description"], found["positive"][0]["source"], found["customers"][0]]
+    assert named == [CLEAN] * 4
+    assert STAND_IN in found["telling"][0]["trait"]
+    assert found["negative"][0]["turns"] == [CLEAN]

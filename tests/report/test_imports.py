@@ -9,10 +9,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from bot.consolidator.verdict import Decision, Reason, Route
+from bot.curator.prune import EvictionKind, Grounds, Suggestion
 from bot.errors import Problem
+from bot.intake.query import Query
+from bot.pipeline.importing.reading import Bundle, ImportedAgent, Origin
+from bot.pipeline.submission import Submission
+from bot.rater.model import RelationalFacts
 from bot.report.console import Printer
-from bot.report.imports import AppraisedOutput, CustomerShareOutput, ImportedAgentOutput, ImportOutput, print_import
-from bot.report.output import CapabilityStatus, FactsOutput, SuggestionOutput
+from bot.report.imports import AppraisedOutput, CustomerShareOutput, ImportOutput, print_import
+from bot.report.output import CapabilityStatus
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 
@@ -20,16 +26,16 @@ TAXONOMY = make_taxonomy("a", "b")
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
-def agent(**more: Any) -> ImportedAgentOutput:
-    defaults: dict[str, Any] = {
-        "customer": "acme",
-        "agent": "desk",
-        "queries": 2,
-        "eval_sets": ["old.csv"],
-        "specifications": ["agents/desk"],
-        "undeclared": 0,
-    }
-    return ImportedAgentOutput(**defaults | more)
+def agent(
+    customer: str = "acme", agent: str = "desk", folder: str = "agents/desk", queries: int = 2, undeclared: int = 0
+) -> Bundle:
+    """The set of an agent, some of whose queries are ``undeclared``."""
+    found = tuple(Query(id=f"q{number}", turns=("hi",), file="f", line=None) for number in range(queries))
+    spoken = [ImportedAgent(shown=None if place < undeclared else folder) for place in range(queries)]
+    return Bundle(
+        submission=Submission(customer=customer, agent=agent, folder="", queries=found),
+        origins={query.id: Origin(eval_set="old.csv", spoken=each) for query, each in zip(found, spoken, strict=True)},
+    )
 
 
 def report(**more: Any) -> ImportOutput:
@@ -54,25 +60,26 @@ def report(**more: Any) -> ImportOutput:
 
 
 def verdict(id: str, text: str = "a question") -> AppraisedOutput:
-    facts = FactsOutput(
-        competent=[],
-        new_capabilities=[],
-        new_combinations=[],
-        fills={},
+    facts = RelationalFacts(
+        exercised=True,
+        competent=(),
+        new_capabilities=(),
+        new_combinations=(),
         wins={},
         max_similarity=0.9,
         most_similar="e1",
-        novel=False,
+        top_score=0.0,
+        evidence_score=0.0,
     )
     return AppraisedOutput(
         id=id,
-        decision="EXCLUDE",
-        route="direct",
-        reasons=["CLONE"],
-        displaces=[],
-        alternate_of=[],
+        decision=Decision.EXCLUDE,
+        route=Route.DIRECT,
+        reasons=(Reason.CLONE,),
+        displaces=(),
+        alternate_of=(),
         facts=facts,
-        close_calls=[],
+        close_calls=(),
         why="Nearly the same text as e1.",
         turns=[text],
         file="f",
@@ -80,8 +87,12 @@ def verdict(id: str, text: str = "a question") -> AppraisedOutput:
     )
 
 
-def suggestion(id: str) -> SuggestionOutput:
-    return SuggestionOutput(id=id, grounds={"kind": "redundant"}, remaining={})
+def suggestion(id: str) -> Suggestion:
+    return Suggestion(
+        id=id,
+        grounds=Grounds(kind=EvictionKind.REDUNDANT, yields_to=(), content="0", taxonomy_major=1),
+        remaining={},
+    )
 
 
 def printed(output: ImportOutput, terminal: bool = False) -> str:
@@ -110,7 +121,7 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
             "e1: the eval set expects look; the classifier expected no tool call.",
         ),
         ({"agents": [agent()]}, "acme / desk: 2 queries; specification in agents/desk\n"),
-        ({"agents": [agent(specifications=[], undeclared=2)]}, "2 queries; no specification, so that nothing is"),
+        ({"agents": [agent(undeclared=2)]}, "2 queries; no specification, so that nothing is"),
         ({"agents": [agent(undeclared=1)]}, "specification in agents/desk; 1 of them have no specification"),
         ({}, "Regression set: 2 of 10 slots taken, 8 free\n"),
         ({"ceiling": 2}, "2 of 2 slots taken: what is admitted waits until an entry goes\n"),
@@ -164,7 +175,7 @@ def test_a_terminal_gets_tables() -> None:
 def test_nothing_from_outside_moves_a_cursor(name: str, terminal: bool) -> None:
     text = FEW[name]
     output = report(
-        agents=[agent(customer=text, agent=text, specifications=[text])],
+        agents=[agent(customer=text, agent=text, folder=text)],
         left_out=["e2"],
         verdicts=[verdict("e2", text)],
         concentrated=[CustomerShareOutput(customer=text, entries=9, share=0.9)],

@@ -8,12 +8,12 @@ from rich.console import Console
 
 from bot.curator.admission import Loss, Swap
 from bot.curator.entry import StaleEntry
+from bot.curator.prune import EvictionKind, Grounds, Suggestion
 from bot.report.console import Printer
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
     StatusOutput,
-    SuggestionOutput,
 )
 from bot.report.status import could_go_view, print_prune, print_status
 
@@ -43,11 +43,19 @@ STATUS = StatusOutput(
     evicted=[],
     lagging=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
 )
+
+
+def suggestion(id: str, kind: EvictionKind, *yields_to: str, **remaining: int) -> Suggestion:
+    return Suggestion(
+        id=id, grounds=Grounds(kind=kind, yields_to=yields_to, content="0", taxonomy_major=1), remaining=remaining
+    )
+
+
 PRUNE = PruneOutput(
     pinned={},
     suggestions=[
-        SuggestionOutput(id="e1", grounds={"kind": "redundant", "yields_to": []}, remaining={"b": 4, "c": 2}),
-        SuggestionOutput(id="e2", grounds={"kind": "displaced", "yields_to": ["e9"]}, remaining={}),
+        suggestion("e1", EvictionKind.REDUNDANT, b=4, c=2),
+        suggestion("e2", EvictionKind.DISPLACED, "e9"),
     ],
     swaps=[Swap(admit="w1", remove=("e4", "e5"))],
     least_loss=[Loss(id="e6", capabilities=("a",), combinations=(("b", "c"),))],

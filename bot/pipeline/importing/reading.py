@@ -67,8 +67,18 @@ class Bundle:
 
     @property
     def eval_sets(self) -> tuple[str, ...]:
-        """The files of its queries, sorted."""
+        """The files as entries record them, sorted."""
         return tuple(sorted({origin.eval_set for origin in self.origins.values()}))
+
+    @property
+    def specifications(self) -> tuple[str, ...]:
+        """The folders of the agent's specification; none: nothing is declared."""
+        return tuple(sorted({shown for item in self.origins.values() if (shown := item.spoken.shown) is not None}))
+
+    @property
+    def undeclared(self) -> int:
+        """Queries that no specification speaks for."""
+        return sum(item.spoken.shown is None for item in self.origins.values())
 
 
 def read_agent(
