@@ -10,15 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Document, parse_yaml
+from bot.files.documents import Document, as_mapping, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
@@ -54,6 +55,14 @@ Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+def _fixed(key: str) -> Any:
+    """A value of the shipped defaults that no platform's file can change: measurements chose it."""
+    return Field(default=default(key), exclude=True)
+
+
+Surprise = Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)]
+
+
 class ExtensionSettings(Section):
     """When queries beyond the taxonomy become a candidate for a new capability (docs/extension.md)."""
 
@@ -66,88 +75,31 @@ class ExtensionSettings(Section):
     customers: Count = Field(
         default=default("extension.customers"), description="customers that they come from at least"
     )
-    low_probability: Share = Field(
-        default=default("extension.low_probability"),
-        description="confidence below which a capability is improbable; a query is off-distribution if all are",
-    )
-    split: Share = Field(
-        default=default("extension.split"),
-        description="how near to 0.5 a confidence is where the samples are torn, which makes a query off-distribution",
-    )
-    far: Share = Field(
-        default=default("extension.far"),
-        description="similarity to the nearest exemplar below which a query is far from all of them",
-    )
-    commonplace: Share = Field(
-        default=default("extension.commonplace"),
-        description="share of the exemplars above which a capability tells no queries apart; such ones explain nothing",
-    )
-    misjudged: Share = Field(
-        default=default("extension.misjudged"),
-        description="share of queries on which the classifier may err without a candidate",
-    )
-    everyday: Count = Field(
-        default=default("extension.everyday"),
-        description="queries that should have a trait at least, for it to show how customers' ways of writing differ",
-    )
-    tolerated: Annotated[float, Field(ge=1, allow_inf_nan=False)] = Field(
-        default=default("extension.tolerated"),
-        description="how much of a difference of manner a missing capability itself brings; 1 is none",
-    )
-    telling: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        default=default("extension.telling"),
-        description="surprise at which a word, structure or combination is telling: 2 is a chance of 1 in 100",
-    )
-    lift: Annotated[float, Field(gt=1, allow_inf_nan=False)] = Field(
-        default=default("extension.lift"),
-        description="how many times as frequent it is as the exemplars lead to expect, at least",
-    )
-    surprise: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
+    surprise: Surprise = Field(
         default=default("extension.surprise"),
         description="surprise that a candidate has at least: 4 is a chance of 1 in 10,000 that exemplars explain it",
-    )
-    beyond: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = Field(
-        default=default("extension.beyond"),
-        description="surprise that it has at least among queries of a capability that most of it exercises; below, "
-        "that capability accounts for it",
-    )
-    excess: Share = Field(
-        default=default("extension.excess"),
-        description="share of a candidate's queries that the exemplars do not lead to expect, at least",
-    )
-    distance: Share = Field(
-        default=default("extension.distance"), description="cosine distance up to which clusters are joined"
     )
     clustered: Count = Field(
         default=default("extension.clustered"),
         description="distinct queries that are clustered at most, some of each kind",
     )
-    cohesion: Share = Field(
-        default=default("extension.cohesion"), description="mean cosine similarity of a candidate's queries, at least"
-    )
-    belongs: Share = Field(
-        default=default("extension.belongs"),
-        description="share of its queries at which a candidate is one of a known capability, or of a combination",
-    )
-    positive: Count = Field(
-        default=default("extension.positive"), description="exemplars that are drawn from a candidate's queries at most"
-    )
-    negative: int = Field(
-        default=default("extension.negative"),
-        ge=0,
-        description="hard negatives that are drawn from the nearest exemplars at most",
-    )
-    terms: Count = Field(
-        default=default("extension.terms"),
-        description="telling terms that a candidate is named and described by at most",
-    )
-    core: Count = Field(
-        default=default("extension.core"), description="most central queries by which a refusal is remembered"
-    )
-    core_overlap: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=default("extension.core_overlap"),
-        description="share of a refused core that makes a later candidate the same one",
-    )
+    low_probability: SkipJsonSchema[Share] = _fixed("extension.method.low_probability")
+    split: SkipJsonSchema[Share] = _fixed("extension.method.split")
+    far: SkipJsonSchema[Share] = _fixed("extension.method.far")
+    commonplace: SkipJsonSchema[Share] = _fixed("extension.method.commonplace")
+    misjudged: SkipJsonSchema[Share] = _fixed("extension.method.misjudged")
+    everyday: SkipJsonSchema[Count] = _fixed("extension.method.everyday")
+    tolerated: SkipJsonSchema[Annotated[float, Field(ge=1, allow_inf_nan=False)]] = _fixed("extension.method.tolerated")
+    telling: SkipJsonSchema[Surprise] = _fixed("extension.method.telling")
+    lift: SkipJsonSchema[Annotated[float, Field(gt=1, allow_inf_nan=False)]] = _fixed("extension.method.lift")
+    excess: SkipJsonSchema[Share] = _fixed("extension.method.excess")
+    distance: SkipJsonSchema[Share] = _fixed("extension.method.distance")
+    cohesion: SkipJsonSchema[Share] = _fixed("extension.method.cohesion")
+    belongs: SkipJsonSchema[Share] = _fixed("extension.method.belongs")
+    positive: SkipJsonSchema[Count] = _fixed("extension.method.positive")
+    negative: SkipJsonSchema[Count] = _fixed("extension.method.negative")
+    terms: SkipJsonSchema[Count] = _fixed("extension.method.terms")
+    core_overlap: SkipJsonSchema[Share] = _fixed("extension.method.core_overlap")
 
 
 class AppraisalSettings(Section):
@@ -186,12 +138,16 @@ class KnobFit(FileModel):
     least_change: Positive = Field(description="no proposal moves a knob by less")
 
 
-class KnobFits(Section):
+class KnobFits(FileModel):
     """The knobs that may differ for one capability."""
 
-    competence_bar: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.competence_bar")))
-    winning_margin: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.winning_margin")))
-    redundancy_floor: KnobFit = Field(default=KnobFit.model_validate(default("calibration.knobs.redundancy_floor")))
+    competence_bar: KnobFit
+    winning_margin: KnobFit
+    redundancy_floor: KnobFit
+
+
+Lapse = Annotated[float, Field(gt=0, lt=0.5)]
+Attention = Annotated[float, Field(gt=0, le=1)]
 
 
 class CalibrationSettings(Section):
@@ -201,30 +157,16 @@ class CalibrationSettings(Section):
         default=default("calibration.minimum"),
         description="explicit answers on a knob of one capability, below which it is not changed",
     )
-    lapses: Annotated[Tuple[Annotated[float, Field(gt=0, lt=0.5)]], Field(min_length=1)] = Field(
-        default=default("calibration.lapses"),
-        description="what share of answers may say the opposite of what the person's own threshold would",
-    )
-    attentions: Annotated[Tuple[Annotated[float, Field(gt=0, le=1)]], Field(min_length=1)] = Field(
-        default=default("calibration.attentions"),
-        description="share of the verdicts without a question that may have been read before the merge",
-    )
-    alone: Positive = Field(
-        default=default("calibration.alone"),
-        description="prior count of a person's judgements that stand alone against all others",
-    )
-    together: Positive = Field(
-        default=default("calibration.together"), description="prior count of a person's judgements that do not"
-    )
     least_gain: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=default("calibration.least_gain"),
         description="by how much (natural logarithm) a proposal must be likelier than what it replaces",
     )
-    folds: Annotated[int, Field(ge=2, le=100)] = Field(
-        default=default("calibration.folds"),
-        description="parts of the answers, each judged by a fit to the others",
-    )
-    knobs: KnobFits = Field(default=default("calibration.knobs"))
+    lapses: SkipJsonSchema[Tuple[Lapse]] = _fixed("calibration.method.lapses")
+    attentions: SkipJsonSchema[Tuple[Attention]] = _fixed("calibration.method.attentions")
+    alone: SkipJsonSchema[Positive] = _fixed("calibration.method.alone")
+    together: SkipJsonSchema[Positive] = _fixed("calibration.method.together")
+    folds: SkipJsonSchema[Count] = _fixed("calibration.method.folds")
+    knobs: SkipJsonSchema[KnobFits] = _fixed("calibration.method.knobs")
 
 
 class TriageSettings(Section):
@@ -636,6 +578,39 @@ class Curation(Section):
         return self.knobs.redundancy_floor if value is None else value
 
 
+_RETIRED: Final[Mapping[str, Collection[str]]] = {
+    "extension": {"beyond", "core", *(set(ExtensionSettings.model_fields) - set(ExtensionSettings().model_dump()))},
+    "calibration": set(CalibrationSettings.model_fields) - set(CalibrationSettings().model_dump()),
+}
+"""Keys of sections that earlier versions had; files may still have them."""
+
+
+def _retired(document: Document) -> dict[str, list[str]]:
+    """The keys of ``document`` that have no effect any more, by section."""
+    data = as_mapping(document.data)
+    return {name: [key for key in as_mapping(data.get(name)) if key in keys] for name, keys in _RETIRED.items()}
+
+
+def _without(section: object, keys: Collection[str]) -> object:
+    if not isinstance(section, dict):
+        return section
+    return {name: value for name, value in section.items() if name not in keys}
+
+
+def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, ...]:
+    """What the config at ``path`` says in vain, section by section."""
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    return tuple(
+        document.problem(
+            (section, keys[0]),
+            f"{section}: these keys no longer have an effect: {', '.join(keys)}",
+            f"delete them; docs/{section}.md has the values that are used instead",
+        )
+        for section, keys in _retired(document).items()
+        if keys
+    )
+
+
 def load_config(
     snapshot: Snapshot,
     capabilities: frozenset[str] | None,
@@ -643,13 +618,18 @@ def load_config(
 ) -> Curation:
     """The config at ``path``; raises :class:`InputError` with every fault.
 
-    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: unknown).
+    ``capabilities`` are the taxonomy's ids, which per-capability overrides may name (``None``: not known).  Keys that
+    no longer have an effect are left out; :func:`config_notes` names them.
     """
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     problems: list[Problem] = []
     config = None
+    retired = _retired(document)
+    data: object = document.data
+    if isinstance(data, dict):
+        data = {name: _without(value, retired.get(name, ())) for name, value in data.items()}
     try:
-        config = validate(Curation, document)
+        config = validate(Curation, document, data)
     except InputError as error:
         problems.extend(error.problems)
     raw = document.data if isinstance(document.data, dict) else {}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the virtual environment .venv, or mend it, or find it ready.
+# Make the virtual environment .venv, or find it ready.
 #
 #   dev/setup.sh publish    what the job that writes needs: the product without what classifies
 #   dev/setup.sh run        what the product needs
@@ -8,170 +8,122 @@
 #   dev/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
 #   dev/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
 #
+# venv and pip do the work; pip checks every package against the hashes in requirements/.  This script chooses a Python,
+# skips what is done already, and begins anew after an interruption and where pins, Python or folder have changed.
 # PYTHON=/path/to/python chooses the interpreter; otherwise the first that is new enough and can make environments.
-# Everything installed is pinned and hashed in requirements/.  A .venv that this script did not make is set aside,
-# not deleted.  Exit codes: 0 ready; 2 something is missing on this machine; 4 the packages could not be installed.
+# A .venv that this script did not make is set aside, not deleted.
+# Exit codes: 0 ready; 2 something is missing on this machine; 4 the packages could not be installed.
 set -eu
 
-# What people's shells may carry that would lead Python, pip or cd astray.
-unset CDPATH PYTHONHOME PYTHONPATH PYTHONSTARTUP VIRTUAL_ENV __PYVENV_LAUNCHER__
-unset PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV PIP_PYTHON PIP_CONSTRAINT PIP_NO_BINARY PIP_REQUIREMENT
+# What people's shells may contain that would lead cd, Python or pip astray.
+unset CDPATH PYTHONHOME PYTHONPATH __PYVENV_LAUNCHER__
+unset PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_PYTHON PIP_CONSTRAINT PIP_NO_BINARY PIP_REQUIREMENT
 cd "$(dirname "$0")/.."
 
+folder=$(pwd -P)
 venv=.venv
-state=$venv/incumbent-setup         # five lines, see write_state; last, so that an interrupted set-up is known by it
-contents=$venv/incumbent-contents   # what was installed, so that a broken .venv is known by it
-lock=$venv.lock
+lock=$venv.lock                     # a link to the number of the process that is at work
+state=$venv/incumbent-setup         # three lines: what it is for; its pins, Python and folder; its project.  Empty until done
 candidates="python3.13 python3.12 python3.11 python3 python3.14 python"
 
 say() { printf '%s\n' "$*" >&2; }
 
-missing() {
-    say "set-up: $1"
-    shift
+fail() {                            # $1: exit code; then lines
+    code=$1
+    say "set-up: $2"
+    shift 2
     for line in "$@"; do say "    $line"; done
-    exit 2
+    exit "$code"
 }
 
-# --- what the machine has --------------------------------------------------------------------------------------------
+fingerprint() { cat "$@" | cksum | tr ' \t' '--'; }
 
-# Version and home of a Python, as "3.12.1 /usr"; nothing when the command does not run (a shim without a Python behind
-# it, say).  Runs on any Python since 2.6, so that an old one can be named.
+recorded() { sed -n "$1p" "$state" 2>/dev/null || true; }
+
+# A Python as "3.12.1 /usr"; or why it cannot be used, with exit code 1.  Any Python since 2.6 can say so.
 describe() {
-    "$1" -c 'import sys; print("%d.%d.%d %s" % (sys.version_info[:3] + (getattr(sys, "base_prefix", sys.prefix),)))' 2>/dev/null
+    "$1" -c '
+import sys
+version = "%d.%d.%d" % sys.version_info[:3]
+if sys.version_info < (3, 11):
+    print("Python %s is too old" % version)
+    sys.exit(1)
+try:
+    import ensurepip, venv
+except ImportError:
+    print("Python %s lacks venv or ensurepip; on Debian and Ubuntu: apt install python%s-venv" % (version, version[:4]))
+    sys.exit(1)
+print("%s %s" % (version, sys.base_prefix))' 2>/dev/null
 }
 
-new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
-
-makes_environments() { "$1" -c 'import venv, ensurepip' 2>/dev/null; }
-
-check_git() {
-    git --version >/dev/null 2>&1 || missing "git is missing (or does not run)." \
-        "Install it: \`apt install git\`, \`dnf install git\`, \`brew install git\`, or https://git-scm.com/downloads"
-}
-
-# The last line of advice, when a Python lacks the modules venv and ensurepip, as Debian's does at first.
-advise_venv() {
-    minor=$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    say "    On Debian and Ubuntu: \`apt install python$minor-venv\`; elsewhere install Python from https://www.python.org/downloads/"
-}
-
-# Sets `python`.
-choose_python() {
-    if [ -n "${PYTHON:-}" ]; then
-        about=$(describe "$PYTHON") || missing "PYTHON=$PYTHON does not run." "Name a Python 3.11 or newer, or unset PYTHON."
-        new_enough "$PYTHON" || missing "PYTHON=$PYTHON is Python ${about%% *}: too old." "Name a Python 3.11 or newer, or unset PYTHON."
-        makes_environments "$PYTHON" || {
-            say "set-up: PYTHON=$PYTHON (Python ${about%% *}) lacks the module venv or ensurepip."
-            advise_venv "$PYTHON"
-            exit 2
-        }
-        python=$PYTHON
-        return
-    fi
-    seen=
-    incapable=
-    for candidate in $candidates; do
-        about=$(describe "$candidate") || continue
-        if ! new_enough "$candidate"; then
-            seen="$seen $candidate is ${about%% *};"
-        elif ! makes_environments "$candidate"; then
-            incapable=${incapable:-$candidate}
-        else
-            python=$candidate
-            return
-        fi
+choose_python() {                   # sets python, and about, which describes it
+    reasons=
+    if [ -n "${PYTHON:-}" ]; then set -- "$PYTHON"; else set -- $candidates; fi
+    for python in "$@"; do
+        about=$(describe "$python") && return
+        [ -z "${PYTHON:-}" ] && ! command -v "$python" >/dev/null || reasons="$reasons
+    $python: ${about:-it does not run}"
     done
-    if [ -n "$incapable" ]; then
-        about=$(describe "$incapable")
-        say "set-up: $incapable (Python ${about%% *}) is new enough, but lacks the module venv or ensurepip."
-        advise_venv "$incapable"
-        exit 2
-    fi
-    if [ -n "$seen" ]; then
-        found="Too old:${seen%;}."
-    else
-        found="None was found on PATH."
-    fi
-    missing "Python 3.11 or newer is needed. $found" \
+    fail 2 "Python 3.11 or newer is needed, with venv.${reasons:- None was found on PATH.}" \
         "Install one: \`apt install python3 python3-venv\`, \`brew install python\`, or https://www.python.org/downloads/" \
         "If it is there but not on PATH, name it: make demo PYTHON=/path/to/python3"
 }
 
-# --- what .venv has --------------------------------------------------------------------------------------------------
-
-fingerprint() { cat "$@" | cksum | tr ' \t' '--'; }
-
-write_state() {                     # $1: building, publish, run, mcp, dev or cluster
-    (cd "$venv"/lib/python3*/site-packages && ls) >"$contents"
-    printf '%s\n' "$1" "$packages" "$project" "$(describe "$venv/bin/python")" "$(pwd -P)" >"$state"
+current() {                         # whether .venv is done, and of these pins, this folder and the Python asked for
+    about=$(describe "$venv/bin/python") || return 1
+    [ -z "${PYTHON:-}" ] || [ "$(describe "$PYTHON")" = "$about" ] || return 1
+    [ "$(recorded 2)" = "$packages $about $folder" ]
 }
 
-recorded() { sed -n "$1p" "$state" 2>/dev/null || true; }
-
-# Whether .venv is whole, of these pins, and of the Python asked for.  Its scripts name their interpreter by the whole
-# path: one for tests and checks is of use where it was made alone; of the others only ours is called, and written anew.
-current() {
-    case $(recorded 1) in publish | run | mcp | dev | cluster) ;; *) return 1 ;; esac
-    case $(recorded 1)/$(recorded 5) in */"$(pwd -P)" | publish/* | run/*) ;; *) return 1 ;; esac
-    [ "$(recorded 2)" = "$packages" ] || return 1
-    about=$(describe "$venv/bin/python") && [ "$(recorded 4)" = "$about" ] || return 1
-    [ -x "$venv/bin/incumbent" ] && [ -s "$contents" ] || return 1
-    (installed=$(cat "$contents") && cd "$venv"/lib/python3*/site-packages && ls -d $installed) >/dev/null 2>&1 || return 1
-    [ -z "${PYTHON:-}" ] || [ "$(describe "$PYTHON" || true)" = "$about" ]
+ready() {
+    current || return 1
+    case " $(recorded 1) " in *" $kind "*) [ "$(recorded 3)" = "$project" ] ;; *) return 1 ;; esac
 }
 
-holds() {
-    case $(recorded 1)/$1 in cluster/* | dev/dev | dev/mcp | dev/run | mcp/mcp | mcp/run | run/run | */publish) ;; *) return 1 ;; esac
-}
-
-ready() { current && holds "$kind" && [ "$(recorded 3)" = "$project" ] && [ "$(recorded 5)" = "$(pwd -P)" ]; }
-
-# One set-up at a time: a second one waits for the first.
-take_turn() {
+take_turn() {                       # one set-up at a time: a second one waits for the first
     told=
-    until mkdir "$lock" 2>/dev/null; do
-        owner=$(cat "$lock/owner" 2>/dev/null || true)
+    until ln -s $$ "$lock" 2>/dev/null; do
+        owner=$(readlink "$lock" || true)
         if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then
-            rm -rf "$lock"          # it was interrupted
+            rm -f "$lock"           # it was interrupted
             continue
         fi
         [ -n "$told" ] || say "set-up: waiting for another set-up of this folder (if there is none, remove $lock)"
         told=yes
         sleep 1
     done
-    echo $$ >"$lock/owner"
-    trap 'rm -rf "$lock"' EXIT
+    trap 'rm -f "$lock"' EXIT
     trap 'exit 2' HUP INT TERM
 }
 
-# Room for a new .venv: ours goes, anybody else's is set aside.
-clear_venv() {
+make_venv() {
+    choose_python
+    say "set-up: making $venv with Python ${about%% *} (once; it takes a minute)"
     if [ -f "$state" ] || rmdir "$venv" 2>/dev/null; then
+        rm -rf "$venv"/lib*         # what takes long first: until the end the folder is known as ours
         rm -rf "$venv"
     elif [ -e "$venv" ] || [ -L "$venv" ]; then
-        number=1
-        while [ -e "$venv.kept-$number" ] || [ -L "$venv.kept-$number" ]; do number=$((number + 1)); done
-        mv "$venv" "$venv.kept-$number"
-        say "set-up: the $venv here was not made by this set-up; it is kept as $venv.kept-$number"
+        kept=$venv.kept-$(date +%Y%m%d-%H%M%S)
+        mv "$venv" "$kept"
+        say "set-up: the $venv here was not made by this set-up; it is kept as $kept"
     fi
+    mkdir "$venv"
+    : >"$state"
+    "$python" -m venv "$venv" >&2 || fail 2 "$python could not make a virtual environment; its reason is above."
 }
-
-# --- installing ------------------------------------------------------------------------------------------------------
 
 pip_install() {
-    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps "$@" >&2 || {
-        say "set-up: the packages could not be installed; pip's reason stands above."
-        say "    They come from a Python package index, once. Behind a proxy say HTTPS_PROXY=…, for a mirror PIP_INDEX_URL=…, and repeat."
-        exit 4
-    }
+    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps "$@" >&2 ||
+        fail 4 "the packages could not be installed; pip's reason is above." \
+            "They come from a Python package index, once. Behind a proxy set HTTPS_PROXY=…, for a mirror PIP_INDEX_URL=…, and repeat."
 }
 
-install_packages() {                # $1: publish, run, mcp, dev or cluster
-    case $1 in
-        publish | run | mcp) set -- --requirement "requirements/$1.txt" --requirement requirements/build.txt ;;
+install_packages() {
+    say "set-up: installing the packages of requirements/ for: $kind"
+    case $kind in
         dev) set -- --requirement requirements/dev.txt ;;
         cluster) set -- --requirement requirements/dev.txt --requirement requirements/cluster.txt ;;
+        *) set -- --requirement "requirements/$kind.txt" --requirement requirements/build.txt ;;
     esac
     pip_install --require-hashes --only-binary :all: "$@"
 }
@@ -181,7 +133,7 @@ install_packages() {                # $1: publish, run, mcp, dev or cluster
 install_project() {
     pip_install --no-build-isolation --editable .
     for pointer in "$venv"/lib/python3*/site-packages/_editable_impl_incumbent.pth; do
-        [ -f "$pointer" ] || missing "the project was installed, but $pointer is not there."
+        [ -f "$pointer" ] || fail 2 "the project was installed, but $pointer is not there."
         echo ../../../.. >"$pointer"
     done
 }
@@ -189,42 +141,25 @@ install_project() {
 kind=${1:-}
 case $kind in
     publish | run | mcp | dev | cluster | place) ;;
-    *) missing "say what to set up." "Usage: dev/setup.sh publish|run|mcp|dev|cluster|place" ;;
+    *) fail 2 "name what to set up." "Usage: dev/setup.sh publish|run|mcp|dev|cluster|place" ;;
 esac
-
-check_git
+git --version >/dev/null 2>&1 || fail 2 "git is missing (or does not run)." \
+    "Install it: \`apt install git\`, \`dnf install git\`, \`brew install git\`, or https://git-scm.com/downloads"
 packages=$(fingerprint requirements/*.txt)
 project=$(fingerprint pyproject.toml)
 
 if [ "$kind" = place ]; then
     choose_python
-    what=$(printf '%s\n' "$packages" "$(fingerprint dev/setup.sh)" "$(describe "$python")" | fingerprint -)
-    printf 'folder=%s\nkey=%s\n' "$(pwd -P)/$venv" "$what"
+    key=$(printf '%s\n' "$packages" "$(fingerprint dev/setup.sh)" "$about" | fingerprint -)
+    printf 'folder=%s\nkey=%s\n' "$folder/$venv" "$key"
     exit 0
 fi
-
 ready && exit 0
 take_turn
 ready && exit 0
-
-if current; then
-    holds "$kind" && to_install= || to_install=$kind
-else
-    choose_python
-    about=$(describe "$python")
-    say "set-up: making $venv with Python ${about%% *} (once; it takes a minute)"
-    clear_venv
-    mkdir "$venv"
-    echo building >"$state"
-    "$python" -m venv "$venv" >&2 || missing "$python could not make a virtual environment; its reason stands above."
-    to_install=$kind
-fi
-made=${to_install:-$(recorded 1)}
-
-write_state building
-if [ -n "$to_install" ]; then
-    say "set-up: installing the packages of requirements/ for: $to_install"
-    install_packages "$to_install"
-fi
+kinds=
+if current; then kinds=$(recorded 1); else make_venv; fi
+: >"$state"                         # until all is installed
+case " $kinds " in *" $kind "*) ;; *) install_packages; kinds="$kinds $kind" ;; esac
 install_project
-write_state "$made"
+printf '%s\n' "$kinds" "$packages $about $folder" "$project" >"$state"

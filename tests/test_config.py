@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import CONFIG_FILE, Curation, OpenAISettings, load_config
+from bot.config import CONFIG_FILE, Curation, OpenAISettings, config_notes, load_config
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from tests.factories import PAPER, REPOSITORY, SHIPPED, make_config
@@ -132,13 +132,12 @@ def test_a_file_of_required_keys_alone_decides_as_the_shipped_one(tmp_path: Path
 def test_whatever_else_is_left_out_keeps_its_default(
     tmp_path_factory: pytest.TempPathFactory, paths: set[tuple[str, ...]]
 ) -> None:
-    # A fit of a knob is given whole.
-    changed = remaining({path[:3] if path[:2] == ("calibration", "knobs") else path for path in paths})
-    assert repr(load(tmp_path_factory.mktemp("config"), yaml.safe_dump(changed))) == repr(SHIPPED)
+    assert repr(load(tmp_path_factory.mktemp("config"), yaml.safe_dump(remaining(paths)))) == repr(SHIPPED)
 
 
 def test_every_default_is_a_key_of_the_config() -> None:
-    known = set(keys(load_defaults()))
+    """But what measurements chose, which a platform cannot change."""
+    known = {path for path in keys(load_defaults()) if path[1:2] != ("method",)}
     data = SHIPPED.model_dump()
     data["classifier"]["openai"] = OpenAISettings.model_validate(OPENAI).model_dump()
     in_file = set(REQUIRED) | {("classifier", "openai", name) for name in ("endpoint", "model", "key_variable")}
@@ -156,9 +155,34 @@ def test_the_config_of_a_platform_that_upgrades_goes_on_working(tmp_path: Path) 
     assert settings.response_bytes == 16_000_000
     assert (settings.abilities_days, settings.batch.window, settings.batch.prices) == (30, "24h", None)
     given, effective = yaml.safe_load(text), config.model_dump(mode="json")
+    notes = config_notes(WorkingTree(tmp_path))
+    assert [(note.line, note.message.partition(":")[0]) for note in notes] == [
+        (line_of(text, "low_probability"), "extension"),
+        (line_of(text, "lapses"), "calibration"),
+    ]
+    method = set(load_defaults()["extension"]["method"]) | set(load_defaults()["calibration"]["method"])
+    without_effect = {key for note in notes for key in note.message.partition("effect: ")[2].split(", ")}
+    assert without_effect == method | {"beyond", "core"}
     for path in keys(given):
         value = value_at(given, path)
-        assert isinstance(value, dict) or value_at(effective, path) == value
+        retired = path[0] in ("extension", "calibration") and path[1:2] and path[1] in without_effect
+        assert retired or isinstance(value, dict) or value_at(effective, path) == value
+
+
+def test_keys_that_no_longer_have_an_effect_are_named_and_change_nothing(tmp_path: Path) -> None:
+    text = edited("  open_candidates: 3", "  open_candidates: 2\n  far: 1.5\n  beyond: [x]\n  surprise: 5")
+    text = text.replace("  surprise: 4.0", "  # surprise")
+    config = load(tmp_path, text)
+    assert config.extension.model_dump() == SHIPPED.extension.model_dump() | {"open_candidates": 2, "surprise": 5.0}
+    assert config.extension.far == SHIPPED.extension.far
+    (note,) = config_notes(WorkingTree(tmp_path))
+    assert note.message == "extension: these keys no longer have an effect: far, beyond"
+    assert (note.file, note.line) == (CONFIG_FILE, line_of(text, "far"))
+    assert "delete them; docs/extension.md" in note.fix
+    load(tmp_path, TEXT)
+    assert config_notes(WorkingTree(tmp_path)) == ()
+    (problem,) = faults(tmp_path, edited("  open_candidates: 3", "  open_candidates: 3\n  method: {far: 1}"))
+    assert "extension.method: unknown key" in problem.message
 
 
 @pytest.mark.parametrize("name", ["endpoint", "model", "key_variable"])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import json_option, print_json, repository_options
-from bot.config import load_config
+from bot.cli.options import json_option, print_json, repository_options, say
+from bot.config import config_notes, load_config
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.effective_config import effective_config
 from bot.report.console import Printer
@@ -33,6 +33,8 @@ def command(repo: Path, config_path: str, as_json: bool) -> None:
     # The capabilities of overrides are not checked, so that a fault of the taxonomy does not hide the config.
     config = load_config(tree, None, config_path)
     mask_by(config.personal_data.shown)
+    for note in config_notes(tree, config_path):
+        say(f"note: {note}", err=True)
     output = effective_config(config, tree, config_path)
     if as_json:
         print_json(output)

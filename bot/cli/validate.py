@@ -11,7 +11,7 @@ import click
 
 from bot.cli.options import json_option, print_json, repository_options, say
 from bot.cli.taxonomy_change import taxonomy_at
-from bot.config import REVIEWED_FILES, load_config
+from bot.config import REVIEWED_FILES, config_notes, load_config
 from bot.curator.corrections import load_corrections
 from bot.curator.journal import refuse_half_written
 from bot.curator.store import load_regression_set
@@ -54,10 +54,10 @@ def command(
 ) -> int:
     """Check taxonomy, config, corrections, regression set and all eval sets; every fault with its file, line and fix.
 
-    Notes are what a reader remarked (not read, sources that disagree), and capabilities with few exemplars: they stop
-    nothing. With --from it says what to expect of new and changed capabilities, which fits the embedded classifier; a
-    language model is not asked. With --changed the time does not grow with the number of customers; taxonomy, config
-    and regression set are checked whole.
+    Notes stop nothing: what a reader remarked (not read, sources that disagree), capabilities with few exemplars, and
+    keys of the config that have no effect. With --from it says what to expect of new and changed capabilities, which
+    fits the embedded classifier; a language model is not asked. With --changed the time does not grow with the number
+    of customers; taxonomy, config and regression set are checked whole.
 
     \b
     Examples:
@@ -80,6 +80,7 @@ def command(
     config = collect(lambda: load_config(snapshot, known, config_path), problems)
     if config is not None:
         mask_by(config.personal_data.shown)
+        notes.extend(config_notes(snapshot, config_path))
     if taxonomy is not None:
         notes.extend(taxonomy_notes(snapshot, taxonomy, None if config is None else config.appraisal))
     known_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)

@@ -136,7 +136,7 @@ class _Drafting:
         id = free_id(self.taxonomy, group, telling, queries[0].digest, taken)
         return ExtensionCandidate(
             kind=kind,
-            core=tuple(sorted(query.digest for query in queries[: settings.core])),
+            core=tuple(sorted(query.digest for query in queries[: settings.queries])),
             members=tuple(self._member(query) for query in queries),
             customers=tuple(customers),
             id=id,

@@ -285,7 +285,7 @@ class _Field:
             listed = np.array([name in capabilities for capabilities in self.reference.capabilities])
             share = float(alike_exemplars[listed].mean()) if listed.any() else 0.0
             beyond = surprise(int((alike & having).sum()), size, share, int(listed.sum())) / self.manner
-            if rounded(beyond) < self.settings.beyond:
+            if rounded(beyond) < self.settings.telling:
                 return True
         return False
 

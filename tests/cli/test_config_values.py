@@ -54,3 +54,15 @@ def test_keys_and_control_characters_of_the_file_are_not_shown(platform: Path, i
     for more in ((), ("--json",)):
         outcome = incumbent("config", "--repo", platform, *more)
         assert (outcome.code, key in outcome.out, "\x1b" in outcome.out) == (0, False, False)
+
+
+def test_keys_without_effect_are_named_and_stop_nothing(platform: Path, incumbent: Incumbent) -> None:
+    text = config_of(platform).read_text(encoding="utf-8")
+    config_of(platform).write_text(text.replace("  minimum: 10", "  minimum: 10\n  folds: 3\n  alone: 9"), "utf-8")
+    note = "note: {}config/curation.yaml:{}: calibration: these keys no longer have an effect: folds, alone"
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if row.startswith("  minimum:")) + 1
+    shown = incumbent("config", "--repo", platform, "--json")
+    assert note.format(f"{platform}/", line) in shown.err
+    assert not any(value["key"] == "calibration.folds" for value in shown.json["values"])
+    valid = incumbent("validate", "--repo", platform)
+    assert (valid.code, note.format(f"{platform}/", line) in valid.out) == (0, True)

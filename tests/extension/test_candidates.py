@@ -34,7 +34,7 @@ def test_a_behaviour_of_several_customers_that_no_exemplar_has_becomes_a_candida
     assert found.signals[Signal.LOW_PROBABILITY] == found.signals[Signal.UNFAMILIAR] == 12
     assert found.group == "deeds"
     assert found.id not in TAXONOMY.by_id
-    assert len(found.core) == SETTINGS.core
+    assert len(found.core) == SETTINGS.queries
     assert [item.source for item in found.positive] == [item.id for item in found.members[: SETTINGS.positive]]
     assert found.surprise >= SETTINGS.surprise
     assert found.excess >= SETTINGS.excess
@@ -208,8 +208,8 @@ def test_exemplars_are_those_of_the_config_at_hand_whatever_is_masked_elsewhere(
 def test_what_a_known_capability_accounts_for_is_explained_away() -> None:
     sold = [ask(500 + place, f"sell the {thing}", exercised=["deeds.sell"]) for place, thing in enumerate(OTHERS)]
     observed = [*known_queries(12), *sold]
-    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=300.0) == ()
-    assert find(observed, telling=1.0, surprise=1.0, excess=0.1, beyond=0.0)
+    assert find(observed, telling=1.0, surprise=1.0, excess=0.1) == ()
+    assert find(observed, telling=0.0, surprise=1.0, excess=0.1)
 
 
 def test_what_a_customer_asks_word_for_word_is_no_hard_negative() -> None:

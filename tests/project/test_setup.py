@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-SHELL_TOOLS = ("cat", "cksum", "dirname", "ls", "mkdir", "mv", "rm", "rmdir", "sed", "sleep", "tr")
+SHELL_TOOLS = ("cat", "cksum", "date", "dirname", "ln", "mkdir", "mv", "readlink", "rm", "rmdir", "sed", "sleep", "tr")
 
 
 class Machine:
@@ -64,9 +64,12 @@ def python_that_fails_at(words: str) -> str:
     return f'case "$*" in *"{words}"*) exit 1;; esac\nexec {shlex.quote(sys.executable)} "$@"'
 
 
-def python_of_version(version: str) -> str:
-    """A script that answers what the set-up asks, its version and whether it is new enough, as an old Python."""
-    return f'case "$*" in *sys.exit*) exit 1;; esac\necho "{version} /usr"'
+def python_after(statement: str) -> str:
+    """A script that runs this Python as ``-c CODE``, the ``statement`` before the code."""
+    return f'exec {shlex.quote(sys.executable)} -c "import sys; {statement}\n$2"'
+
+
+OLD = "sys.version_info = (3, 9, 2)"
 
 
 @pytest.fixture
@@ -87,15 +90,15 @@ def test_without_git_it_says_so(tmp_path: Path) -> None:
 def test_without_python_it_says_so(machine: Machine) -> None:
     ended = machine.set_up()
     assert ended.returncode == 2
-    assert "Python 3.11 or newer is needed. None was found on PATH." in ended.stderr
+    assert "Python 3.11 or newer is needed, with venv. None was found on PATH." in ended.stderr
     assert machine.untouched()
 
 
 def test_an_old_python_is_named_with_its_version(machine: Machine) -> None:
-    machine.has_script("python3", python_of_version("3.9.2"))
+    machine.has_script("python3", python_after(OLD))
     ended = machine.set_up()
     assert ended.returncode == 2
-    assert "Too old: python3 is 3.9.2." in ended.stderr
+    assert "python3: Python 3.9.2 is too old" in ended.stderr
     assert machine.untouched()
 
 
@@ -103,25 +106,25 @@ def test_a_command_that_exists_but_does_not_run_is_no_python(machine: Machine) -
     machine.has_script("python3.13", "echo 'python3.13: not activated' >&2; exit 127")
     ended = machine.set_up()
     assert ended.returncode == 2
-    assert "None was found on PATH." in ended.stderr
+    assert "python3.13: it does not run" in ended.stderr
 
 
 def test_a_python_that_cannot_make_environments_is_named_with_the_package_to_install(machine: Machine) -> None:
-    machine.has_script("python3", python_that_fails_at("ensurepip"))
+    machine.has_script("python3", python_after("sys.modules['ensurepip'] = None"))
     ended = machine.set_up()
     assert ended.returncode == 2
-    assert "lacks the module venv or ensurepip" in ended.stderr
-    assert f"python3.{sys.version_info.minor}-venv" in ended.stderr
+    assert "lacks venv or ensurepip" in ended.stderr
+    assert f"apt install python3.{sys.version_info.minor}-venv" in ended.stderr
     assert machine.untouched()
 
 
 def test_the_python_that_was_asked_for_is_not_replaced_by_another(machine: Machine) -> None:
     machine.has("python3", Path(sys.executable))
-    machine.has_script("old", python_of_version("3.10.1"))
+    machine.has_script("old", python_after(OLD))
     ended = machine.set_up(PYTHON="old")
     assert ended.returncode == 2
-    assert "PYTHON=old is Python 3.10.1: too old." in ended.stderr
-    assert machine.set_up(PYTHON="absent").stderr.startswith("set-up: PYTHON=absent does not run.")
+    assert "old: Python 3.9.2 is too old" in ended.stderr
+    assert "absent: it does not run" in machine.set_up(PYTHON="absent").stderr
     assert machine.untouched()
 
 
@@ -131,7 +134,7 @@ def test_packages_that_cannot_be_fetched_are_the_outside_worlds_fault(machine: M
     ended = machine.set_up(**offline)
     assert ended.returncode == 4
     assert "the packages could not be installed" in ended.stderr
-    assert (machine.checkout / ".venv" / "incumbent-setup").read_text(encoding="utf-8").startswith("building")
+    assert (machine.checkout / ".venv" / "incumbent-setup").read_bytes() == b""
 
 
 def test_the_place_of_packages_is_told_with_a_key_that_changes_with_them(machine: Machine) -> None:
@@ -167,5 +170,60 @@ def test_an_environment_of_somebody_else_is_set_aside(machine: Machine) -> None:
     (machine.checkout / ".venv" / "mine").touch()
     ended = machine.set_up()
     assert ended.returncode == 2
-    assert "it is kept as .venv.kept-1" in ended.stderr
-    assert (machine.checkout / ".venv.kept-1" / "mine").exists()
+    (kept,) = machine.checkout.glob(".venv.kept-*")
+    assert f"it is kept as {kept.name}" in ended.stderr
+    assert (kept / "mine").exists()
+
+
+BACKEND = """
+import zipfile
+
+
+def build_editable(folder, settings=None, metadata=None):
+    info = "incumbent-1.dist-info"
+    with zipfile.ZipFile(f"{folder}/incumbent-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("_editable_impl_incumbent.pth", "elsewhere")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: incumbent\\nVersion: 1\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return "incumbent-1-py3-none-any.whl"
+"""
+
+
+def test_what_is_ready_stays_and_what_has_changed_or_was_interrupted_is_made_anew(machine: Machine) -> None:
+    machine.has("python3", Path(sys.executable))
+    project = "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
+    (machine.checkout / "pyproject.toml").write_text(project, encoding="utf-8")
+    (machine.checkout / "backend.py").write_text(BACKEND, encoding="utf-8")
+    for path in (machine.checkout / "requirements").iterdir():
+        path.write_text("# nothing\n", encoding="utf-8")
+    offline = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null"}
+    marker = machine.checkout / ".venv" / "marker"
+
+    def run(kind: str = "run") -> str:
+        ended = machine.set_up(kind, **offline)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stderr
+
+    # Interrupted: nothing is recorded, and the process of the lock is gone.
+    marker.parent.mkdir()
+    (marker.parent / "incumbent-setup").touch()
+    marker.touch()
+    (machine.checkout / ".venv.lock").symlink_to("999999999")
+    assert "making .venv" in run()
+    assert not marker.exists()
+    (pointer,) = marker.parent.glob("lib/python3*/site-packages/_editable_impl_incumbent.pth")
+    assert (pointer.parent / pointer.read_text().strip()).resolve() == machine.checkout.resolve()
+    marker.touch()
+    assert run() == ""
+    assert "installing the packages of requirements/ for: mcp" in run("mcp")
+    assert run() == run("mcp") == ""
+    (machine.checkout / "pyproject.toml").write_text(f"{project}\n", encoding="utf-8")
+    pointer.unlink()
+    assert run() == ""
+    assert pointer.exists()
+    assert marker.exists()
+    (machine.checkout / "requirements" / "run.txt").write_text("# another\n", encoding="utf-8")
+    assert "making .venv" in run()
+    assert not marker.exists()
+    assert not list(machine.checkout.glob(".venv.*"))

@@ -21,6 +21,13 @@ BOMBS = [
     "prompts: ['" + "{{" * 50_000 + "}}']\n",
     "prompts: ['" + "{{ a" + " | upper" * 5_000 + "}}']\n",
     "prompts: ['" + "{% for m in _conversation %}" * 5_000 + "']\n",
+    "prompts: ['" + "{# " * 50_000 + "']\n" + "tests: [{vars: {a: '" + "{% raw %}" * 50_000 + "'}}, 7]\n",
+    "prompts: ['{{ a[" + " " * 99_999 + "(" * 99_999 + "}}']\n",
+    "prompts: ['{{ a" + " | dump" * 99 + "}}']\ntests: [{vars: {a: '\"'}}]\n",
+    "prompts: ['{{ a | join(\"" + "-" * 99_999 + "\") }}']\ntests: [{vars: {a: [" + "1, " * 29_999 + "1]}}]\n",
+    "prompts: ['{{v1}}" + "".join(f"{{{{w{n}}}}}" for n in range(9_999)) + "']\ntests: [{vars: {"
+    + ", ".join(f"v{n}: x" for n in range(9_999)) + "}}]\n",
+    "prompts: ['" + "{{ a | upper | first }}" * 9_999 + "']\ntests: [{vars: {a: " + "x" * 99_999 + "}}]\n",
     "prompts: ['{{a}}']\nscenarios: [{config: [" + "{}, " * 999 + "{}], tests: [" + "{}, " * 999 + "{}]}]\n",
 ]  # fmt: skip
 

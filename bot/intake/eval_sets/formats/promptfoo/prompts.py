@@ -173,15 +173,15 @@ def _leaves(data: Data) -> _Leaves:
 
 
 def render(prompt: Compiled, variables: Mapping[str, Data], room: int) -> tuple[Data, int]:
-    """The rendered ``prompt`` and its size; raises :class:`TemplateFault` (see :func:`rendered`)."""
+    """What ``prompt`` comes to, and what it took; raises :class:`TemplateFault` (see :func:`rendered`)."""
     spent = 0
 
     def put(leaves: _Leaves) -> Data:
         nonlocal spent
         match leaves:
             case Template():
-                text = rendered(leaves, variables, room - spent)
-                spent += len(text)
+                text, size = rendered(leaves, variables, room - spent)
+                spent += size
                 return text
             case list():
                 return [put(item) for item in leaves]

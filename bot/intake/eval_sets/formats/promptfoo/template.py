@@ -1,7 +1,9 @@
-"""The part of the template language Nunjucks that promptfoo's prompts need: variables, a few filters, no code.
+"""What promptfoo's prompts need of the template language Nunjucks: variables with filters, and no code.
 
-It supports ``{{ name }}``, dotted paths and items, filters, comments, ``{% raw %}``, and loops over ``_conversation``,
-which are empty, since only a run has a history.  Everything else is a fault, never a guess.
+A template is text and parts: ``{{ name.path[0] | filter('text') }}``, comments, ``{% raw %}``, and loops over
+``_conversation``.  The history is made by whoever runs the conversation, so such a loop is empty here.  One pattern
+describes all parts.  Anything else that opens like a part is a fault, and the search ends there: so its time is in
+proportion to the text, and nothing of a text is evaluated.
 
 Source: https://mozilla.github.io/nunjucks/templating.html, and promptfoo's ``renderPrompt``.
 """
@@ -20,21 +22,32 @@ from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES
 from bot.intake.eval_sets.table import plain_key
 from bot.text.did_you_mean import did_you_mean
 
-CONVERSATION: Final = "_conversation"
-
-_OPEN: Final = re.compile(r"\{[{%#]")
 _CLOSE: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
-_EXPRESSION: Final = re.compile(
-    r"([A-Za-z_]\w*(?:\.\w+|\[\s*(?:\d+|'[^']*'|\"[^\"]*\")\s*\])*)\s*((?:\|\s*\w+\s*(?:\([^()]*\)\s*)?)*)"
+# Quantifiers are possessive, so that no character is tried twice.  A `-` strips the white space beside a part.
+_STRING: Final = r"""(?:'[^']*+'|"[^"]*+")"""
+_PATH: Final = rf"[A-Za-z_]\w*+(?:\.\w++|\[\s*+(?:\d++|{_STRING})\s*+\])*+"
+_ARGUMENT: Final = rf"{_STRING}|-?(?:0|[1-9]\d{{0,8}})(?:\.\d{{1,9}})?|true|false"
+_FILTER: Final = rf"\|\s*+(\w++)\s*+(?:\(\s*+({_ARGUMENT})?\s*+\)\s*+)?"
+_HISTORY: Final = r"for\s++\w++\s++in\s++_conversation(?![\w.(\[])[^%]*+"
+_OPEN: Final = r"\{%-?\s*+"
+_END: Final = r"\s*+(?:-%\}\s*+|%\})"
+_PARTS: Final = (
+    rf"\{{\{{-?\s*+(?P<path>{_PATH})\s*+(?P<filters>(?:{_FILTER})*+)(?:-\}}\}}\s*+|\}}\}})",
+    r"\{#.*?(?:-#\}\s*+|#\})",
+    rf"{_OPEN}(?P<raw>raw|verbatim)\s*+-?%\}}(?P<text>.*?){_OPEN}end(?P=raw){_END}",
+    rf"{_OPEN}{_HISTORY}%\}}(?P<loop>.*?){_OPEN}endfor{_END}",
+    r"(?P<other>\{[{%#])",
 )
-_STEP: Final = re.compile(r"\w+|'[^']*'|\"[^\"]*\"")
-_FILTER: Final = re.compile(r"\|\s*(\w+)\s*(?:\(([^()]*)\))?")
-_HISTORY: Final = re.compile(r"for\s+\w+\s+in\s+_conversation(?![\w.(\[])[^%]*")
-_END_OF_RAW: Final = re.compile(r"\{%-?\s*end(?:raw|verbatim)\s*-?%\}")
+_PART: Final = re.compile("|".join(_PARTS), re.DOTALL)
+_STEP: Final = re.compile(rf"\w+|{_STRING}")
+_BLOCK: Final = re.compile(rf"raw|verbatim|{_HISTORY}")
+
+_COMPARISON: Final = 20
+"""So many characters are written in the time in which two names are compared."""
 
 
 class TemplateFault(Exception):  # noqa: N818 - it becomes a problem, with a place
-    """A fault of a template: what is wrong, how to fix it, and its line in the template (from 1)."""
+    """What cannot be rendered: what is wrong, how to mend it, and on which line of the template (from 1)."""
 
     def __init__(self, message: str, fix: str, line: int = 1) -> None:
         super().__init__(message)
@@ -42,7 +55,7 @@ class TemplateFault(Exception):  # noqa: N818 - it becomes a problem, with a pla
 
 
 class _Undefined:
-    """The value of a missing variable."""
+    """The value of what is not given."""
 
 
 _UNDEFINED: Final = _Undefined()
@@ -51,18 +64,17 @@ Value: TypeAlias = "Data | _Undefined"
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A path to a value, and its filters, each with its argument."""
+    """A value by its path, and the filters it goes through, each with its argument."""
 
     path: tuple[str, ...]
     filters: tuple[tuple[str, Data], ...]
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Texts and expressions in order; ``history``: it has loops over the conversation so far.
+    """Texts and expressions in turn; ``history`` says whether there are loops over the conversation so far.
 
-    ``source`` is the text without these loops and without comments.
+    ``source`` is the text without those loops and without comments.
     """
 
     parts: tuple[str | Expression, ...]
@@ -74,115 +86,95 @@ def compiled(text: str) -> Template:
     """``text`` as a template; raises :class:`TemplateFault`."""
     parts: list[str | Expression] = []
     source: list[str] = []
-    start = lost = line = 0
-    history = strip = False
-    counted = 0
-
-    def literal(until: int) -> None:
-        nonlocal strip
-        piece = text[start:until]
-        piece = piece.lstrip() if strip else piece
-        strip = False
-        parts.append(piece)
-        source.append(piece)
-
-    while (opening := _OPEN.search(text, start)) is not None:
-        at, kind = opening.start(), opening.group()
-        close = text.find(_CLOSE[kind], at + 2)
-        line += text.count("\n", counted, at)
-        counted = at
-        if close < 0:
-            break
-        end = close + 2
-        inner = text[at + 2 : close]
-        if lost == 0:
-            literal(at)
-            if inner.startswith("-"):
-                parts[-1] = str(parts[-1]).rstrip()
-                source[-1] = source[-1].rstrip()
-        strip = inner.endswith("-") and len(inner) > 1
-        inner = inner.removeprefix("-").removesuffix("-").strip()
-        start = end
-        word = inner.partition(" ")[0]
-        if kind == "{%" and lost:
-            lost += (word == "for") - (word == "endfor")
-        elif lost or kind == "{#":
-            continue
-        elif kind == "{{":
-            parts.append(_expression(inner, line + 1))
-            source.append(text[at:end])
-        elif word in ("raw", "verbatim"):
-            closing = _END_OF_RAW.search(text, end)
-            if closing is None:
-                raise TemplateFault(f"`{word}` is not closed", f"write `{{% end{word} %}}` behind it", line + 1)
-            parts.append(text[end : closing.start()])
-            source.append(text[at : closing.end()])
-            start = closing.end()
-        elif _HISTORY.fullmatch(inner):
-            history, lost = True, 1
-        else:
-            fix = "write a prompt for each case, with variables alone"
-            raise TemplateFault(f"`{{% {inner[:60]} %}}` is a program, which is not run", fix, line + 1)
-    if lost:
-        raise TemplateFault("the loop over `_conversation` is not closed", "write `{% endfor %}` behind it", line + 1)
-    if opening is not None:
-        if any(isinstance(part, Expression) for part in parts):
-            message = f"`{opening.group()}` is not closed"
-            raise TemplateFault(message, f"write `{_CLOSE[opening.group()]}`, or the text in `raw`", line + 1)
-        # As in promptfoo, a text that only looks like a template is a text.
-        return Template((text,), False, text)
-    literal(len(text))
-    return Template(tuple(parts), history, "".join(source))
+    start, history = 0, False
+    for found in _PART.finditer(text):
+        before = text[start : found.start()]
+        before = before.rstrip() if found[0][2:3] == "-" else before
+        start = found.end()
+        parts.append(before)
+        source.append(before)
+        if found["other"]:
+            if _CLOSE[found[0]] in text[start:] or any(isinstance(part, Expression) for part in parts):
+                raise _fault(found)
+            # As in promptfoo, a text that only looks like a template is text.
+            return Template((text,), False, text)
+        elif found["path"] or found["raw"]:
+            parts.append(_expression(found) if found["path"] else found["text"])
+            source.append(found[0].rstrip())
+        elif found["loop"] is not None:
+            history = True
+    return Template((*parts, text[start:]), history, "".join((*source, text[start:])))
 
 
-def _expression(inner: str, line: int) -> Expression:
-    shown = f"`{{{{ {inner[:60]} }}}}`"
-    match = _EXPRESSION.fullmatch(inner)
-    if match is None:
-        raise TemplateFault(f"{shown} is more than a variable and filters", "write the text, or a variable", line)
-    path = tuple(step.strip("'\"") for step in _STEP.findall(match[1]))
-    if path[0] in ("env", CONVERSATION):
+def is_template(text: str) -> bool:
+    """Whether ``text`` may hold anything to be rendered."""
+    return _PART.search(text) is not None
+
+
+def _line(found: re.Match[str]) -> int:
+    return found.string.count("\n", 0, found.start()) + 1
+
+
+def _fault(found: re.Match[str]) -> TemplateFault:
+    """Why what opens at ``found`` is no part of a template."""
+    opening, line = found[0], _line(found)
+    end = found.string.find(_CLOSE[opening], found.end())
+    if end < 0:
+        return TemplateFault(f"`{opening}` is not closed", f"write `{_CLOSE[opening]}`, or the text in `raw`", line)
+    inner = found.string[found.end() : end].removeprefix("-").removesuffix("-").strip()
+    shown = f"`{opening} {inner[:60]} {_CLOSE[opening]}`"
+    if opening == "{{":
+        return TemplateFault(f"{shown} is more than a variable and filters", "write the text, or a variable", line)
+    if _BLOCK.fullmatch(inner):
+        fix = f"write `{{% end{inner.split()[0]} %}}` behind it"
+        return TemplateFault(f"{shown} is not closed", fix, line)
+    fix = "write a prompt for each case, with variables alone"
+    return TemplateFault(f"{shown} is a program, which is not run", fix, line)
+
+
+def _expression(found: re.Match[str]) -> Expression:
+    path = tuple(step.strip("'\"") for step in _STEP.findall(found["path"]))
+    if path[0] in ("env", "_conversation"):
         what = "the environment" if path[0] == "env" else "earlier answers"
-        raise TemplateFault(f"{shown} depends on {what} of a run", "write the text, or a variable of the tests", line)
-    filters: list[tuple[str, Data]] = []
-    for name, argument in _FILTER.findall(match[2]):
-        if name not in _FILTERS:
-            known = ", ".join(sorted(_FILTERS))
-            raise TemplateFault(f"the filter `{name}` is not known", f"use one of: {known}", line)
-        filters.append((name, _literal(argument.strip(), line)))
-    return Expression(path, tuple(filters), line)
+        message = f"`{found[0][:66].strip()}` depends on {what} of a run"
+        raise TemplateFault(message, "write the text, or a variable of the tests", _line(found))
+    filters = [(name, _literal(argument)) for name, argument in re.findall(_FILTER, found["filters"])]
+    unknown = next((name for name, _ in filters if name not in _FILTERS), None)
+    if unknown is not None:
+        known = ", ".join(sorted(_FILTERS))
+        raise TemplateFault(f"the filter `{unknown}` is not known", f"use one of: {known}", _line(found))
+    return Expression(path, tuple(filters))
 
 
-def _literal(text: str, line: int) -> Data:
-    if not text:
-        return None
-    if text[0] == text[-1] and text[0] in "'\"" and len(text) > 1:
-        return text[1:-1]
-    try:
-        value: Data = json.loads(text) if len(text) < 20 else text
-    except ValueError:
-        value = text
-    if isinstance(value, bool | int | float):
-        return value
-    raise TemplateFault(f"`({text[:60]})` is not read as an argument", "write a text in quotes, or a number", line)
+def _literal(text: str) -> Data:
+    """The value of an argument; :data:`_ARGUMENT` says what there may be."""
+    value: Data = text[1:-1] if text.startswith(("'", '"')) else json.loads(text or "null")
+    return value
 
 
-def rendered(template: Template, variables: Mapping[str, Data], room: int) -> str:
-    """The rendered ``template``; raises :class:`TemplateFault`, also if it has more than ``room`` characters.
+def rendered(template: Template, variables: Mapping[str, Data], room: int) -> tuple[str, int]:
+    """The text of ``template``, and the work that it took: characters written, texts between filters included.
 
-    As in promptfoo, a missing variable is empty.  It is a fault if it is the only one, looks mistyped, or looks like
-    the user's words.
+    Raises :class:`TemplateFault`, also where that is more than ``room``.  A variable that is not given is empty, as
+    in promptfoo, but where it is the only one, or seems to be a slip or what the user says.
     """
     pieces: list[str] = []
+    left = room
     asked = [part.path for part in template.parts if isinstance(part, Expression)]
     used = {path[0] for path in asked if not isinstance(_found(path, variables), _Undefined)}
     for part in template.parts:
-        piece = part if isinstance(part, str) else _text(part, variables, used)
-        room -= len(piece)
-        if room < 0:
+        if isinstance(part, Expression):
+            value, left = _value(part, variables, left - 1)
+            # The name of one that is not given is compared with all that are.
+            left -= _COMPARISON * len(variables) if isinstance(value, _Undefined) else 0
+            piece = _text(part, value, variables, used) if left >= 0 else ""
+        else:
+            piece = part
+        left -= len(piece)
+        if left < 0:
             raise TooLongFault
         pieces.append(piece)
-    return "".join(pieces)
+    return "".join(pieces), room - left
 
 
 class TooLongFault(TemplateFault):
@@ -192,39 +184,45 @@ class TooLongFault(TemplateFault):
         super().__init__("the rendered prompts are too long", "shorten the variables, or the prompts")
 
 
-def is_template(text: str) -> bool:
-    """Whether ``text`` may contain anything to render."""
-    return _OPEN.search(text) is not None
-
-
-def _text(expression: Expression, variables: Mapping[str, Data], used: Collection[str]) -> str:
-    value: Value = _found(expression.path, variables)
-    shown = ".".join(expression.path)
+def _value(expression: Expression, variables: Mapping[str, Data], room: int) -> tuple[Value, int]:
+    """What ``expression`` comes to, and the ``room`` that its filters leave."""
+    value = _found(expression.path, variables)
     for name, argument in expression.filters:
         if isinstance(value, _Undefined) and name not in _DEFAULTS:
             break
+        if isinstance(argument, str) and isinstance(value, list):
+            room -= len(argument) * len(value)
+        if room < 0:
+            raise TooLongFault
         try:
             value = _FILTERS[name](value, argument)
         except (TypeError, ValueError):
-            message = f"the filter `{name}` does not fit the value of `{shown}`"
-            raise TemplateFault(message, "write another filter, or another value", expression.line) from None
+            message = f"the filter `{name}` does not fit the value of `{'.'.join(expression.path)}`"
+            raise TemplateFault(message, "write another filter, or another value") from None
+        room -= len(value) if isinstance(value, str) else 1
+    return value, room
+
+
+def _text(expression: Expression, value: Value, variables: Mapping[str, Data], used: Collection[str]) -> str:
+    """What is written of a ``value``; ``used`` are the variables that the template names as well."""
+    shown = ".".join(expression.path)
     if isinstance(value, _Undefined):
         name = expression.path[0]
         hint = "" if name in variables else did_you_mean(name, variables.keys() - used)
         if used and not hint and not any(plain_key(name) in names for names in SAID):
             return ""
         message = f"the variable `{shown}` is not given{hint}"
-        raise TemplateFault(message, f"add `{untrusted(shown)}` to `vars`", expression.line)
+        raise TemplateFault(message, f"add `{untrusted(shown)}` to `vars`")
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
         message = f"the variable `{shown}` is an object, which has no text of its own"
         fix = f"write `{{{{ {untrusted(shown)} | dump }}}}`, or name what is meant in it"
-        raise TemplateFault(message, fix, expression.line)
+        raise TemplateFault(message, fix)
     return _written(value)
 
 
 def _found(path: Sequence[str], variables: Mapping[str, Data]) -> Value:
-    value: Value = dict(variables)
-    for step in path:
+    value: Value = variables.get(path[0], _UNDEFINED)
+    for step in path[1:]:
         inner = as_mapping(value)
         if step in inner:
             value = inner[step]
@@ -236,7 +234,7 @@ def _found(path: Sequence[str], variables: Mapping[str, Data]) -> Value:
 
 
 def _written(value: Value) -> str:
-    """``value`` as JavaScript prints it."""
+    """``value`` as JavaScript writes it."""
     match value:
         case None | _Undefined():
             return ""
@@ -273,7 +271,7 @@ def _ending(value: Value, place: int) -> Value:
 
 
 SAID: Final = (QUERY_NAMES, SPOKEN_NAMES, frozenset({"message", "request", "ticket", "task", "text"}))
-"""Names of variables with the user's words, the most specific first."""
+"""Names of variables that the user says, the more telling first."""
 _Filter: TypeAlias = Callable[[Value, Data], Value]
 _DEFAULTS: Final = frozenset({"default", "d"})
 _FILTERS: Final[Mapping[str, _Filter]] = {

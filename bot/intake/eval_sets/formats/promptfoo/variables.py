@@ -142,12 +142,12 @@ class Variables:
     def _rendered(self, value: str, others: Mapping[str, Data]) -> str:
         """``value`` with the others replaced in it; as in promptfoo, an invalid template is a text."""
         try:
-            text = rendered(compiled(value), others, self.most)
+            text, size = rendered(compiled(value), others, self.most)
         except TooLongFault:
             raise
         except TemplateFault:
             return value
-        self.room -= len(text)
+        self.room -= size
         return text
 
     def _content(self, place: Node, reference: str, attached: list[str]) -> str:
