@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import sys
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeAlias, TypeVar
@@ -274,7 +274,7 @@ class _SortedSources(Generic[Tie]):
 def _in_turn(
     live: LiveSet,
     arriving: Iterable[_Waiting[Tie]],
-    held: int = sys.maxsize,
+    held: float = math.inf,
     write: Callable[[Sequence[_Waiting[Tie]]], Iterator[_Waiting[Tie]]] = iter,
 ) -> Iterator[_Waiting[Tie]]:
     """Each of ``arriving`` at its turn, with its key of that moment; one without merit as soon as that is seen.
@@ -290,7 +290,7 @@ def _in_turn(
             heapq.heappush(queue, sources.pop())
         if len(queue) > held:
             queue.sort()
-            kept = max(1, held // 2)
+            kept = max(1, int(held) // 2)
             sources.add(write(queue[kept:]))
             del queue[kept:]
         key, tie, query, profile = queue[0]
