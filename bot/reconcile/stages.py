@@ -275,8 +275,8 @@ def admit_merged(tip: RunState) -> Staged:
     settled = settled_in(tip.inventory, tip.platform.regression_set)
     cases = cases_of(tip.inventory, fresh, found, records, settled)
     cases += _with_merit(tip, cases, pulls, settled)
-    contents = {content for case in cases for content in case.analysis.contents.values()}
-    spoken = {case.pull_request.number for case in cases if case.pull_request is not None}
+    contents = {content for case in cases for content in case.contents.values()}
+    spoken = {case.pull.number for case in cases if case.pull is not None}
     # Of what cannot be read nobody knows whether it is there.
     unread = {number for number, item in records.items() if item.merged is not None and tip.inventory.unread}
     over = () if tip.inventory.unread else _over(records, found, spoken)
@@ -379,7 +379,7 @@ def _with_merit(
         if case.lost or has_merit(case, tip.platform, rejected):
             pull = known.get(number) or tip.github.find_pull_request(number)
             if pull is not None:
-                found.append(replace(case, pull_request=pull))
+                found.append(replace(case, pull=pull))
     return tuple(found)
 
 
