@@ -96,6 +96,7 @@ PURE = [
     "github/events.py",
     "github/expected_changes.py",
     "github/judgement.py",
+    "github/managed_pull_request.py",
     "github/markdown_text.py",
     "github/models.py",
     "github/notices.py",

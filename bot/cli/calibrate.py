@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache
@@ -20,7 +19,7 @@ from bot.report.escaping import visible
 
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
-    from bot.github.calibration_offer import CalibrationOffer
+    from bot.github.managed_pull_request import PlannedPullRequest
     from bot.ledger.store import LocalLedger
     from bot.report.calibration import CalibrateOutput
 
@@ -88,7 +87,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
             say(line)
     show_problems(recorded.problems)
     if offers and edit is not None:
-        _tell(_offer(edit, text, output, _repository(repository, repo), os.environ))
+        _tell(_offer(edit, output, repo, _repository(repository, repo), os.environ))
     elif offers:
         say("nothing is proposed, so there is nothing to offer", err=True)
     return InputError.exit_code if recorded.problems else 0
@@ -115,47 +114,29 @@ def _repository(given: str | None, repo: Path) -> str:
 
 
 def _offer(
-    edit: ConfigEdit, text: str, output: CalibrateOutput, repository: str, environment: Mapping[str, str]
-) -> CalibrationOffer:
-    """Open or update the pull request; raises :class:`UsageError` if the local config differs from that on GitHub."""
-    from bot.config import REVIEWED_FILES
-    from bot.git import ObjectStore
-    from bot.github.calibration_offer import branch_of, plan_offer
+    edit: ConfigEdit, output: CalibrateOutput, repo: Path, repository: str, environment: Mapping[str, str]
+) -> PlannedPullRequest:
+    """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
+    from bot.files.snapshot import WorkingTree
+    from bot.github.calibration_offer import calibration_offer
     from bot.github.client import GitHubClient
-    from bot.github.models import PushBranch
+    from bot.github.pull_request_from_clone import offer_from_clone
     from bot.report.calibration import description
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
-    api = environment.get("GITHUB_API_URL", "https://api.github.com")
-    github = GitHubClient(repository, token, api, "")
-    base_branch = github.default_branch()
-    branch = branch_of(edit)
-    with tempfile.TemporaryDirectory(prefix="incumbent-") as folder, ExitStack() as stack:
-        store = stack.enter_context(ObjectStore.create(Path(folder) / "objects.git"))
-        refs = {"base": f"refs/heads/{base_branch}", "tip": f"refs/heads/{branch}"}
-        found = store.fetch(f"{server_of(environment)}/{repository}", refs, token, optional=("tip",))
-        there = store.snapshot(found["base"])
-        if not there.exists(edit.path) or there.read(edit.path, REVIEWED_FILES).decode("utf-8", "replace") != text:
-            raise UsageError(f"{edit.path} is not that of {base_branch} on GitHub: bring your clone up to date first")
-        pulls = github.pull_requests_of(branch, base_branch)
-        offer = plan_offer(
-            edit, description(output), base_branch, found["base"], found.get("tip"), pulls, github.closed_by
-        )
-        for operation in offer.operations:
-            tree = store.tree(found["base"]) if isinstance(operation, PushBranch) else None
-            github.apply(None, operation, tree)
-    return offer
+    github = GitHubClient(repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), "")
+    desired = calibration_offer(edit, description(output))
+    address = f"{server_of(environment)}/{repository}"
+    return offer_from_clone(desired, WorkingTree(repo), {edit.path: edit.path}, github, address, token)
 
 
-def _tell(offer: CalibrationOffer) -> None:
-    if offer.operations:
-        say(f"a pull request was opened for {offer.branch}", err=True)
-    elif offer.refused:
-        say(
-            f"#{offer.number} offered the same, and was closed unmerged: reopen it, or change the knobs by hand",
-            err=True,
-        )
-    else:
-        say(f"#{offer.number} offers the same already", err=True)
+def _tell(planned: PlannedPullRequest) -> None:
+    said = {
+        "open": f"a pull request was opened for {planned.branch}",
+        "keep": f"#{planned.number} offers the same already",
+        "refused": f"#{planned.number} offered the same, and was closed unmerged: "
+        "reopen it, or change the knobs by hand",
+    }
+    say(said[planned.action], err=True)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.errors import IncompleteError, InputError
+from bot.github.facts import Analysis
 from bot.github.judgement import ReviewJudgement
 from bot.github.models import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
+from bot.pipeline.review import Review
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
 from bot.report.losses import departure_headline
@@ -29,8 +31,8 @@ class PullRequestLabel(StrEnum):
 
     ADMITS = "incumbent: admits"
     NEEDS_CURATOR = "incumbent: needs a curator"
-    AT_FAULT = "incumbent: input at fault"
     INCOMPLETE = "incumbent: incomplete"
+    AT_FAULT = "incumbent: input at fault"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,21 +45,30 @@ class Result:
     exit_code: int
 
 
-def result_of(judgement: ReviewJudgement, decided: bool = False) -> Result:
-    """The result of ``judgement``: incomplete and input at fault fail; pending reviews pass unless the config says not.
+def review_labels(review: Review) -> tuple[PullRequestLabel, ...]:
+    """The labels that hold by ``review`` alone."""
+    holds = {
+        PullRequestLabel.ADMITS: review.plan.admitted or review.plan.waiting_for_slot,
+        PullRequestLabel.NEEDS_CURATOR: review.plan.waiting_for_review,
+        PullRequestLabel.INCOMPLETE: review.unclassified,
+        PullRequestLabel.AT_FAULT: review.problems,
+    }
+    return tuple(label for label, found in holds.items() if found)
 
+
+def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = False) -> Result:
+    """The result of ``judgement`` on ``analysis``.
+
+    Incomplete and input at fault fail; pending reviews pass unless the config says not.
     With ``mode: observe`` the check always passes.  What waits was ``decided`` before where a merge group is judged.
     """
-    analysis, review, config = judgement.analysis, judgement.review, judgement.platform.config
+    review, config = judgement.review, judgement.platform.config
     labels: list[PullRequestLabel] = []
     titles: list[str] = []
     code = 0
     if review is not None:
         titles.append(headline(review))
-        if review.plan.admitted or review.plan.waiting_for_slot:
-            labels.append(PullRequestLabel.ADMITS)
-        if review.plan.waiting_for_review:
-            labels.append(PullRequestLabel.NEEDS_CURATOR)
+        labels += review_labels(review)
     if analysis.impact is not None:
         titles.append(impact_headline(analysis.impact))
     if judgement.departure is not None:
@@ -67,7 +78,6 @@ def result_of(judgement: ReviewJudgement, decided: bool = False) -> Result:
         labels.append(PullRequestLabel.NEEDS_CURATOR)
         code = IncompleteError.exit_code
     if review is not None and review.unclassified:
-        labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
     if analysis.impact is not None and analysis.impact.is_incomplete:
         labels.append(PullRequestLabel.INCOMPLETE)
@@ -95,7 +105,7 @@ def result_of(judgement: ReviewJudgement, decided: bool = False) -> Result:
     return Result(
         conclusion=conclusion,
         title=title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…",
-        labels=tuple(dict.fromkeys(labels)),
+        labels=tuple(label for label in PullRequestLabel if label in labels),
         exit_code=code,
     )
 
@@ -132,8 +142,7 @@ def annotations_of(judgement: ReviewJudgement) -> tuple[Annotation, ...]:
     """The most important remarks on lines of the head: faults, then what needs a person; the comment has the rest."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review
-    problems = list(judgement.analysis.problems)
-    for problem in [*problems, *(review.problems if review is not None else ())]:
+    for problem in [*judgement.facts.problems, *(review.problems if review is not None else ())]:
         if problem.line is not None:
             message, fix = (shortened(visible(text), 900) for text in (problem.message, problem.fix))
             message = f"{message}\nFix: {fix}"

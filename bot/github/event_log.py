@@ -29,8 +29,8 @@ def shown_events(
 
     ``at`` is the time of the commit that it speaks of.
     """
-    analysis, review = judgement.analysis, judgement.review
-    if review is None or analysis.pull_request is None:
+    commit, review = judgement.facts, judgement.review
+    if review is None or commit.pull_request is None:
         return ()
     seen = set() if before is None else {(entry, item.verdict) for entry, item in before.displayed.items()}
     if before is not None and before.showing is not None:
@@ -43,13 +43,13 @@ def shown_events(
             found.append(
                 Shown(
                     at=at,
-                    pull_request=analysis.pull_request,
+                    pull_request=commit.pull_request,
                     entry=entry,
                     content=judgement.contents[entry],
                     verdict=said.verdict,
                     codes=said.codes,
-                    base=analysis.base,
-                    head=analysis.head,
+                    base=commit.base,
+                    head=commit.head,
                     place=place,
                     author=author,
                     facts=_facts(verdict, review, judgement.entries),

@@ -6,6 +6,7 @@ It contains no verdicts: the publish job derives these from reviewed files and f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -187,6 +188,29 @@ class ChangedEntryFile(FileModel):
     eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgedFacts:
+    """What a judgement takes of facts: an :class:`Analysis` gives it for a head, and reconcile for what was merged.
+
+    A head may also have faults that left something unread, change the regression set, and take the queries of entries
+    out of the eval sets.
+    """
+
+    pull_request: int | None
+    base: str
+    head: str
+    identity: Identity
+    submissions: tuple[SubmissionFacts, ...]
+    problems: tuple[Problem, ...] = ()
+    set_changes: tuple[ChangedEntryFile, ...] = ()
+    departing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
+        return {name: content for submission in self.submissions for name, content in submission.contents.items()}
+
+
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
@@ -223,9 +247,18 @@ class Analysis(FileModel):
         return self
 
     @property
-    def contents(self) -> dict[str, str]:
-        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
-        return {name: content for submission in self.submissions for name, content in submission.contents.items()}
+    def judged(self) -> JudgedFacts:
+        """What a judgement takes of it."""
+        return JudgedFacts(
+            pull_request=self.pull_request,
+            base=self.base,
+            head=self.head,
+            identity=self.identity,
+            submissions=self.submissions,
+            problems=self.problems,
+            set_changes=self.set_changes,
+            departing=self.departing,
+        )
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""

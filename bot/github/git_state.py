@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -15,6 +15,8 @@ from bot.git import CommitSnapshot, ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.corrections import CommentLookup
 from bot.github.events import Event, Flow
+from bot.github.managed_pull_request import Branch, PullRequestState
+from bot.github.models import PullRequest
 from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.model import (
     BRANCH,
@@ -93,6 +95,36 @@ class World:
         refs = {local: f"refs/heads/{name}" for local, name in places.items()}
         found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
         return {places[local]: commit for local, commit in found.items()}
+
+
+def branch_at(store: ObjectStore, base: str, commit: str) -> Branch:
+    """The branch at ``commit``, beside the default branch at ``base``."""
+    changes = store.changes(base, commit)
+    gone = {change.before: None for change in changes if change.before is not None}
+    return Branch(
+        commit=commit,
+        blobs=gone | {change.path: change.object_after for change in changes},
+        has_base=store.is_ancestor(base, commit),
+        behind=frozenset(change.path for change in store.changes(commit, base)),
+    )
+
+
+def pull_request_state(
+    github: GitHubClient, default_branch: str, base: str, pulls: Sequence[PullRequest]
+) -> PullRequestState:
+    """What GitHub shows of ``pulls``, without their branches; ``base`` is the default branch's commit."""
+    closed_by = cache(github.closed_by)
+    return PullRequestState(
+        login=github.login,
+        default_branch=default_branch,
+        base=base,
+        open=tuple(pull for pull in pulls if not pull.closed),
+        closed=tuple(pull for pull in pulls if pull.closed),
+        branches={},
+        closed_by=lambda pull: closed_by(pull.number),
+        check=github.check,
+        comments=github.comments,
+    )
 
 
 def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:

@@ -13,7 +13,7 @@ from bot.curator.decisions import Answer
 from bot.curator.losses import Departure, departure
 from bot.curator.prune import EvictionKind
 from bot.github.authority import NO_PERMISSION, author_permission, may_write
-from bot.github.facts import Analysis, ChangedEntryFile, classified_of
+from bot.github.facts import ChangedEntryFile, JudgedFacts, classified_of
 from bot.github.models import PullRequest
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import DecisionRecord, DisplayedVerdict
@@ -42,20 +42,20 @@ NOBODY: Final = Author(login="", permission=NO_PERMISSION)
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewJudgement:
-    """A judgement on the facts of ``analysis`` under ``decisions``.
+    """A judgement on ``facts`` under ``decisions``.
 
     ``review`` is absent where no eval set is touched, or where a first contribution is held.
     """
 
     platform: Platform
-    analysis: Analysis
+    facts: JudgedFacts
     decisions: tuple[DecisionRecord, ...]
     review: Review | None
 
     @property
     def may_allow_set(self) -> bool:
         """Whether a command can speak of the regression set: it is changed by hand, and no query took its name."""
-        return bool(self.analysis.set_changes) and (self.review is None or SET_NAME not in self.review.queries)
+        return bool(self.facts.set_changes) and (self.review is None or SET_NAME not in self.review.queries)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -78,11 +78,11 @@ class ReviewJudgement:
     @cached_property
     def contents(self) -> Mapping[str, str]:
         """Entry → digest of its content; of a change by hand, the head and what it changes."""
-        facts = self.analysis.contents
-        found = {} if self.review is None else {self.entries[name]: facts[name] for name in self.review.queries}
-        if self.analysis.set_changes:
-            changes = [[item.path, item.kind, item.before] for item in self.analysis.set_changes]
-            found[SET_NAME] = digest([self.analysis.head, changes])
+        contents = self.facts.contents
+        found = {} if self.review is None else {self.entries[name]: contents[name] for name in self.review.queries}
+        if self.facts.set_changes:
+            changes = [[item.path, item.kind, item.before] for item in self.facts.set_changes]
+            found[SET_NAME] = digest([self.facts.head, changes])
         return found
 
     @cached_property
@@ -100,27 +100,27 @@ class ReviewJudgement:
                     if verdict is None
                     else DisplayedVerdict(verdict=verdict_digest(verdict, content), codes=codes(verdict))
                 )
-        if self.analysis.set_changes:
+        if self.facts.set_changes:
             found[SET_NAME] = DisplayedVerdict(verdict=self.contents[SET_NAME], codes="regression set changed by hand")
         return found
 
     @cached_property
     def departure(self) -> Departure | None:
         """What the regression set would lose since the head takes queries out of the eval sets."""
-        kinds = {id: EvictionKind(kind) for id, kind in self.analysis.departing.items()}
+        kinds = {id: EvictionKind(kind) for id, kind in self.facts.departing.items()}
         platform = self.platform
         return departure(kinds, platform.regression_set, platform.taxonomy, platform.config)
 
     @property
     def removed_for_good(self) -> tuple[ChangedEntryFile, ...]:
         """Entries that the head removes without a tombstone: nobody could restore them."""
-        return tuple(item for item in self.analysis.set_changes if _removes(item) and not item.buried)
+        return tuple(item for item in self.facts.set_changes if _removes(item) and not item.buried)
 
     @property
     def changed_by_hand(self) -> bool:
         """Whether the regression set is changed, and no curator allowed it for this very head."""
         allowed = any(item.entry == SET_NAME and item.action == "accept" for item in self.decisions)
-        return bool(self.analysis.set_changes) and not allowed
+        return bool(self.facts.set_changes) and not allowed
 
 
 def _removes(change: ChangedEntryFile) -> bool:
@@ -134,21 +134,21 @@ def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
 
 
 def judge_facts(
-    analysis: Analysis,
+    facts: JudgedFacts,
     platform: Platform,
     author: Author | None,
     decisions: Sequence[DecisionRecord],
     contested: Collection[str] = (),
     unseen: Collection[str] = (),
 ) -> ReviewJudgement:
-    """The judgement on ``analysis``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
+    """The judgement on ``facts``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
 
     Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
     were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
     """
-    classified = [_corrected(classified_of(facts), platform) for facts in analysis.submissions]
-    bare = ReviewJudgement(platform=platform, analysis=analysis, decisions=(), review=None)
-    names = _KnownEntries.of(analysis, classified)
+    classified = [_corrected(classified_of(item), platform) for item in facts.submissions]
+    bare = ReviewJudgement(platform=platform, facts=facts, decisions=(), review=None)
+    names = _KnownEntries.of(facts, classified)
     standing = tuple(item for item in decisions if bare.contents.get(item.entry) == item.content or names.meant(item))
     if not classified:
         return replace(bare, decisions=standing)
@@ -167,7 +167,7 @@ def judge_facts(
     trust = _trust(classified, platform, author)
     disputed = frozenset(name for content in contested for name in names.by_content.get(content, ()))
     trust = replace(trust, contested=disputed, unseen=frozenset(unseen))
-    review = judge(platform, classified, analysis.identity, answers, trust)
+    review = judge(platform, classified, facts.identity, answers, trust)
     return replace(bare, decisions=standing, review=review)
 
 
@@ -183,9 +183,9 @@ class _KnownEntries:
     entries: Mapping[str, str]
 
     @classmethod
-    def of(cls, analysis: Analysis, classified: Sequence[ClassifiedSubmission]) -> _KnownEntries:
+    def of(cls, facts: JudgedFacts, classified: Sequence[ClassifiedSubmission]) -> _KnownEntries:
         by_content: dict[str, list[str]] = {}
-        for name, content in analysis.contents.items():
+        for name, content in facts.contents.items():
             by_content.setdefault(content, []).append(name)
         pairs = [(query.id, item.submission) for item in classified for query in item.submission.queries]
         return cls(by_content, {name: submission.entry_id(name) for name, submission in pairs})

@@ -9,6 +9,7 @@ from bot.github.authority import UNTOLD
 from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
 from bot.github.decision_validity import matter
+from bot.github.facts import Analysis
 from bot.github.judgement import NOBODY, SET_NAME, Author, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
@@ -25,14 +26,38 @@ def notices_of(
     judgement: ReviewJudgement,
     hearing: CommandOutcome,
     record: PullRequestRecord,
+    analysis: Analysis | None = None,
     ended: Sequence[Ended] = (),
     author: Author = NOBODY,
 ) -> tuple[str, ...]:
     """The notices above the verdicts, in the order of their weight; nothing in them is alive.
 
-    ``ended`` are corrections that count no longer; ``author`` is who brings the pull request.
+    ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that count no longer;
+    ``author`` is who brings the pull request.
     """
-    analysis, config = judgement.analysis, judgement.platform.config
+    notices = [] if analysis is None else _of_head(judgement, hearing, analysis)
+    notices += _corrected(judgement, ended)
+    notices += _void(judgement, hearing)
+    notices += _unheard(judgement)
+    notices += _untold(judgement, author)
+    if judgement.review is not None:
+        places = [
+            f"{query.file}:{query.line}" if query.line else query.file
+            for query in judgement.review.queries.values()
+            if any(map(holds_secret, (query.id, *query.turns)))
+        ]
+        if places:
+            shown = listed([quoted(place) for place in dict.fromkeys(places)], 10)
+            notices.append(f"There is what looks like a secret in {shown}: revoke it and remove it.")
+    rerolled = sum(1 for count in changes_of(judgement, record).values() if count > 2)
+    if rerolled:
+        notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
+    return tuple(notices)
+
+
+def _of_head(judgement: ReviewJudgement, hearing: CommandOutcome, analysis: Analysis) -> list[str]:
+    """What holds up a pull request, and what it changes beside eval sets."""
+    config = judgement.platform.config
     notices = []
     if config.mode == "observe":
         notices.append("Observing: only this comment and a passing check are written.")
@@ -58,7 +83,7 @@ def notices_of(
             "the change out, or let a curator comment `/incumbent accept regression_set` with the reason. That applies "
             "to this commit alone."
         )
-    elif judgement.analysis.set_changes:
+    elif analysis.set_changes:
         allowed = next(
             item for item in reversed(judgement.decisions) if item.action == "accept" and item.entry == SET_NAME
         )
@@ -71,23 +96,7 @@ def notices_of(
             f"This changes {' and '.join(f'`{place}/`' for place in reviewed)} as well: its queries are judged by "
             "those of the base, and again after the merge."
         )
-    notices += _corrected(judgement, ended)
-    notices += _void(judgement, hearing)
-    notices += _unheard(judgement)
-    notices += _untold(judgement, author)
-    if judgement.review is not None:
-        places = [
-            f"{query.file}:{query.line}" if query.line else query.file
-            for query in judgement.review.queries.values()
-            if any(map(holds_secret, (query.id, *query.turns)))
-        ]
-        if places:
-            shown = listed([quoted(place) for place in dict.fromkeys(places)], 10)
-            notices.append(f"There is what looks like a secret in {shown}: revoke it and remove it.")
-    rerolled = sum(1 for count in changes_of(judgement, record).values() if count > 2)
-    if rerolled:
-        notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
-    return tuple(notices)
+    return notices
 
 
 def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[str, int]:
@@ -131,7 +140,7 @@ def _void(judgement: ReviewJudgement, hearing: CommandOutcome) -> list[str]:
         f"{why}."
         for item, why in said
     ]
-    if judgement.review is not None and not judgement.analysis.problems:
+    if judgement.review is not None and not judgement.facts.problems:
         # Whoever brings a rejected query again does it under another name.
         lines += [
             f"{quoted(item.by)} rejected {quoted(item.entry)}, which is not there any more."

@@ -43,7 +43,7 @@ class CiOutput(BaseModel):
             labels=[] if result is None else [label.value for label in result.labels],
             dry_run=dry_run,
             writes=[describe(operation) for operation in publication.operations],
-            problems=[] if judgement is None else list(judgement.analysis.problems),
+            problems=[] if judgement is None else list(judgement.facts.problems),
             decisions=[] if judgement is None else list(judgement.decisions),
             review=None if review is None else ReviewOutput.of(review, publication.usage),
             usage=publication.usage,

@@ -113,7 +113,7 @@ def plan_review(
     corrections = merged(platform.taxonomy, [platform.corrections, scene.corrections.stands])
     court = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
-            analysis, replace(platform, corrections=corrections), author, decisions, contested
+            analysis.judged, replace(platform, corrections=corrections), author, decisions, contested
         ),
         displayed=displayed,
         author=author,
@@ -129,7 +129,7 @@ def plan_review(
     else:
         hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
     judgement = hearing.judgement
-    result = result_of(judgement)
+    result = result_of(judgement, analysis)
     showing = Showing(
         digest=digest([analysis.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),
         verdicts=dict(judgement.shown),
@@ -137,7 +137,7 @@ def plan_review(
     report = PullRequestReport(
         commit=analysis.head,
         digest=showing.digest,
-        notices=notices_of(judgement, hearing, record, scene.corrections.ended, author),
+        notices=notices_of(judgement, hearing, record, analysis, scene.corrections.ended, author),
         problems=analysis.problems,
         review=judgement.review,
         run=scene.run,
@@ -154,7 +154,7 @@ def plan_review(
         return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary="")
     if not observing:
         operations += replies_to(hearing.replies, scene.login, scene.comments)
-        operations += _ledger(record, displayed, showing, hearing, scene)
+        operations += _ledger(analysis, record, displayed, showing, hearing, scene)
     operations += comment_operations(render_comment(report), sticky, doubled)
     if not observing:
         operations += label_operations(result.labels, scene.pull)
@@ -198,7 +198,7 @@ def find_sticky(
 def check_operations(judgement: ReviewJudgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
     """The check on the head, unless the same one is there."""
     annotations = annotations_of(judgement)
-    return post_check(judgement.analysis.head, result.conclusion, result.title, text, posted, annotations)
+    return post_check(judgement.facts.head, result.conclusion, result.title, text, posted, annotations)
 
 
 def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
@@ -283,6 +283,7 @@ def _answer(lines: Sequence[str]) -> str:
 
 
 def _ledger(
+    analysis: Analysis,
     record: PullRequestRecord,
     displayed: dict[str, Displayed],
     showing: Showing,
@@ -290,7 +291,6 @@ def _ledger(
     scene: PublishInputs,
 ) -> list[Operation]:
     judgement = hearing.judgement
-    analysis = judgement.analysis
     found = dict(analysis.remembered) | {
         query.key: query.classification
         for facts in analysis.submissions

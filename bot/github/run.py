@@ -251,7 +251,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
-        former=PriorRejections.of(rejections_of(ledger), set(analysis.contents.values()), github.said_on),
+        former=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),
     )
@@ -306,10 +306,10 @@ def _publish_group(
     event: Event, analysis: Analysis, platform: Platform, world: World, github: GitHubClient, dry_run: bool
 ) -> Publication:
     """The same check for a merge group.  Changes of the set by hand were allowed or not on each pull request."""
-    judgement = judge_facts(analysis, platform, None, ())
+    judgement = judge_facts(analysis.judged, platform, None, ())
     if not judgement.removed_for_good:
-        judgement = replace(judgement, analysis=analysis.model_copy(update={"set_changes": ()}))
-    result = result_of(judgement, decided=True)
+        judgement = replace(judgement, facts=replace(judgement.facts, set_changes=()))
+    result = result_of(judgement, analysis, decided=True)
     report = PullRequestReport(
         commit=analysis.head,
         digest=digest(analysis.head),

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.config import REVIEWED_FILES, Curation
+from bot.config import Curation
 from bot.curator.file_changes import FileChange
 from bot.errors import UsageError
-from bot.files.snapshot import Snapshot, WorkingTree
-from bot.git import ObjectStore
+from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_remote
 from bot.github.addresses import server_of
 from bot.github.authority import Person, refusal
 from bot.github.client import GitHubClient
 from bot.github.commands import Command, Verb, parse
-from bot.github.models import CreateComment, OpenPullRequest, PushBranch
+from bot.github.managed_pull_request import DesiredPullRequest, PlannedPullRequest
+from bot.github.models import CreateComment
+from bot.github.pull_request_from_clone import offer_from_clone
 from bot.text.digests import digest
 
 BRANCHES: Final = "incumbent-chat/"
@@ -33,16 +32,6 @@ class Account:
     login: str
     address: str
     token: str
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A pull request that asks for admissions; ``anew`` is false where it had been asked before."""
-
-    number: int
-    branch: str
-    base: str
-    anew: bool
 
 
 def open_account(root: Path, environment: Mapping[str, str]) -> Account:
@@ -97,60 +86,16 @@ def open_pull_request(
     changes: Sequence[FileChange],
     title: str,
     body: str,
-) -> Opened:
+) -> PlannedPullRequest:
     """Offer ``changes`` in a pull request to the default branch, once for the same changes.
 
     ``rests_on`` maps the files and folders that they rest on to what these are called; raises :class:`UsageError` where
-    one is not that of the default branch.
+    one is not that of the default branch, and where people closed what offered the same.
     """
     files = tuple((change.path, change.content) for change in changes)
     branch = f"{BRANCHES}admissions-{digest([list(item) for item in files])[:12]}"
-    base = account.client.default_branch()
-    with _fetched(account, base, branch) as (store, commits):
-        called = differing(tree, store.snapshot(commits["base"]), rests_on)
-        if called is not None:
-            fix = "bring the clone up to date first, or merge what is missing there"
-            raise UsageError(f"{called} is not that of {base} on GitHub: {fix}")
-        known = account.client.pull_requests_of(branch, base)
-        if known and all(pull.closed for pull in known):
-            number = max(pull.number for pull in known)
-            raise UsageError(f"#{number} offered the same and was closed: a person may reopen it")
-        if not known:
-            if "tip" not in commits:
-                push = PushBranch(
-                    branch=branch,
-                    tip=None,
-                    base=commits["base"],
-                    parents=(commits["base"],),
-                    files=files,
-                    message=title,
-                )
-                account.client.apply(None, push, store.tree(commits["base"]))
-            account.client.apply(None, OpenPullRequest(branch=branch, base=base, title=title, body=body))
-    pulls = known or account.client.pull_requests_of(branch, base)
-    number = max(pull.number for pull in pulls if not pull.closed)
-    return Opened(number=number, branch=branch, base=base, anew=not known)
-
-
-@contextmanager
-def _fetched(account: Account, base: str, branch: str) -> Iterator[tuple[ObjectStore, Mapping[str, str]]]:
-    refs = {"base": f"refs/heads/{base}", "tip": f"refs/heads/{branch}"}
-    with (
-        tempfile.TemporaryDirectory(prefix="incumbent-") as folder,
-        ObjectStore.create(Path(folder) / "objects.git") as store,
-    ):
-        yield store, store.fetch(account.address, refs, account.token, optional=("tip",))
-
-
-def differing(here: WorkingTree, there: Snapshot, places: Mapping[str, str]) -> str | None:
-    """What the first of ``places`` is called, files or folders, that is another ``here`` than ``there``."""
-    return next((called for place, called in places.items() if _differs(here, there, place)), None)
-
-
-def _differs(here: WorkingTree, there: Snapshot, place: str) -> bool:
-    paths = {place, *here.paths(place), *there.paths(place)}
-    return any(_content(here, path) != _content(there, path) for path in sorted(paths))
-
-
-def _content(snapshot: Snapshot, path: str) -> bytes | None:
-    return snapshot.read(path, REVIEWED_FILES) if snapshot.exists(path) else None
+    desired = DesiredPullRequest(branch=branch, title=title, body=body, files=files)
+    planned = offer_from_clone(desired, tree, rests_on, account.client, account.address, account.token)
+    if planned.action == "refused":
+        raise UsageError(f"#{planned.number} offered the same and was closed: a person may reopen it")
+    return planned

@@ -219,17 +219,18 @@ class Writing:
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
         to_do = "nothing was written"
         if staging.file_changes and offered:
-            opened = open_pull_request(
-                open_account(self._desk.root, self._desk.environment),
+            account = open_account(self._desk.root, self._desk.environment)
+            planned = open_pull_request(
+                account,
                 self._desk.files,
                 self._rests_on(staging),
                 staging.file_changes,
                 _title(staging),
                 _description(staging),
             )
-            number, written = opened.number, "pull request"
-            word = "was opened" if opened.anew else "offers the same already"
-            to_do = f"#{number} {word}, to {opened.base}: a person reviews and merges it"
+            number, written = planned.number, "pull request"
+            word = "was opened" if planned.action == "open" else "offers the same already"
+            to_do = f"#{number} {word}, to {account.client.default_branch()}: a person reviews and merges it"
         elif staging.file_changes and not dry_run:
             apply(staging.file_changes, self._desk.root)
             written = "working tree"

@@ -99,7 +99,7 @@ def _plan(
     heard = []
     for case in recorded:
         item, staging = _settle(case, draft, scene)
-        pull = None if case.pull_request is None else case.pull_request.number
+        pull = None if case.pull is None else case.pull.number
         of = "" if pull is None else f" of #{pull}"
         draft.stage(_admits(staging) + of, staging, pull)
         kept = draft.not_refused(pinned(item.hearing.judgement, draft.platform))
@@ -115,10 +115,10 @@ def _plan(
         told = tell(item, draft.platform, present, scene)
         left |= told.left
         rejected += told.rejections
-        if item.case.pull_request is not None:
-            spoken.append((item.case.pull_request.number, told.operations))
-            records[item.case.pull_request.number] = told.record
-            events[item.case.pull_request.number] = told.events
+        if item.case.pull is not None:
+            spoken.append((item.case.pull.number, told.operations))
+            records[item.case.pull.number] = told.record
+            events[item.case.pull.number] = told.events
     spoken += [(over.number, farewell(over, scene.login, scene.comments.get(over.number, ()))) for over in scene.over]
     spoken += [(pull.number, tuple(label_operations((), pull))) for pull in scene.unmerged]
     pushed: tuple[Operation, ...] = ()
@@ -195,18 +195,18 @@ def _move_the_line(draft: Draft, inventory: Inventory) -> None:
 
 def _merged(case: MergedSubmission, scene: AdmissionInputs) -> MergedSubmission:
     """``case`` with a record that says how it was merged, and what people had seen by then."""
-    pull, record = case.pull_request, case.record
+    pull, record = case.pull, case.record
     if pull is None or (record is not None and record.merged is not None):
         return case
     # What was said before this was looked at again was heard then.
     read = read_by_now(scene.comments.get(pull.number, ()) if case.again else ())
     record = record or PullRequestRecord(
-        pull_request=pull.number, head=case.merge, cursor=read.cursor, reviews=read.reviews
+        pull_request=pull.number, head=case.head, cursor=read.cursor, reviews=read.reviews
     )
     sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()), record)
     displayed = displayed_in(sticky, record)
     seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
-    merged = Merged(commit=case.merge, at=case.at, seen=seen)
+    merged = Merged(commit=case.head, at=case.at, seen=seen)
     texts = {**record.texts, **case.texts}
     return replace(case, record=record.model_copy(update={"merged": merged, "texts": texts}))
 
@@ -223,7 +223,7 @@ def _note(
         ended = [item.event(at) for item in known.ended]
         files[SET_EVENTS] = appended(scene.ledger_files.get(SET_EVENTS), ended)
     for case, item in zip(cases, heard, strict=True):
-        pull, hearing = case.pull_request, item.hearing
+        pull, hearing = case.pull, item.hearing
         if pull is None or (item.record == case.record and not hearing.replies):
             continue
         replies = replies_to(hearing.replies, scene.login, scene.comments.get(pull.number, ()))
@@ -242,21 +242,21 @@ def _note(
 
 def _settle(case: MergedSubmission, draft: Draft, scene: AdmissionInputs) -> tuple[HeardCase, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
-    pull, platform = case.pull_request, draft.platform
+    pull, platform = case.pull, draft.platform
     number = None if pull is None else pull.number
-    record = case.record or PullRequestRecord(pull_request=number or 1, head=case.merge)
+    record = case.record or PullRequestRecord(pull_request=number or 1, head=case.head)
     comments = scene.comments.get(number, ()) if number is not None else ()
     sticky, _ = find_sticky(scene.login, comments, record)
     displayed = displayed_in(sticky, record)
     author = None if pull is None else author_of(pull, scene.permission)
-    bare = judge_facts(case.analysis, platform, author, ())
+    bare = judge_facts(case, platform, author, ())
     turned_down = _turned_down(bare, scene.refused)
     case = without(case, turned_down)
     seen = frozenset(() if record.merged is None else record.merged.seen)
     unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
     court = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
-            case.analysis, replace(platform, corrections=corrections), author, decisions, contested, unseen
+            case, replace(platform, corrections=corrections), author, decisions, contested, unseen
         ),
         displayed=displayed,
         author=author or NOBODY,
@@ -265,13 +265,13 @@ def _settle(case: MergedSubmission, draft: Draft, scene: AdmissionInputs) -> tup
         corrections=platform.corrections,
         merged=True,
     )
-    contents = set(case.analysis.contents.values())
+    contents = set(case.contents.values())
     former = PriorRejections.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
     hearing = hear([item for item in comments if item.author != scene.login], record, court, former)
     review = hearing.judgement.review
     assert review is not None
     staging = stage_admissions(
-        review, draft.texts(review.edited), AuditStamp(at=case.at, commit=case.merge, by=None), number
+        review, draft.texts(review.edited), AuditStamp(at=case.at, commit=case.head, by=None), number
     )
     heard = HeardCase(
         case=case,

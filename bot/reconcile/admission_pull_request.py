@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.store import RegressionSet
+from bot.github.managed_pull_request import ClosedBy, was_refused
 from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
-from bot.reconcile.suggestion_pull_requests import ADMIT, Proposal, branch_of, grounds_in, is_offer, was_refused
+from bot.reconcile.suggestion_pull_requests import ADMIT, CHECKED, Proposal, branch_of, grounds_in, is_offer
 from bot.report.admission_pull_request import EntryChange, Offered, render_offer
 from bot.text.digests import digest
 
@@ -78,6 +79,8 @@ class AdmissionOffer:
             title=f"Regression set: {' and '.join(parts)}{of}"[:250],
             body=render_offer(self.offered),
             files=_files(change for step in self.steps for change in step.file_changes),
+            check=("What enters was derived again", CHECKED),
+            limited=False,
         )
 
     def joined_by(self, step: OfferStep) -> AdmissionOffer:
@@ -131,21 +134,18 @@ NOTHING_REFUSED = Refused()
 def turned_down(
     record: SuggestionRecord,
     closed: Sequence[PullRequest],
-    by_bots: Callable[[Sequence[PullRequest]], Collection[int]],
+    closed_by: ClosedBy,
     pull_request: Callable[[int], PullRequest | None],
 ) -> Refused:
     """What people turned down by closing the pull request that offered it.
 
-    ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.  ``by_bots`` tells
-    which of those that offered it were closed by no person.
+    ``closed`` are the last ones that were closed; others of which the ledger speaks are looked up.
     """
     listed = {pull.number for pull in closed}
     remembered = [item for item in record.refusals if is_offer(item.branch) and item.pull_request not in listed]
     found = [pull_request(item.pull_request) for item in remembered]
     pulls = [*closed, *(pull for pull in found if pull is not None)]
-    refused = [pull for pull in pulls if is_offer(pull.branch) and was_refused(pull)]
-    nobodys = by_bots(refused)
-    branches = {pull.branch or "" for pull in refused if pull.number not in nobodys}
+    branches = {pull.branch or "" for pull in pulls if is_offer(pull.branch) and was_refused(pull, closed_by)}
     contents = {
         content
         for branch in branches

@@ -8,6 +8,7 @@ from typing import cast
 
 from bot.agreement.agreement import Agreement
 from bot.github.check import lasting
+from bot.github.managed_pull_request import PlannedPullRequest
 from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
@@ -16,7 +17,6 @@ from bot.github.models import (
     Issue,
     OpenPullRequest,
     Operation,
-    PullRequest,
     PushCommits,
     WriteLedger,
 )
@@ -24,7 +24,6 @@ from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.reconcile.desired_suggestions import DesiredSuggestions
-from bot.reconcile.suggestion_pull_requests import Proposal
 from bot.report.dashboard import (
     MARKER,
     TITLE,
@@ -46,10 +45,10 @@ RUNS_KEPT = 10
 class DashboardInputs:
     """What the dashboard is made from; ``written`` is what this run has done so far, ``page`` its address.
 
-    ``open`` are our open pull requests, ``beyond`` proposals that are not open, ``barred`` branches for which GitHub
-    lets us open none.  ``left`` are numbers of those that hold people's commits; ``pushed`` how many queries no pull
-    request brought; ``noted`` is the commit up to which changes of the set by hand were noted.  ``counted`` are the
-    files of the ledger that keep what ``agreement`` rests on, where they change.
+    ``planned`` is what becomes of the pull requests that are ``wanted``, ``barred`` are branches for which GitHub lets
+    us open none.  ``pushed`` is how many queries no pull request brought; ``noted`` the commit up to which changes of
+    the set by hand were noted.  ``counted`` are the files of the ledger that keep what ``agreement`` rests on, where
+    they change.
     """
 
     commit: str
@@ -57,11 +56,9 @@ class DashboardInputs:
     address: str
     default_branch: str
     page: str | None
-    open: tuple[PullRequest, ...]
     wanted: DesiredSuggestions
-    beyond: tuple[Proposal, ...]
+    planned: tuple[PlannedPullRequest, ...]
     barred: frozenset[str]
-    left: tuple[int, ...]
     pushed: int
     records: Mapping[int, PullRequestRecord]
     issues: tuple[Issue, ...]
@@ -92,13 +89,17 @@ def plan_dashboard(platform: Platform, scene: DashboardInputs) -> tuple[tuple[in
 
 def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> Dashboard:
     by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
-    shown = [(pull, by_branch[pull.branch]) for pull in scene.open if pull.branch in by_branch]
+    pulls = [(item.number, item.branch) for item in scene.planned if item.branch in by_branch]
+    shown = [(number, by_branch[branch]) for number, branch in pulls if number is not None]
+    beyond = [(item, by_branch[item.branch]) for item in scene.planned if item.action in ("wait", "barred")]
     notices = [
         f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
         for item in scene.wanted.forged
     ]
     notices += [
-        f"Pull request {number} has someone's commits, so the bot leaves it unchanged." for number in scene.left
+        f"Pull request {item.number} has someone's commits, so the bot leaves it unchanged."
+        for item in scene.planned
+        if item.action == "leave"
     ]
     if scene.pushed:
         notices.append(
@@ -112,8 +113,8 @@ def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> D
         commit=scene.commit,
         at=scene.at,
         open_suggestions=tuple(
-            OpenSuggestion(pull_request=pull.number, entries=proposal.entries, kind=cast(Kind, proposal.kind))
-            for pull, proposal in shown
+            OpenSuggestion(pull_request=number, entries=proposal.entries, kind=cast(Kind, proposal.kind))
+            for number, proposal in shown
         ),
         limit=platform.config.limits.open_evictions,
         candidates=tuple(
@@ -121,9 +122,9 @@ def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> D
                 entry=proposal.entries[0],
                 kind=cast(Kind, proposal.kind),
                 why="",
-                compare=_compare(proposal.branch, scene) if proposal.branch in scene.barred else None,
+                compare=_compare(item.branch, scene) if item.action == "barred" else None,
             )
-            for proposal in scene.beyond
+            for item, proposal in beyond
         ),
         refused=len(scene.wanted.suggestions.refused),
         pending=tuple(_pending(scene.records)),

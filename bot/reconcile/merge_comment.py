@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
-from bot.github.check import result_of
+from bot.github.check import review_labels
 from bot.github.command_processing import CommandOutcome
 from bot.github.decision_validity import NOTHING
 from bot.github.event_log import applied_events, heard_events, shown_events
@@ -68,15 +68,15 @@ def tell(heard: HeardCase, platform: Platform, present: Platform, scene: Admissi
     case, hearing = heard.case, heard.hearing
     # What is only offered is shown with the verdict that it is offered on, and may still be decided otherwise.
     judged_on = heard.before if scene.offering else platform
-    judgement = judge_facts(case.analysis, judged_on, heard.author, hearing.judgement.decisions, (), heard.unseen)
+    judgement = judge_facts(case, judged_on, heard.author, hearing.judgement.decisions, (), heard.unseen)
     review = judgement.review
     assert review is not None
     showing = Showing(
-        digest=digest([case.merge, [[id, item.verdict] for id, item in judgement.shown.items()]]),
+        digest=digest([case.head, [[id, item.verdict] for id, item in judgement.shown.items()]]),
         verdicts=dict(judgement.shown),
     )
     report = PullRequestReport(
-        commit=case.merge,
+        commit=case.head,
         digest=showing.digest,
         notices=(
             _outcome(heard, judgement, review, present.regression_set),
@@ -87,13 +87,13 @@ def tell(heard: HeardCase, platform: Platform, present: Platform, scene: Admissi
         run=scene.run,
         product=scene.product,
     )
-    pull = case.pull_request
+    pull = case.pull
     left = _left(heard, judgement, review)
     if pull is None:
         return CaseMessages(operations=(), record=None, left=left)
     comments = scene.comments.get(pull.number, ())
     operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments, heard.record))
-    operations += label_operations(result_of(judgement).labels, pull)
+    operations += label_operations(review_labels(review), pull)
     events = heard_events(hearing, heard.record)
     if not is_full(scene.ledger_files.get(events_path(pull.number))):
         events += shown_events(judgement, pull.author, case.at, heard.record)
@@ -124,7 +124,7 @@ def tell(heard: HeardCase, platform: Platform, present: Platform, scene: Admissi
 
 def _left(heard: HeardCase, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
     """What did not enter without anybody having rejected it; what was only pushed nobody was asked about either."""
-    case, pull = heard.case, heard.case.pull_request
+    case, pull = heard.case, heard.case.pull
     names = [verdict.id for verdict in review.plan.excluded]
     if pull is None:
         names += [*(verdict.id for verdict in review.plan.waiting_for_review), *review.unclassified]
@@ -133,7 +133,7 @@ def _left(heard: HeardCase, judgement: ReviewJudgement, review: Review) -> dict[
         entry: LeftQuery(
             text=judgement.texts[entry],
             pull_request=None if pull is None else pull.number,
-            commit=case.merge,
+            commit=case.head,
             at=case.at,
         )
         for entry in entries
@@ -156,7 +156,7 @@ def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, prese
         for name, entry in judgement.entries.items()
         if entry in heard.seen and name in {item.id for item in review.plan.excluded}
     ]
-    text = f"Merged as {code(heard.case.merge[:12])}: {len(entered)} of its queries "
+    text = f"Merged as {code(heard.case.head[:12])}: {len(entered)} of its queries "
     text += f"{agreeing(entered, 'is', 'are')} in the regression set."
     if waiting:
         shown = listed([quoted(name) for name in waiting], SHOWN)

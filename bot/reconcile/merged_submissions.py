@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
-from bot.github.facts import Analysis, QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import JudgedFacts, QueryFacts, SubmissionFacts, classified_of
 from bot.github.judgement import judge_facts
 from bot.github.models import PullRequest
 from bot.ledger.model import DecisionRecord, LeftQuery, PullRequestRecord
@@ -48,33 +48,20 @@ def origins(
 
 
 @dataclass(frozen=True, kw_only=True)
-class MergedSubmission:
+class MergedSubmission(JudgedFacts):
     """A merge, the facts of what it brought and nobody settled since, and where it was talked about.
 
-    ``merge`` is its commit and ``at`` the time of that; ``pull_request`` is unknown for what was pushed directly.
-    ``texts`` maps the entries that it brought to digests of their turns; ``again`` tells that all of it was settled
-    once, and that the set has changed since; ``lost`` that some of it waited for a slot, and left the line.
+    ``head`` is its commit and ``at`` the time of that; ``pull`` is unknown for what was pushed directly.  ``texts``
+    maps the entries that it brought to digests of their turns; ``again`` tells that all of it was settled once, and
+    that the set has changed since; ``lost`` that some of it waited for a slot, and left the line.
     """
 
-    merge: str
     at: str
-    pull_request: PullRequest | None
+    pull: PullRequest | None
     record: PullRequestRecord | None
-    analysis: Analysis
     texts: Mapping[str, str]
     again: bool = False
     lost: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _MergedTexts:
-    """What one merge brought: entry → digest of its text."""
-
-    merge: str
-    at: str
-    pull_request: PullRequest | None
-    record: PullRequestRecord | None
-    texts: Mapping[str, str]
 
 
 def cases_of(
@@ -89,15 +76,15 @@ def cases_of(
     ``pull_requests`` maps commits of merges to what was merged by them.  A query belongs to the first that brought its
     text as it is now, until it is ``settled``.
     """
-    brought = [*_left_open(records, pull_requests), *_merged(fresh, pull_requests, records)]
-    told = {item for each in brought if each.pull_request is not None for item in each.texts.items()}
+    brought = [*_left_open(inventory, records, pull_requests), *_merged(inventory, fresh, pull_requests, records)]
+    told = {item for each in brought if each.pull is not None for item in each.texts.items()}
     taken: set[str] = set()
     found = []
     for each in brought:
-        texts = each.texts if each.pull_request is not None else dict(each.texts.items() - told)
+        texts = each.texts if each.pull is not None else dict(each.texts.items() - told)
         submissions = _filtered(inventory.submissions, texts, taken, _pinned(each.record), settled)
         if submissions:
-            found.append(_case(replace(each, texts=texts), inventory, submissions))
+            found.append(replace(each, texts=texts, submissions=submissions))
     return tuple(found)
 
 
@@ -112,7 +99,7 @@ def judged_again(
     What has become of it is for a person to see who looks at it again: no pull request is asked for until then.
     """
     taken = {entry for case in cases for entry in case.texts}
-    busy = {case.pull_request.number for case in cases if case.pull_request is not None}
+    busy = {case.pull.number for case in cases if case.pull is not None}
     groups: dict[int, dict[str, LeftQuery]] = {}
     for entry, item in sorted(left.items()):
         if item.pull_request is not None and item.pull_request not in busy and entry not in taken:
@@ -123,30 +110,31 @@ def judged_again(
         submissions = _filtered(inventory.submissions, texts, taken, ())
         if submissions:
             last = max(items.values(), key=lambda item: (item.at, item.commit))
-            each = _MergedTexts(merge=last.commit, at=last.at, pull_request=None, record=None, texts=texts)
-            case = _case(each, inventory, submissions)
+            case = _case(inventory, last.commit, last.at, texts)
             outside = {entry_of(facts, query) for facts in submissions for query in facts.queries}.difference(settled)
-            found.append((number, replace(case, again=True, lost=any(items[entry].waits for entry in outside))))
+            lost = any(items[entry].waits for entry in outside)
+            found.append((number, replace(case, submissions=submissions, again=True, lost=lost)))
     return tuple(found)
 
 
 def has_merit(case: MergedSubmission, platform: Platform, rejected: Sequence[DecisionRecord]) -> bool:
     """Whether a query of ``case`` would enter if a person let it; nobody saw any of them admitted."""
-    bare = judge_facts(case.analysis, platform, None, ())
-    review = judge_facts(case.analysis, platform, None, rejected, (), tuple(bare.entries)).review
+    bare = judge_facts(case, platform, None, ())
+    review = judge_facts(case, platform, None, rejected, (), tuple(bare.entries)).review
     return review is not None and bool(review.plan.waiting_for_review)
 
 
 def _left_open(
-    records: Mapping[int, PullRequestRecord], pull_requests: Mapping[str, PullRequest]
-) -> list[_MergedTexts]:
+    inventory: Inventory, records: Mapping[int, PullRequestRecord], pull_requests: Mapping[str, PullRequest]
+) -> list[MergedSubmission]:
     found = [
-        _MergedTexts(
-            merge=record.merged.commit,
-            at=record.merged.at,
-            pull_request=pull_requests.get(record.merged.commit),
-            record=record,
-            texts=record.texts,
+        _case(
+            inventory,
+            record.merged.commit,
+            record.merged.at,
+            record.texts,
+            pull_requests.get(record.merged.commit),
+            record,
         )
         for _, record in sorted(records.items())
         if record.merged is not None
@@ -155,11 +143,14 @@ def _left_open(
 
 
 def _merged(
-    fresh: Sequence[MergeFacts], pull_requests: Mapping[str, PullRequest], records: Mapping[int, PullRequestRecord]
-) -> list[_MergedTexts]:
+    inventory: Inventory,
+    fresh: Sequence[MergeFacts],
+    pull_requests: Mapping[str, PullRequest],
+    records: Mapping[int, PullRequestRecord],
+) -> list[MergedSubmission]:
     """One for each pull request, however many commits of the line it became, and for each commit that was pushed."""
     noted = {record.merged.commit for record in records.values() if record.merged is not None}
-    found: dict[int | str, _MergedTexts] = {}
+    found: dict[int | str, MergedSubmission] = {}
     for merge in fresh:
         pull = pull_requests.get(merge.commit)
         if merge.commit in noted or (pull is not None and pull.merge in noted):
@@ -168,38 +159,29 @@ def _merged(
         record = None if pull is None else records.get(pull.number)
         # A pull request that was merged by a rebase brought more than its last commit.
         known = found[key].texts if key in found else {} if record is None else record.texts
-        found[key] = _MergedTexts(
-            merge=merge.commit,
-            at=merge.at,
-            pull_request=pull,
-            record=record,
-            texts={**known, **merge.brought},
-        )
+        found[key] = _case(inventory, merge.commit, merge.at, {**known, **merge.brought}, pull, record)
     return list(found.values())
 
 
-def _case(each: _MergedTexts, inventory: Inventory, submissions: tuple[SubmissionFacts, ...]) -> MergedSubmission:
+def _case(
+    inventory: Inventory,
+    commit: str,
+    at: str,
+    texts: Mapping[str, str],
+    pull: PullRequest | None = None,
+    record: PullRequestRecord | None = None,
+) -> MergedSubmission:
+    """What the merge of ``commit`` brought, whose facts are not looked for yet."""
     return MergedSubmission(
-        merge=each.merge,
-        at=each.at,
-        pull_request=each.pull_request,
-        record=each.record,
-        analysis=Analysis(
-            repository=inventory.repository,
-            pull_request=None if each.pull_request is None else each.pull_request.number,
-            base=inventory.base,
-            head=each.merge,
-            at=each.at,
-            held=False,
-            touches=("eval_sets",),
-            set_changes=(),
-            identity=inventory.identity,
-            submissions=submissions,
-            problems=(),
-            reused=0,
-            classified=0,
-        ),
-        texts=each.texts,
+        pull_request=None if pull is None else pull.number,
+        base=inventory.base,
+        head=commit,
+        identity=inventory.identity,
+        submissions=(),
+        at=at,
+        pull=pull,
+        record=record,
+        texts=texts,
     )
 
 
@@ -209,9 +191,9 @@ def without(case: MergedSubmission, names: Collection[str]) -> MergedSubmission:
         return case
     submissions = tuple(
         facts.model_copy(update={"queries": tuple(query for query in facts.queries if query.id not in names)})
-        for facts in case.analysis.submissions
+        for facts in case.submissions
     )
-    return replace(case, analysis=case.analysis.model_copy(update={"submissions": submissions}))
+    return replace(case, submissions=submissions)
 
 
 def _pinned(record: PullRequestRecord | None) -> frozenset[str]:

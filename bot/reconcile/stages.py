@@ -14,7 +14,16 @@ from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.events import is_own
-from bot.github.git_state import abilities_of, index_of, raised_of, records_of, text_of
+from bot.github.git_state import (
+    abilities_of,
+    branch_at,
+    index_of,
+    pull_request_state,
+    raised_of,
+    records_of,
+    text_of,
+)
+from bot.github.managed_pull_request import Branch, PullRequestState
 from bot.github.models import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits, WriteLedger
 from bot.github.publish_plan import doubled_replies
 from bot.ledger.counted import CountedFiles
@@ -35,16 +44,16 @@ from bot.ledger.store import load_agreement, load_counted, load_requests, load_r
 from bot.reconcile import admission_plan, dashboard_plan, requests
 from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import turned_down
-from bot.reconcile.candidate_plan import CandidateInputs, branch_of, is_candidate, plan_candidates
+from bot.reconcile.candidate_plan import branch_of, is_candidate, plan_candidates
 from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
-from bot.reconcile.desired_suggestions import Branch, SuggestionInputs, own, wish
+from bot.reconcile.desired_suggestions import SuggestionInputs, wish
 from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
 from bot.reconcile.merged_submissions import MergedSubmission, cases_of, has_merit, judged_again, origins, settled_in
 from bot.reconcile.run_state import RunState, Staged, StageResult
-from bot.reconcile.suggestion_outcomes import closed_by_bots
+from bot.reconcile.suggestion_outcomes import remembered
 from bot.reconcile.suggestion_plan import plan_suggestions
-from bot.reconcile.suggestion_pull_requests import is_offer
+from bot.reconcile.suggestion_pull_requests import is_offer, is_suggestion
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
@@ -53,30 +62,14 @@ from bot.text.digests import digest
 
 def raise_candidates(tip: RunState) -> Staged:
     """What customers ask for and the taxonomy may lack becomes a draft that people edit and merge, or close."""
-    github, base = tip.github, tip.event.default_branch
     found = tip.inventory.candidates
     record = raised_of(tip.ledger)
     if not found and not record.raised:
         return Staged(carried=tip.carried)
-    opened = tuple(pull for pull in tip.open_pull_requests() if is_candidate(pull.branch))
-    closed = tuple(pull for pull in github.closed_pull_requests(base) if is_candidate(pull.branch))
-    new = {branch_of(item) for item in found}
-    settings = tip.platform.config.extension
-    scene = CandidateInputs(
-        login=github.login,
-        default_branch=base,
-        base=tip.commit,
-        taxonomy={path: tip.read(path) for path in read_files(tip.snapshot).contents},
-        open=opened,
-        closed=closed,
-        branches=branches_of(tip, new) if new else {},
-        checks={pull.head: github.check(pull.head) for pull in opened},
-        ledger=tip.ledger_commit,
-        record=record,
-        barred=tip.barred,
-        closed_by=github.closed_by,
-    )
-    operations = plan_candidates(found, settings.open_candidates, settings.core_overlap, scene)
+    state = _state(tip, [pull for pull in _listed(tip) if is_candidate(pull.branch)])
+    state = replace(state, branches=branches_of(tip, {branch_of(item) for item in found}))
+    files = {path: tip.read(path) for path in read_files(tip.snapshot).contents}
+    operations = plan_candidates(found, tip.platform.config.extension, state, record, files, tip.ledger_commit)
     return Staged(writes=operations, carried=tip.carried)
 
 
@@ -88,14 +81,15 @@ def suggest_changes(tip: RunState) -> Staged:
     kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
     wanted = wish(tip.platform, kinds, scene, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
-    missing = {proposal.branch for proposal in wanted.proposals} - scene.branches.keys()
-    scene = replace(scene, branches={**scene.branches, **branches_of(tip, missing)})
-    plan = plan_suggestions(wanted, tip.platform, scene)
-    if plan.operations and not tip.dry_run:
-        return Staged(writes=plan.operations, carried=tip.carried)
+    names = {pull.branch or "" for pull in scene.github.open} | {proposal.branch for proposal in wanted.proposals}
+    scene = replace(scene, github=replace(scene.github, branches=branches_of(tip, names)))
+    writes, planned = plan_suggestions(wanted, tip.platform, scene)
+    staged = Staged(writes=tuple(writes), carried=tip.carried)
+    if writes and not tip.dry_run:
+        return staged
     issues = tip.github.own_issues()
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
-        return Staged(writes=plan.operations, carried=tip.carried)
+        return staged
     agreement, counted = _agreement(tip)
     told = dashboard_plan.DashboardInputs(
         commit=tip.commit,
@@ -103,11 +97,9 @@ def suggest_changes(tip: RunState) -> Staged:
         address=tip.world.url,
         default_branch=tip.event.default_branch,
         page=tip.world.run,
-        open=own(scene.open),
         wanted=wanted,
-        beyond=plan.beyond,
+        planned=planned,
         barred=tip.barred,
-        left=plan.left,
         pushed=sum(1 for item in tip.left.values() if item.pull_request is None)
         + sum(item.pushed for item in tip.inventory.unchanged.values()),
         records=records_of(tip.ledger),
@@ -120,7 +112,7 @@ def suggest_changes(tip: RunState) -> Staged:
         written=tip.written,
     )
     dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
-    return Staged(writes=(*plan.operations, *dashboard), carried=tip.carried)
+    return replace(staged, writes=(*writes, *dashboard))
 
 
 def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
@@ -170,65 +162,49 @@ def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[
 
 
 def _suggestion_scene(tip: RunState) -> SuggestionInputs:
-    github, base = tip.github, tip.event.default_branch
-    found, closed = tip.open_pull_requests(), github.closed_pull_requests(base)
-    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
-    ended = {pull.number for pull in closed}
-    number = tip.event.pull_request
-    if number is not None and number not in ended:
-        pull = github.find_pull_request(number)
-        if pull is not None and pull.closed and pull.base == base:
-            closed, ended = (pull, *closed), {*ended, number}
-    pulls = tuple(pull for pull in found if is_own(pull.branch) and pull.number not in ended)
-    ours = own(pulls)
-    branches = branches_of(tip, {pull.branch for pull in ours if pull.branch is not None})
-    commits = {branches[pull.branch].commit for pull in ours if pull.branch in branches}
-    commits |= {pull.head for pull in pulls if pull not in ours}
+    record, events, pulls = tip.suggestions, text_of(tip.ledger, SET_EVENTS), _listed(tip)
+    ours = [pull for pull in pulls if is_suggestion(pull.branch)]
+    refused = {item.pull_request for item in record.refusals}
+    known = parsed_of(events, refused.union(pull.number for pull in ours))
+    closed_by = remembered(known, cache(tip.github.closed_by))
     return SuggestionInputs(
-        login=github.login,
-        default_branch=base,
-        base=tip.commit,
-        open=pulls,
-        closed=closed,
-        branches=branches,
-        checks={commit: github.check(commit) for commit in sorted(commits)},
+        github=replace(_state(tip, ours), heads=record.heads, closed_by=closed_by),
+        misnamed=tuple(pull for pull in pulls if is_own(pull.branch) and pull not in ours and not pull.closed),
         ledger=tip.ledger_commit,
-        record=tip.suggestions,
-        barred=tip.barred,
-        opened=frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest)),
+        record=record,
         takes_no_commits=tip.refused
-        or (tip.suggestions.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
-        comments=github.comments,
-        pull_request=github.find_pull_request,
+        or (record.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
         at=tip.inventory.at,
-        events=text_of(tip.ledger, SET_EVENTS),
-        merged_by=github.merged_by,
-        closed_by=cache(github.closed_by),
+        events=events,
+        known=known,
+        merged_by=tip.github.merged_by,
+        pull_request=tip.github.find_pull_request,
     )
+
+
+def _listed(tip: RunState) -> list[PullRequest]:
+    """The pull requests to the default branch that are open, and the last ones that were closed."""
+    base, number = tip.event.default_branch, tip.event.pull_request
+    found, closed = tip.open_pull_requests(), tip.github.closed_pull_requests(base)
+    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
+    if number is not None and all(pull.number != number for pull in closed):
+        pull = tip.github.find_pull_request(number)
+        closed = (pull, *closed) if pull is not None and pull.closed and pull.base == base else closed
+    ended = {pull.number for pull in closed}
+    return [*(pull for pull in found if pull.number not in ended), *closed]
+
+
+def _state(tip: RunState, pulls: Sequence[PullRequest]) -> PullRequestState:
+    """What GitHub shows of ``pulls``, without their branches."""
+    state = pull_request_state(tip.github, tip.event.default_branch, tip.commit, pulls)
+    opened = frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest))
+    return replace(state, barred=tip.barred, opened=opened)
 
 
 def branches_of(tip: RunState, names: Collection[str]) -> dict[str, Branch]:
     """Those of the branches ``names`` that are there."""
     found = tip.world.fetch_branches(names)
-    return {
-        name: Branch(
-            commit=commit,
-            blobs=_blobs(tip, commit),
-            has_base=tip.world.store.is_ancestor(tip.commit, commit),
-            behind=frozenset(change.path for change in tip.world.store.changes(commit, tip.commit)),
-        )
-        for name, commit in found.items()
-    }
-
-
-def _blobs(tip: RunState, commit: str) -> dict[str, str | None]:
-    """Path → id of the content of what ``commit`` changes since it left the default branch."""
-    found: dict[str, str | None] = {}
-    for change in tip.world.store.changes(tip.commit, commit):
-        if change.before is not None:
-            found[change.before] = None
-        found[change.path] = change.object_after
-    return found
+    return {name: branch_at(tip.world.store, tip.commit, commit) for name, commit in found.items()}
 
 
 def hear_requests(tip: RunState) -> Staged:
@@ -275,8 +251,8 @@ def admit_merged(tip: RunState) -> Staged:
     settled = settled_in(tip.inventory, tip.platform.regression_set)
     cases = cases_of(tip.inventory, fresh, found, records, settled)
     cases += _with_merit(tip, cases, pulls, settled)
-    contents = {content for case in cases for content in case.analysis.contents.values()}
-    spoken = {case.pull_request.number for case in cases if case.pull_request is not None}
+    contents = {content for case in cases for content in case.contents.values()}
+    spoken = {case.pull.number for case in cases if case.pull is not None}
     # Of what cannot be read nobody knows whether it is there.
     unread = {number for number, item in records.items() if item.merged is not None and tip.inventory.unread}
     over = () if tip.inventory.unread else _over(records, found, spoken)
@@ -285,13 +261,9 @@ def admit_merged(tip: RunState) -> Staged:
     comments = {pull.number: tip.github.comments(pull.number) for pull in over if pull.number not in spoken}
     comments |= {number: tip.github.said_on(number) for number in sorted(spoken)}
     ended = {pull.number for pull in pulls if pull.number in records.keys() - unread}
-
-    def by_bots(offers: Sequence[PullRequest]) -> Collection[int]:
-        if not offers:
-            return ()
-        known = parsed_of(text_of(tip.ledger, SET_EVENTS), {pull.number for pull in offers})
-        return closed_by_bots(offers, known, tip.github.closed_by)
-
+    offers = {pull.number for pull in pulls if is_offer(pull.branch)}
+    offers |= {item.pull_request for item in tip.suggestions.refusals}
+    closed_by = remembered(parsed_of(text_of(tip.ledger, SET_EVENTS), offers), tip.github.closed_by)
     scene = AdmissionInputs(
         login=tip.github.login,
         branch=tip.event.default_branch,
@@ -321,7 +293,7 @@ def admit_merged(tip: RunState) -> Staged:
         },
         corrections=tip.corrections,
         abilities=abilities_of(tip.ledger, tip.world.clock()),
-        refused=turned_down(tip.suggestions, pulls, by_bots, tip.github.find_pull_request),
+        refused=turned_down(tip.suggestions, pulls, closed_by, tip.github.find_pull_request),
     )
     plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
     if plan.commits and _is_offering(tip):
@@ -379,7 +351,7 @@ def _with_merit(
         if case.lost or has_merit(case, tip.platform, rejected):
             pull = known.get(number) or tip.github.find_pull_request(number)
             if pull is not None:
-                found.append(replace(case, pull_request=pull))
+                found.append(replace(case, pull=pull))
     return tuple(found)
 
 
@@ -430,7 +402,7 @@ def forget_requests(tip: RunState) -> Staged:
 def _is_offering(tip: RunState) -> bool:
     """Whether a pull request is open that offers admissions."""
     offers = tip.suggestions.offers
-    return any(is_offer(pull.branch) and pull.branch in offers for pull in own(tip.open_pull_requests()))
+    return any(is_offer(pull.branch) and pull.branch in offers for pull in tip.open_pull_requests())
 
 
 def _single(tip: RunState) -> tuple[tuple[int, Operation], ...]:
@@ -445,7 +417,8 @@ def confirm_evictions(tip: RunState) -> Staged:
     unsaid = [item for item in tip.platform.regression_set.tombstones.values() if item.evicted.at is None]
     if not unsaid:
         return Staged(carried=tip.carried)
-    merged = [pull for pull in own(tip.github.closed_pull_requests(branch)) if pull.merge is not None]
+    closed = tip.github.closed_pull_requests(branch)
+    merged = [pull for pull in closed if pull.merge is not None and is_suggestion(pull.branch)]
     known = parsed_of(text_of(tip.ledger, SET_EVENTS), {pull.number for pull in merged})
     staged = Staged(
         writes=no_longer_true(tip.platform, merged, known, tip.github.login, tip.github.comments), carried=tip.carried

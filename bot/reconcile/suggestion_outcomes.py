@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bot.curator.prune import EvictionKind
+from bot.github.managed_pull_request import ClosedBy, was_closed
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.people import is_bot
-from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer, was_refused
+from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer
 
 Who = Callable[[int], tuple[str, str]]
 """From a pull request to who ended it, and when."""
@@ -45,7 +46,7 @@ def answered(
     known: Sequence[Event],
     ids: Collection[str],
     merged_by: Who,
-    closed_by: Who,
+    closed_by: ClosedBy,
 ) -> tuple[Event, ...]:
     """The answers that were given and that are not among the ``known`` events.
 
@@ -57,9 +58,9 @@ def answered(
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
         agrees = pull.merge is not None
-        if not (agrees or was_refused(pull)) or _told(pull, last) is not None:
+        if not (agrees or was_closed(pull)) or _told(pull, last) is not None:
             continue
-        by, at = merged_by(pull.number) if agrees else closed_by(pull.number)
+        by, at = merged_by(pull.number) if agrees else closed_by(pull)
         branch, suggestion = pull.branch or "", opened.get(pull.number)
         about = tuple(sorted(id for id in ids if is_about(branch, id)))
         found.append(
@@ -88,20 +89,15 @@ def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str)
     )
 
 
-def closed_by_bots(closed: Iterable[PullRequest], known: Sequence[Event], closed_by: Who) -> frozenset[int]:
-    """Those of ``closed`` that a bot closed unmerged, as one for what is stale: that is nobody's answer.
-
-    What the ``known`` events tell is not looked up again.
-    """
+def remembered(known: Sequence[Event], closed_by: Who) -> ClosedBy:
+    """Who closed a pull request: what the ``known`` events tell is not looked up again."""
     last = _last_answers(known)
-    found = set()
-    for pull in closed:
-        if not was_refused(pull):
-            continue
+
+    def find(pull: PullRequest) -> tuple[str, str]:
         answer = _told(pull, last)
-        if is_bot(closed_by(pull.number)[0]) if answer is None else answer.by_bot:
-            found.add(pull.number)
-    return frozenset(found)
+        return closed_by(pull.number) if answer is None else (answer.by, answer.at)
+
+    return find
 
 
 def _told(pull: PullRequest, last: Mapping[int, Answered]) -> Answered | None:

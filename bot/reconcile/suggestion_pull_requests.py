@@ -13,44 +13,40 @@ from bot.curator import file_changes as changes
 from bot.curator.file_changes import FileChange
 from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
-from bot.git import blob_id
 from bot.github.events import OWN_BRANCHES
-from bot.github.models import PullRequest
+from bot.github.managed_pull_request import DesiredPullRequest
 from bot.pipeline.review import Platform
-from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_swap, was_closed_by_us
+from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_swap
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"
 ADMIT = f"{OWN_BRANCHES}admit/"
 LABEL = "incumbent: suggestion"
+SAFE = "Every floor and every pin holds without it"
+"""The title of the check on what may go."""
+CHECKED = "The description says who covers what instead."
+"""What the check says below its title."""
 
 _SLUG_LENGTH = 100
 _NAME = re.compile(rf"({EVICT}|{SWAP}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposal:
+class Proposal(DesiredPullRequest):
     """A change of the set that people are asked to merge.
 
-    ``entries`` are those that it removes, ``admits`` the one that a swap lets in; ``files`` are all that it changes.
-    ``remaining`` maps what they cover to the competent coverers that stay; ``loses`` names capabilities that fall below
-    their floor with it.
+    ``entries`` are those that it removes, ``admits`` the one that a swap lets in.  ``remaining`` maps what they cover
+    to the competent coverers that stay.
     """
 
-    branch: str
     kind: str
     entries: tuple[str, ...]
-    title: str
-    body: str
-    files: tuple[tuple[str, str | None], ...]
-    loses: tuple[str, ...] = ()
     admits: str | None = None
     remaining: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def blobs(self) -> dict[str, str | None]:
-        """Path → the id that git gives its content, ``None`` where it goes."""
-        return {path: None if text is None else blob_id(text) for path, text in self.files}
+    reason: str = "Suggested by Incumbent; the pull request says why."
+    followed: bool = True
+    label: str = LABEL
+    check: tuple[str, str] = (SAFE, CHECKED)
 
 
 def proposals_of(suggestions: Suggestions, platform: Platform) -> tuple[Proposal, ...]:
@@ -89,16 +85,14 @@ def is_suggestion(branch: str | None) -> bool:
 
 def is_offer(branch: str | None) -> bool:
     """Whether a branch of ours offers admissions."""
-    return branch is not None and branch.startswith(ADMIT)
-
-
-def was_refused(pull: PullRequest) -> bool:
-    """Whether people closed a pull request of ours, unmerged."""
-    return pull.closed and pull.merge is None and is_suggestion(pull.branch) and not was_closed_by_us(pull.body)
+    return branch is not None and branch.startswith(ADMIT) and is_suggestion(branch)
 
 
 def _eviction(item: Suggestion, moment: SuggestionContext) -> Proposal:
     entry = moment.platform.regression_set.entries[item.id]
+    floor = moment.platform.config.redundancy_floor
+    short = sum(1 for name, count in item.remaining.items() if count < floor(name))
+    falls = f"Without it {short} {'capability falls' if short == 1 else 'capabilities fall'} below the floor"
     return Proposal(
         branch=branch_of(EVICT, item.id, item.grounds.digest),
         kind=item.grounds.kind.value,
@@ -106,8 +100,8 @@ def _eviction(item: Suggestion, moment: SuggestionContext) -> Proposal:
         title=f"Evict {item.id}: {item.grounds.kind.value}",
         body=render_eviction(item, moment),
         files=_files(changes.evict(entry, evicted_on(item.grounds))),
-        loses=_loses(item.remaining, moment.platform),
         remaining=item.remaining,
+        check=(falls if short else SAFE, CHECKED),
     )
 
 
@@ -130,10 +124,6 @@ def _swap(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
         admits=item.admit,
         remaining={name: count for eviction in item.evictions for name, count in eviction.remaining.items()},
     )
-
-
-def _loses(remaining: Mapping[str, int], platform: Platform) -> tuple[str, ...]:
-    return tuple(name for name, count in remaining.items() if count < platform.config.redundancy_floor(name))
 
 
 def _files(planned: tuple[FileChange, ...] | list[FileChange]) -> tuple[tuple[str, str | None], ...]:

@@ -137,7 +137,7 @@ def _at_rest(
     known = platform.regression_set
     carried = _carried(known, known.on_record)
     spoken = {entry for case in cases for entry in case.texts}
-    busy = {case.pull_request.number for case in cases if case.pull_request is not None}
+    busy = {case.pull.number for case in cases if case.pull is not None}
     moving = [item.source for item in follow_renames(inventory, platform).values()]
     gone = [known.on_record[id] for id in inventory.departed_from(known) if id in known.on_record]
     leaving = [item.source for item in gone if isinstance(item, Entry)]

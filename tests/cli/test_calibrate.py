@@ -150,6 +150,7 @@ class Hub:
 
     pulls: tuple[PullRequest, ...] = ()
     applied: list[Operation]
+    login = "ann"
 
     def __init__(self, repository: str, token: str, api_url: str, login: str) -> None:
         assert (repository, token) == ("acme/platform", "secret")
@@ -162,6 +163,12 @@ class Hub:
 
     def closed_by(self, number: int) -> tuple[str, str]:
         return "ann", "2026-11-22T10:00:00Z"
+
+    def check(self, commit: str) -> None:
+        raise AssertionError(commit)
+
+    def comments(self, number: int) -> None:
+        raise AssertionError(number)
 
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
         assert isinstance(operation, PushBranch) == (tree is not None)
@@ -205,7 +212,7 @@ def test_a_clone_that_lags_behind_offers_nothing(curated: Path, hub: type[Hub], 
     config.write_text(config.read_text(encoding="utf-8") + "# mine\n", encoding="utf-8")
     outcome = incumbent("calibrate", "--repo", curated, "--pull-request", "--repository", "acme/platform")
     assert (outcome.code, hub.applied) == (2, [])
-    assert "bring your clone up to date" in outcome.err
+    assert "bring the clone up to date" in outcome.err
 
 
 def test_an_offer_needs_a_token_and_a_place(

@@ -88,8 +88,8 @@ def test_what_is_not_reviewed_shows_nothing() -> None:
     judgement = hub.plan(make_analysis()).judgement
     assert shown_events(judgement, "mara", MERGED_AT, None)
     assert shown_events(replace(judgement, review=None), "mara", MERGED_AT, None) == ()
-    group = judgement.analysis.model_copy(update={"pull_request": None})
-    assert shown_events(replace(judgement, analysis=group), "mara", MERGED_AT, None) == ()
+    group = replace(judgement.facts, pull_request=None)
+    assert shown_events(replace(judgement, facts=group), "mara", MERGED_AT, None) == ()
 
 
 HOSTILE = ("../../etc/passwd", "<script>alert(1)</script>", "@everyone [x](http://x)")

@@ -11,14 +11,16 @@ from unittest.mock import patch
 from bot.calibration.calibrate import ConfigEdit
 from bot.config import CONFIG_FILE
 from bot.doctor.diagnosis import diagnose
-from bot.github.calibration_offer import plan_offer
+from bot.github.calibration_offer import calibration_offer
 from bot.github.events import Flow
+from bot.github.managed_pull_request import plan_pull_request
 from bot.report.calibration import description
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head
 from tests.doctor.test_diagnosis import HEALTHY, REQUIRED, UNREAD, committing, config, filtered, main
 from tests.github.test_impact_flow import CHANGED, OF_F
 from tests.github.test_impact_flow import written as taxonomy
+from tests.github.test_managed_pull_request import shown
 from tests.golden.golden import Case
 from tests.golden.places import CONFIG, incumbent, other_platform
 from tests.golden.story import Story, Watched, written
@@ -245,8 +247,8 @@ def calibration(work: Path) -> str:
             incumbent("calibrate", "--json")
     (output,) = printed.call_args.args
     edit = ConfigEdit(CONFIG, output.config or "", "0" * 8)
-    offer = plan_offer(edit, description(output), MAIN, "b" * 40, None, [], lambda number: ("cora", ""))
-    return "\n\n".join(written(None, item) for item in offer.operations)
+    planned = plan_pull_request(calibration_offer(edit, description(output)), shown())
+    return "\n\n".join(written(None, item) for item in planned.operations)
 
 
 def doctor(work: Path) -> str:

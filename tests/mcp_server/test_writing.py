@@ -15,7 +15,8 @@ from bot.config import CONFIG_FILE
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.github.commands import Verb
-from bot.mcp_server.on_github import command_line, differing
+from bot.github.pull_request_from_clone import differing
+from bot.mcp_server.on_github import command_line
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of, surest
 from tests.mcp_server.test_same_answers import cut
 

@@ -8,16 +8,17 @@ from typing import Any
 
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
+from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
 from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
-from bot.ledger.event_files import appended
+from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
-from bot.reconcile.desired_suggestions import Branch, DesiredSuggestions, SuggestionInputs, wish
-from bot.reconcile.suggestion_outcomes import suggested
-from bot.reconcile.suggestion_plan import SuggestionPlan, plan_suggestions
-from bot.reconcile.suggestion_pull_requests import LABEL, Proposal
+from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, wish
+from bot.reconcile.suggestion_outcomes import remembered, suggested
+from bot.reconcile.suggestion_plan import plan_suggestions
+from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
 from bot.report.admission_pull_request import EntryChange, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
@@ -49,6 +50,24 @@ def make_platform(*entries: Any, waiting: tuple[Any, ...] = (), open_evictions: 
     )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is written, and what becomes of each pull request."""
+
+    operations: tuple[tuple[int | None, Operation], ...]
+    planned: tuple[PlannedPullRequest, ...]
+
+    @property
+    def beyond(self) -> list[str]:
+        """The branches of what is held back."""
+        return [item.branch for item in self.planned if item.action in ("wait", "barred")]
+
+    @property
+    def left(self) -> list[int | None]:
+        """The numbers of what holds people's commits."""
+        return [item.number for item in self.planned if item.action == "leave"]
+
+
 @dataclass
 class Suggesting:
     """Pull requests and branches under our prefix."""
@@ -65,30 +84,39 @@ class Suggesting:
     undone: Mapping[str, int] = field(default_factory=dict)
     offer: AdmissionOffer | None = None
     events: str | None = None
+    ledger: str | None = "f" * 40
+    closer: str = "dan"
     more: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def github(self) -> PullRequestState:
+        return PullRequestState(
+            login=BOT,
+            default_branch="main",
+            base=TIP,
+            open=tuple(pull for pull in self.open if is_suggestion(pull.branch)),
+            closed=tuple(pull for pull in self.closed if is_suggestion(pull.branch)),
+            branches=self.branches,
+            closed_by=remembered(parsed(self.events), lambda number: (self.closer, "2026-11-23T09:30:00Z")),
+            check=self.checks.get,
+            comments=lambda number: self.comments.get(number, ()),
+            heads=self.record.heads,
+            **self.more,
+        )
+
+    @property
     def scene(self) -> SuggestionInputs:
-        defaults: dict[str, Any] = {
-            "login": BOT,
-            "default_branch": "main",
-            "base": TIP,
-            "open": tuple(self.open),
-            "closed": tuple(self.closed),
-            "branches": self.branches,
-            "checks": self.checks,
-            "ledger": "f" * 40,
-            "record": self.record,
-            "barred": frozenset(),
-            "opened": frozenset(),
-            "comments": lambda number: self.comments.get(number, ()),
-            "pull_request": self.elsewhere.__getitem__,
-            "at": "2026-11-23T10:00:00Z",
-            "events": self.events,
-            "merged_by": lambda number: ("cora", "2026-11-23T09:00:00Z"),
-            "closed_by": lambda number: ("dan", "2026-11-23T09:30:00Z"),
-        }
-        return SuggestionInputs(**defaults | self.more)
+        return SuggestionInputs(
+            github=self.github,
+            misnamed=tuple(pull for pull in self.open if not is_suggestion(pull.branch)),
+            ledger=self.ledger,
+            record=self.record,
+            at="2026-11-23T10:00:00Z",
+            events=self.events,
+            known=parsed(self.events),
+            merged_by=lambda number: ("cora", "2026-11-23T09:00:00Z"),
+            pull_request=self.elsewhere.__getitem__,
+        )
 
     @property
     def wish(self) -> DesiredSuggestions:
@@ -99,8 +127,9 @@ class Suggesting:
         """What is wanted now, by the entry that goes first."""
         return {item.entries[0]: item for item in self.wish.proposals}
 
-    def plan(self) -> SuggestionPlan:
-        return plan_suggestions(self.wish, self.platform, self.scene)
+    def plan(self) -> Plan:
+        writes, planned = plan_suggestions(self.wish, self.platform, self.scene)
+        return Plan(tuple(writes), planned)
 
     def opened(self, proposal: Proposal, number: int, **more: Any) -> PullRequest:
         """``proposal`` as it is once it was opened and nobody touched it."""
@@ -136,7 +165,7 @@ class Suggesting:
         self.record = found or self.record
 
 
-def record_in(plan: SuggestionPlan) -> SuggestionRecord | None:
+def record_in(plan: Plan) -> SuggestionRecord | None:
     """What ``plan`` writes of the ledger's part."""
     for _, item in plan.operations:
         text = dict(getattr(item, "files", ())).get(SUGGESTIONS)
@@ -145,17 +174,17 @@ def record_in(plan: SuggestionPlan) -> SuggestionRecord | None:
     return None
 
 
-def events_in(plan: SuggestionPlan) -> str | None:
+def events_in(plan: Plan) -> str | None:
     """What ``plan`` makes of the file of events."""
     return next((text for item in found(plan, WriteLedger) for path, text in item.files if path == SET_EVENTS), None)
 
 
-def kinds(plan: SuggestionPlan, number: int | None = None) -> list[str]:
+def kinds(plan: Plan, number: int | None = None) -> list[str]:
     """What ``plan`` does on a pull request, or where there is none: the names of the operations."""
     return [type(item).__name__ for where, item in plan.operations if where == number]
 
 
-def found(plan: SuggestionPlan, kind: type[Operation]) -> list[Any]:
+def found(plan: Plan, kind: type[Operation]) -> list[Any]:
     """The operations of one kind."""
     return [item for _, item in plan.operations if isinstance(item, kind)]
 

@@ -250,7 +250,7 @@ def test_a_rejection_holds_when_its_text_is_looked_at_again_and_its_comment_stan
     )
     left = {id_of("q04"): make_left(low)}
     ((_, case),) = judged_again(world.inventory, left, ())
-    world.again = (replace(case, pull_request=make_pull()),)
+    world.again = (replace(case, pull=make_pull()),)
     world.more["rejections"] = (rejection,)
     assert "| **`q04`** | `cora` | `we do not sell this` |" in said(world.plan())[0]
     world.hub.comments = [item for item in world.hub.comments if item.author == BOT]
@@ -261,7 +261,7 @@ def test_what_is_looked_at_again_is_not_heard_again() -> None:
     low = make_query("q04", {"a": 0.7})
     world = after(low)
     ((_, case),) = judged_again(world.inventory, {id_of("q04"): make_left(low)}, ())
-    world.again = (replace(case, pull_request=make_pull()),)
+    world.again = (replace(case, pull=make_pull()),)
     world.merged = ()
     known = world.platform.regression_set
     world.hub.platform = replace(

@@ -105,8 +105,12 @@ def closed(number: int = 3, **more: Any) -> PullRequest:
     return make_pull(number, **{"branch": OFFER.branch, "merge": None, "author": "github-actions[bot]"} | more)
 
 
-def no_bots(pulls: object) -> frozenset[int]:
-    return frozenset()
+def people(pull: object) -> tuple[str, str]:
+    return "dan", "2026-11-23T09:30:00Z"
+
+
+def bots(pull: object) -> tuple[str, str]:
+    return "stale[bot]", "2026-11-23T09:30:00Z"
 
 
 def nobody(number: int) -> PullRequest | None:
@@ -114,7 +118,7 @@ def nobody(number: int) -> PullRequest | None:
 
 
 def test_closing_it_turns_each_of_its_contents_down() -> None:
-    found = turned_down(RECORD, [closed()], no_bots, nobody)
+    found = turned_down(RECORD, [closed()], people, nobody)
     assert found.branches == {OFFER.branch}
     assert found.holds(X)
     assert found.holds(Y)
@@ -133,7 +137,7 @@ def test_closing_it_turns_each_of_its_contents_down() -> None:
     ids=["merged", "open", "closed by us", "a fork's", "an eviction"],
 )
 def test_nothing_else_turns_it_down(pull: PullRequest) -> None:
-    assert turned_down(RECORD, [pull], no_bots, nobody) == NOTHING_REFUSED
+    assert turned_down(RECORD, [pull], people, nobody) == NOTHING_REFUSED
 
 
 def test_what_the_ledger_says_of_older_ones_is_looked_up() -> None:
@@ -142,28 +146,27 @@ def test_what_the_ledger_says_of_older_ones_is_looked_up() -> None:
         Refusal(pull_request=4, branch=branch_of(EVICT, "x", "0" * 16)),
     )
     record = RECORD.model_copy(update={"refusals": refusals})
-    assert turned_down(record, [], no_bots, {3: closed()}.get).holds(X)
-    assert turned_down(record, [closed()], no_bots, nobody).holds(X)
-    assert turned_down(record, [], no_bots, {3: None}.get) == NOTHING_REFUSED
-    assert turned_down(record, [], no_bots, {3: closed(closed=False)}.get) == NOTHING_REFUSED
+    assert turned_down(record, [], people, {3: closed()}.get).holds(X)
+    assert turned_down(record, [closed()], people, nobody).holds(X)
+    assert turned_down(record, [], people, {3: None}.get) == NOTHING_REFUSED
+    assert turned_down(record, [], people, {3: closed(closed=False)}.get) == NOTHING_REFUSED
 
 
 def test_what_a_bot_closed_is_turned_down_by_nobody() -> None:
     refusals = (Refusal(pull_request=3, branch=OFFER.branch),)
     old = RECORD.model_copy(update={"refusals": refusals})
-    assert turned_down(RECORD, [closed()], lambda pulls: {3}, nobody) == NOTHING_REFUSED
-    assert turned_down(old, [], lambda pulls: {3}, {3: closed()}.get) == NOTHING_REFUSED
-    assert turned_down(RECORD, [closed()], lambda pulls: {4}, nobody).holds(X)
+    assert turned_down(RECORD, [closed()], bots, nobody) == NOTHING_REFUSED
+    assert turned_down(old, [], bots, {3: closed()}.get) == NOTHING_REFUSED
 
 
 @pytest.mark.parametrize("offers", [{}, {OFFER.branch: (content_of(X),)}], ids=["forgotten", "forged"])
 def test_contents_that_the_branch_does_not_bear_out_are_turned_down_by_nobody(offers: dict[str, Any]) -> None:
-    found = turned_down(SuggestionRecord(offers=offers), [closed()], no_bots, nobody)
+    found = turned_down(SuggestionRecord(offers=offers), [closed()], people, nobody)
     assert found == Refused(branches=frozenset({OFFER.branch}))
     assert not found.holds(X)
     assert found.met_by(OFFER).holds(X)
 
 
 def test_another_offer_does_not_meet_a_refusal() -> None:
-    found = turned_down(RECORD, [closed()], no_bots, nobody)
+    found = turned_down(RECORD, [closed()], people, nobody)
     assert found.met_by(offer_of(step_of(X))) == found

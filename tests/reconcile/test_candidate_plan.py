@@ -10,10 +10,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from bot.config import ExtensionSettings
 from bot.extension.model import DistinctiveTrait, DraftExemplar, ExtensionCandidate, Signal, Trait
 from bot.files.snapshot import EmptySnapshot, Overlay
 from bot.files.validation import Checked, FileModel
 from bot.git import blob_id
+from bot.github.managed_pull_request import Branch, PullRequestState
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -25,8 +27,7 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
-from bot.reconcile.candidate_plan import LABEL, CandidateInputs, branch_of, plan_candidates
-from bot.reconcile.desired_suggestions import Branch
+from bot.reconcile.candidate_plan import LABEL, branch_of, is_candidate, plan_candidates
 from bot.report.candidate_pull_request import render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
@@ -56,35 +57,34 @@ class Raising:
     branches: dict[str, Branch] = field(default_factory=dict)
     checks: dict[str, CheckRun | None] = field(default_factory=dict)
     record: CandidateRecord = field(default_factory=CandidateRecord)
-    more: dict[str, Any] = field(default_factory=dict)
+    taxonomy: dict[str, str] = field(default_factory=lambda: {TAXONOMY_FILE: taxonomy_text()})
+    barred: frozenset[str] = frozenset()
     closer: str = "cora"
     asked: list[int] = field(default_factory=list)
 
     @property
-    def scene(self) -> CandidateInputs:
-        text = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
-        defaults: dict[str, Any] = {
-            "login": BOT,
-            "default_branch": "main",
-            "base": TIP,
-            "taxonomy": {TAXONOMY_FILE: text},
-            "open": tuple(self.open),
-            "closed": tuple(self.closed),
-            "branches": self.branches,
-            "checks": self.checks,
-            "ledger": "f" * 40,
-            "record": self.record,
-            "barred": frozenset(),
-            "closed_by": self.closed_by,
-        }
-        return CandidateInputs(**defaults | self.more)
+    def github(self) -> PullRequestState:
+        return PullRequestState(
+            login=BOT,
+            default_branch="main",
+            base=TIP,
+            open=tuple(self.open),
+            closed=tuple(self.closed),
+            branches=self.branches,
+            closed_by=self.closed_by,
+            check=self.checks.get,
+            comments=lambda number: (),
+            barred=self.barred,
+        )
 
-    def closed_by(self, number: int) -> tuple[str, str]:
-        self.asked.append(number)
+    def closed_by(self, pull: PullRequest) -> tuple[str, str]:
+        self.asked.append(pull.number)
         return self.closer, "2026-11-22T10:00:00Z"
 
     def plan(self) -> list[Operation]:
-        return [item for _, item in plan_candidates(self.found, self.most, 0.6, self.scene)]
+        settings = ExtensionSettings(open_candidates=self.most, core_overlap=0.6)
+        writes = plan_candidates(self.found, settings, self.github, self.record, self.taxonomy, "f" * 40)
+        return [item for _, item in writes]
 
     def step(self) -> list[Operation]:
         plan = self.plan()
@@ -104,6 +104,10 @@ class Raising:
                 case _:
                     raise AssertionError(item)
         return plan
+
+
+def taxonomy_text() -> str:
+    return yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude_none=True), sort_keys=False)
 
 
 def holding(files: Mapping[str, str | None]) -> Branch:
@@ -162,6 +166,12 @@ def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
     assert branch_of(make_candidate(id="deeds.other", name="Other")) == branch_of(ONE)
 
 
+def test_a_candidate_is_known_by_its_branch() -> None:
+    assert is_candidate(branch_of(ONE))
+    assert not is_candidate("incumbent/evict/x-0123456789abcdef")
+    assert not is_candidate(None)
+
+
 def test_what_is_pushed_is_a_taxonomy_of_one_capability_more() -> None:
     push = Raising().plan()[0]
     assert isinstance(push, PushBranch)
@@ -175,7 +185,7 @@ def test_beside_tables_of_exemplars_a_table_is_pushed_as_well_and_known_again() 
     text = yaml.safe_dump(make_taxonomy().model_dump(mode="json", exclude=EXEMPLARS, exclude_none=True))
     table = "id\tlabels\tturns\nh-1\tdeeds.say\tsay it\n"
     files = {TAXONOMY_FILE: text, "taxonomy/exemplars/hand.tsv": table}
-    world = Raising(more={"taxonomy": files})
+    world = Raising(taxonomy=files)
     push = world.step()[0]
     assert isinstance(push, PushBranch)
     assert [path.rpartition("/")[0] for path, _ in push.files] == ["taxonomy", "taxonomy/exemplars"]
@@ -190,7 +200,7 @@ def test_a_run_that_was_killed_between_is_taken_up() -> None:
     world = Raising(branches={branch_of(ONE): drafted()})
     assert kinds(world.plan()) == [OpenPullRequest]
     world = Raising(branches={branch_of(ONE): drafted()}, open=[pull_from(branch_of(ONE), labels=(LABEL,))])
-    assert kinds(world.step()) == [WriteLedger]
+    assert kinds(world.step()) == [PostCheck, WriteLedger]
     assert world.step() == []
 
 
@@ -213,11 +223,13 @@ def test_no_more_are_open_than_the_config_says() -> None:
 
 
 def test_where_no_pull_request_may_be_opened_nothing_is_noted() -> None:
-    assert Raising(more={"barred": frozenset({branch_of(ONE)})}).plan() == []
+    world = Raising(barred=frozenset({branch_of(ONE)}))
+    assert kinds(world.step()) == [PushBranch]
+    assert world.step() == []
 
 
 def test_a_taxonomy_that_takes_no_capability_is_left_as_it_is() -> None:
-    assert Raising(more={"taxonomy": {TAXONOMY_FILE: "version: 1"}}).plan() == []
+    assert Raising(taxonomy={TAXONOMY_FILE: "version: 1"}).plan() == []
 
 
 def test_what_people_open_under_our_prefix_is_theirs_and_counts() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
+from bot.github.managed_pull_request import Branch
 from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
@@ -42,11 +41,9 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
         "address": "https://github.example/o/r",
         "default_branch": "main",
         "page": PAGE,
-        "open": tuple(world.open),
         "wanted": world.wish,
-        "beyond": (),
-        "barred": frozenset(),
-        "left": (),
+        "planned": world.plan().planned,
+        "barred": world.github.barred,
         "pushed": 0,
         "records": {},
         "issues": (),
@@ -111,11 +108,11 @@ def test_the_page_of_another_run_is_no_reason_to_write() -> None:
 
 
 def test_what_is_suggested_and_what_could_go_is_told() -> None:
-    world = Suggesting()
-    spare, best2 = world.proposals.values()
+    world = Suggesting(platform=make_platform(open_evictions=1))
+    spare, _ = world.proposals.values()
     world.opened(spare, 5)
     world.open.append(make_pull(6, branch="incumbent/evict/other-0123456789abcdef", closed=False, merge=None))
-    body = body_of(make_scene(world, beyond=(best2,)))
+    body = body_of(make_scene(world))
     assert "| #5 |" in body
     assert "#6" not in body
     assert "`best2`" in body
@@ -137,25 +134,30 @@ def test_an_offer_of_admissions_is_told_among_what_is_open() -> None:
 
 
 def test_where_we_may_open_none_the_link_to_open_it_is_there() -> None:
-    world = Suggesting()
-    spare, best2 = world.proposals.values()
-    body = body_of(make_scene(world, beyond=(spare, best2), barred=frozenset({spare.branch})))
+    world = Suggesting(platform=make_platform(open_evictions=1))
+    spare, _ = world.proposals.values()
+    world.more["barred"] = frozenset({spare.branch})
+    body = body_of(make_scene(world))
     link = f"https://github.example/o/r/compare/main...{spare.branch}?expand=1"
     assert link in body
     assert body.count("/compare/") == 1
     assert "Pull requests may not be opened with this token: `incumbent doctor` names the setting." in body
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"left": (5, 6)}, "Pull request 6 has someone's commits, so the bot leaves it unchanged."),
-        ({"pushed": 3}, "3 queries were pushed without a pull request, so no one was asked"),
-    ],
-)
-def test_what_is_particular_is_noted(more: dict[str, Any], words: str) -> None:
-    assert words in body_of(make_scene(**more))
+def test_what_was_pushed_without_a_pull_request_is_noted() -> None:
+    words = "3 queries were pushed without a pull request, so no one was asked"
+    assert words in body_of(make_scene(pushed=3))
     assert words not in body_of(make_scene())
+
+
+def test_what_holds_somebodys_commits_is_noted() -> None:
+    words = "Pull request 5 has someone's commits, so the bot leaves it unchanged."
+    world = Suggesting()
+    spare = world.proposals["spare"]
+    world.opened(spare, 5)
+    assert words not in body_of(make_scene(world))
+    world.branches[spare.branch] = Branch(commit=commit(99), blobs={}, has_base=True)
+    assert words in body_of(make_scene(world))
 
 
 def test_a_refusal_that_nobody_gave_is_noted() -> None:

@@ -45,7 +45,7 @@ def test_what_a_bot_closed_is_suggested_again_and_recorded() -> None:
     world = Suggesting()
     close(world, "spare")
     (number,) = [pull.number for pull in world.closed]
-    world.more = {"closed_by": lambda number: ("stale[bot]", "2026-11-23T09:30:00Z")}
+    world.closer = "stale[bot]"
     assert "spare" in world.proposals
     assert world.wish.refusals == ()
     (event,) = [item for item in parsed(events_in(world.plan())) if isinstance(item, Answered)]

@@ -40,19 +40,19 @@ Q1, Q2, Q3 = (make_query(f"q{place}", {"d": 0.9}) for place in (1, 2, 3))
 
 def names(case: MergedSubmission) -> list[str]:
     """The queries of ``case``, as it calls them."""
-    return [query.id for item in case.analysis.submissions for query in item.queries]
+    return [query.id for item in case.submissions for query in item.queries]
 
 
 def numbers(cases: tuple[MergedSubmission, ...]) -> list[int | None]:
-    return [None if case.pull_request is None else case.pull_request.number for case in cases]
+    return [None if case.pull is None else case.pull.number for case in cases]
 
 
 def test_a_merge_is_one_case_with_the_pull_request_that_it_merged() -> None:
     inventory = make_inventory(facts(Q1, Q2), merges=[merge_of(Q1, Q2)])
     record = make_record()
     (case,) = cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {7: record})
-    assert (case.merge, case.at, case.pull_request, case.record) == (MERGE, MERGED_AT, make_pull(), record)
-    assert (case.analysis.pull_request, case.analysis.base, case.analysis.head) == (7, TIP, MERGE)
+    assert (case.head, case.at, case.pull, case.record) == (MERGE, MERGED_AT, make_pull(), record)
+    assert (case.pull_request, case.base, case.head) == (7, TIP, MERGE)
     assert names(case) == ["q1", "q2"]
     assert case.texts == {id_of("q1"): text_of(Q1), id_of("q2"): text_of(Q2)}
 
@@ -60,7 +60,7 @@ def test_a_merge_is_one_case_with_the_pull_request_that_it_merged() -> None:
 def test_what_was_pushed_is_a_case_of_nobody() -> None:
     inventory = make_inventory(facts(Q1), merges=[merge_of(Q1)])
     (case,) = cases_of(inventory, inventory.merges, {}, {})
-    assert (case.pull_request, case.record, case.analysis.pull_request) == (None, None, None)
+    assert (case.pull, case.record, case.pull_request) == (None, None, None)
 
 
 def test_what_was_pushed_belongs_to_the_pull_request_that_brought_the_same_text() -> None:
@@ -118,7 +118,7 @@ def test_what_was_left_open_comes_first_in_the_order_of_merging() -> None:
     pulls = {commit(number): make_pull(number, merge=commit(number)) for number in (8, 9)}
     cases = cases_of(inventory, merges, pulls, {8: later, 9: earlier, 5: unmerged})
     assert numbers(cases) == [9, 8, None]
-    assert [case.merge for case in cases] == [commit(9), commit(8), MERGE]
+    assert [case.head for case in cases] == [commit(9), commit(8), MERGE]
 
 
 @pytest.mark.parametrize("by", [MERGE, commit(3)], ids=["the merge itself", "a commit of its rebase"])
@@ -134,7 +134,7 @@ def test_a_pull_request_that_a_rebase_made_several_commits_of_is_one_case() -> N
     merges = [merge_of(Q1, by=commit(2), at="2026-11-01T00:00:00Z"), merge_of(Q2)]
     inventory = make_inventory(facts(Q1, Q2), merges=merges)
     (case,) = cases_of(inventory, merges, {commit(2): make_pull(), MERGE: make_pull()}, {})
-    assert (case.merge, case.at, names(case)) == (MERGE, MERGED_AT, ["q1", "q2"])
+    assert (case.head, case.at, names(case)) == (MERGE, MERGED_AT, ["q1", "q2"])
 
 
 def test_with_one_agent_left_queries_are_called_as_its_eval_set_does() -> None:
@@ -146,7 +146,7 @@ def test_with_one_agent_left_queries_are_called_as_its_eval_set_does() -> None:
     assert names(case) == ["q1"]
     (case,) = cases_of(inventory, both, pulls, {})
     assert names(case) == ["acme/desk/q1", "acme/shop/q2"]
-    assert [entry_of(item, item.queries[0]) for item in case.analysis.submissions] == [id_of("q1"), id_of("q2", "shop")]
+    assert [entry_of(item, item.queries[0]) for item in case.submissions] == [id_of("q1"), id_of("q2", "shop")]
 
 
 def test_queries_are_taken_out_of_a_case_by_their_names() -> None:
@@ -166,11 +166,11 @@ def test_what_did_not_enter_is_a_case_again_by_the_pull_request_that_brought_it(
         id_of("q3"): make_left(Q3, 7),
     }
     found = judged_again(make_inventory(facts(Q1, Q2, Q3)), left, ())
-    assert [(number, names(case), case.merge, case.at) for number, case in found] == [
+    assert [(number, names(case), case.head, case.at) for number, case in found] == [
         (7, ["q2", "q3"], MERGE, MERGED_AT),
         (8, ["q1"], commit(8), MERGED_AT),
     ]
-    assert all(case.pull_request is None and case.record is None for _, case in found)
+    assert all(case.pull is None and case.record is None for _, case in found)
 
 
 def test_what_was_pushed_or_changed_or_is_spoken_of_already_is_not_judged_again() -> None:

@@ -25,7 +25,7 @@ def said(action: str = "pin", reason: str | None = "an audit", item: str = "q1")
 
 
 def judged(platform: Platform, *decisions: DecisionRecord, queries: Any = SETTLED) -> ReviewJudgement:
-    return replace(judge_facts(make_analysis(queries), platform, None, ()), decisions=decisions)
+    return replace(judge_facts(make_analysis(queries).judged, platform, None, ()), decisions=decisions)
 
 
 @pytest.mark.parametrize(

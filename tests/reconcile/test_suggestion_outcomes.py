@@ -9,7 +9,7 @@ import pytest
 
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
-from bot.reconcile.suggestion_outcomes import answered, closed_by_bots, reopened, suggested
+from bot.reconcile.suggestion_outcomes import answered, remembered, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, SWAP, Proposal, branch_of
 from bot.report.eviction_pull_request import closing
 from tests.ledger.replay import replay
@@ -40,7 +40,7 @@ def opened(number: int = 5, known: tuple[Event, ...] = ()) -> tuple[Event, ...]:
 
 
 def answers(*closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT) -> Any:
-    return answered(closed, known, IDS, lambda number: ("cora", AT), lambda number: (by, at))
+    return answered(closed, known, IDS, lambda number: ("cora", AT), lambda pull: (by, at))
 
 
 def test_a_suggestion_is_recorded_once_however_often_it_is_refreshed() -> None:
@@ -87,18 +87,18 @@ def test_what_a_bot_closed_says_so_and_is_no_refusal() -> None:
     assert replay([event]).refused == ()
 
 
-def test_whether_a_bot_closed_it_is_looked_up_once() -> None:
+def test_who_closed_it_is_looked_up_once() -> None:
     asked: list[int] = []
 
     def closed_by(number: int) -> tuple[str, str]:
         asked.append(number)
         return ("stale[bot]" if number == 5 else "dan"), AT
 
-    pulls = [ours(5), ours(6), ours(7, merge="a" * 40), ours(8, body=closing("", "why")), ours(9, "main")]
-    assert closed_by_bots(pulls, (), closed_by) == {5}
+    found = remembered((), closed_by)
+    assert [found(ours(5)), found(ours(6))] == [("stale[bot]", AT), ("dan", AT)]
     assert asked == [5, 6]
-    known = (*answers(ours(5), by="stale[bot]"), *answers(ours(6)), *answers(ours(7, merge="a" * 40)))
-    assert closed_by_bots(pulls, known, closed_by) == {5}
+    found = remembered((*answers(ours(5), by="stale[bot]"), *answers(ours(6))), closed_by)
+    assert [found(ours(5)), found(ours(6))] == [("stale[bot]", AT), ("dan", AT)]
     assert asked == [5, 6]
 
 
@@ -123,10 +123,10 @@ def test_what_is_opened_and_closed_again_before_the_next_run_is_another_answer()
     later = "2026-11-24T10:00:00Z"
     known = (*opened(), *answers(ours()))
     pull = ours(closed_at=later)
-    assert closed_by_bots([pull], known, lambda number: ("stale[bot]", later)) == {5}
+    assert remembered(known, lambda number: ("stale[bot]", later))(pull) == ("stale[bot]", later)
     (event,) = answers(pull, known=known, by="stale[bot]", at=later)
     assert replay((*known, event)).refused == ()
-    assert closed_by_bots([ours()], known, lambda number: ("stale[bot]", later)) == frozenset()
+    assert remembered(known, lambda number: ("stale[bot]", later))(ours()) == ("dan", AT)
 
 
 def test_one_that_is_opened_again_may_be_refused_again() -> None:

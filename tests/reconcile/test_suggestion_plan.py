@@ -9,6 +9,7 @@ import pytest
 
 from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
+from bot.github.managed_pull_request import Branch
 from bot.github.models import (
     AddLabels,
     ClosePullRequest,
@@ -22,7 +23,6 @@ from bot.github.models import (
 )
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS
-from bot.reconcile.desired_suggestions import Branch
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.report.eviction_pull_request import CLOSED, closing
 from tests.factories import make_entry
@@ -45,7 +45,7 @@ def test_what_could_go_gets_a_branch_and_a_pull_request_each() -> None:
     opened = found(plan, OpenPullRequest)
     assert opened[0] == OpenPullRequest(branch=spare.branch, base="main", title=spare.title, body=spare.body)
     assert kinds(plan) == ["PushBranch", "OpenPullRequest"] * 2
-    assert (plan.beyond, plan.left) == ((), ())
+    assert (plan.beyond, plan.left) == ([], [])
 
 
 def test_no_more_are_open_than_the_limit_says_and_the_rest_is_told() -> None:
@@ -53,10 +53,10 @@ def test_no_more_are_open_than_the_limit_says_and_the_rest_is_told() -> None:
     spare, best2 = world.proposals.values()
     plan = world.plan()
     assert [item.branch for item in found(plan, OpenPullRequest)] == [spare.branch]
-    assert plan.beyond == (best2,)
+    assert plan.beyond == [best2.branch]
     world.opened(spare, 5)
     assert found(world.plan(), OpenPullRequest) == []
-    assert world.plan().beyond == (best2,)
+    assert world.plan().beyond == [best2.branch]
 
 
 def test_an_offer_comes_first_and_takes_no_room() -> None:
@@ -90,7 +90,7 @@ def test_a_branch_without_a_pull_request_that_holds_something_else_is_somebodys(
     world.branches[spare.branch] = Branch(commit=commit(3), blobs={"README.md": "x"}, has_base=True)
     plan = world.plan()
     assert [item.branch for item in found(plan, OpenPullRequest)] == [best2.branch]
-    assert plan.beyond == (spare,)
+    assert plan.beyond == [spare.branch]
 
 
 def test_where_github_lets_us_open_none_the_branch_is_there_and_people_are_told() -> None:
@@ -100,7 +100,7 @@ def test_where_github_lets_us_open_none_the_branch_is_there_and_people_are_told(
     plan = world.plan()
     assert spare.branch in [item.branch for item in found(plan, PushBranch)]
     assert [item.branch for item in found(plan, OpenPullRequest)] == [best2.branch]
-    assert plan.beyond == (spare,)
+    assert plan.beyond == [spare.branch]
 
 
 # Keeping -----------------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_branch_with_somebodys_commits_is_left_and_the_check_tells_what_it_doe
     assert (check.commit, check.conclusion) == (commit(99), conclusion)
     assert check.title == "Someone committed to this branch: Incumbent no longer changes it"
     assert words in check.summary
-    assert plan.left == (5,)
+    assert plan.left == [5]
     assert spare.branch not in [item.branch for item in found(plan, PushBranch)]
     record = record_in(plan)
     assert record is not None
@@ -357,6 +357,6 @@ def test_a_swap_is_about_the_entry_that_waits() -> None:
 
 
 def test_a_new_ledger_says_what_the_branch_is() -> None:
-    world = Suggesting(offer=OFFER, more={"ledger": None})
+    world = Suggesting(offer=OFFER, ledger=None)
     (write,) = found(world.plan(), WriteLedger)
     assert (write.parent, [path for path, _ in write.files]) == (None, ["README.md", "suggestions.json"])

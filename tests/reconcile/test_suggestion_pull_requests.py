@@ -16,6 +16,7 @@ from bot.pipeline.review import Platform
 from bot.reconcile.suggestion_pull_requests import (
     ADMIT,
     EVICT,
+    SAFE,
     SWAP,
     Proposal,
     branch_of,
@@ -25,11 +26,9 @@ from bot.reconcile.suggestion_pull_requests import (
     is_suggestion,
     proposals_of,
     slug,
-    was_refused,
 )
-from bot.report.eviction_pull_request import closing
 from tests.factories import make_config, make_entry, make_taxonomy
-from tests.reconcile.merges import make_pull, with_set
+from tests.reconcile.merges import with_set
 
 DIGEST = "0123456789abcdef"
 BEST = (make_entry("best1", {"a": 0.9, "b": 0.9}), make_entry("best2", {"a": 0.8, "b": 0.8}))
@@ -55,7 +54,7 @@ def test_an_eviction_is_a_tombstone_in_the_place_of_the_entry() -> None:
     first, second = proposed(platform)
     (suggestion, _) = suggest(platform.regression_set, platform.taxonomy, platform.config).evictions
     assert (first.title, first.kind, first.entries) == ("Evict spare: redundant", "redundant", ("spare",))
-    assert (second.entries, first.loses) == (("best2",), ())
+    assert (second.entries, first.check[0]) == (("best2",), SAFE)
     assert first.branch == f"incumbent/evict/spare-{suggestion.grounds.digest}"
     assert list(dict(first.files)) == ["regression_set/evicted/spare.yaml", "regression_set/spare.yaml"]
     (grave, entry) = (text for _, text in first.files)
@@ -72,7 +71,7 @@ def test_an_eviction_is_a_tombstone_in_the_place_of_the_entry() -> None:
 
 def test_what_falls_short_without_it_is_named() -> None:
     (proposal,) = proposed(make_platform(BEST[0]), {"best1": EvictionKind.CUSTOMER_LEFT})
-    assert (proposal.kind, proposal.loses) == ("customer-left", ("a", "b"))
+    assert (proposal.kind, proposal.check[0]) == ("customer-left", "Without it 2 capabilities fall below the floor")
 
 
 def test_a_swap_comes_first_and_lets_in_what_waits_in_the_place_of_what_it_displaces() -> None:
@@ -132,23 +131,8 @@ def test_a_suggestion_is_known_by_the_name_of_its_branch(branch: str | None, exp
     assert is_suggestion(branch) is expected
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({}, True),
-        ({"closed": False}, False),
-        ({"merge": "a" * 40}, False),
-        ({"branch": "mine"}, False),
-        ({"body": closing("it is spare", "its grounds do not hold any more")}, False),
-    ],
-    ids=["closed by people", "open", "merged", "another branch", "closed by us"],
-)
-def test_closed_by_people_and_unmerged_it_was_refused(more: dict[str, Any], expected: bool) -> None:
-    pull = make_pull(5, **{"branch": f"{ADMIT}set-7-{DIGEST}", "merge": None, "body": "it is spare"} | more)
-    assert was_refused(pull) is expected
-
-
 def test_an_offer_is_known_by_its_branch() -> None:
     assert is_offer(f"{ADMIT}set-7-0123456789abcdef")
+    assert not is_offer(f"{ADMIT}mine")
     assert not is_offer(f"{EVICT}x-0123456789abcdef")
     assert not is_offer(None)

@@ -127,7 +127,7 @@ WAITS = Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7, waits=
         Run(submission=facts(EDITED, OUT)),
         Run(submission=facts(settled(IN.model_copy(update={"id": "renamed"})), OUT)),
         Run(cases=(make_case(OUT),)),
-        Run(cases=(replace(make_case(make_query("q9", {"a": 0.6})), pull_request=make_pull(7)),)),
+        Run(cases=(replace(make_case(make_query("q9", {"a": 0.6})), pull=make_pull(7)),)),
         Run(corrections=CORRECTED),
         Run(reconciled=WAITS),
         Run(platform=platform_with(waiting=(ENTRY,))),

@@ -1,0 +1,278 @@
+"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other (pure).
+
+Every kind is a value of :class:`DesiredPullRequest`.  A branch only ever gains commits, and one with a person's commit
+stays as it is.  What a plan leads to is read again and planned again, until nothing is left to do, so that a run that
+was killed ends the same when it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from bot.git import blob_id
+from bot.github.check import lasting, post_check
+from bot.github.models import (
+    AddLabels,
+    CheckConclusion,
+    CheckRun,
+    ClosePullRequest,
+    CreateComment,
+    DeleteBranch,
+    EditDescription,
+    IssueComment,
+    OpenPullRequest,
+    Operation,
+    PullRequest,
+    PushBranch,
+)
+from bot.ledger.people import is_bot
+from bot.report.escaping import code
+from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
+
+ClosedBy: TypeAlias = Callable[[PullRequest], tuple[str, str]]
+"""From a pull request to who closed it, and when."""
+Action: TypeAlias = Literal["open", "barred", "refresh", "keep", "leave", "close", "wait", "refused"]
+"""What becomes of a pull request.
+
+- ``open``: it is opened; ``barred``: its branch is there for a person to open it, where GitHub does not let the bot.
+- ``refresh``: its branch moves forward; ``keep``: it stays; ``leave``: so it does, as people committed to its branch.
+- ``close``: it is not wanted any more.
+- ``wait``: the limit, or what someone committed to its branch, holds it back.
+- ``refused``: people closed it, and are not asked again.
+"""
+
+_CLOSED_MARK = "<!-- incumbent:closes -->"
+# What is reviewed with care elsewhere does not pass by the way.
+_GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesiredPullRequest:
+    """A change that people are asked to merge: ``files`` are all that its branch changes, ``None`` where one goes.
+
+    The branch's name says what is asked: closing the pull request refuses just that.  ``reason`` ends the commit's
+    message.  A ``followed`` branch stays the bot's: it is refreshed when what is wanted changes, with the description,
+    the ``label`` and the ``check`` (title and text).  Any other is people's once it was pushed.  Of those that are
+    ``limited`` only so many are open at a time.
+    """
+
+    branch: str
+    title: str
+    body: str
+    files: tuple[tuple[str, str | None], ...]
+    reason: str = ""
+    draft: bool = False
+    followed: bool = False
+    limited: bool = True
+    label: str = ""
+    check: tuple[str, str] = ("", "")
+
+    @cached_property
+    def blobs(self) -> dict[str, str | None]:
+        """Path → the id that git gives its content, ``None`` where it goes."""
+        return {path: None if text is None else blob_id(text) for path, text in self.files}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """A branch of the bot's: its commit, and the ids of what differs there from the default branch.
+
+    ``has_base`` tells whether the default branch's commit is among its ancestors; ``behind`` are paths that the default
+    branch has changed since.
+    """
+
+    commit: str
+    blobs: Mapping[str, str | None]
+    has_base: bool
+    behind: frozenset[str] = frozenset()
+
+    def contains(self, desired: DesiredPullRequest) -> bool:
+        """Whether it is just as ``desired``, on the default branch's files of now."""
+        return self.blobs == desired.blobs and not self.behind & desired.blobs.keys()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequestState:
+    """What GitHub shows of one kind of pull requests, and of their branches by name; ``base`` is the default branch's.
+
+    ``check`` reads our check on a commit, ``comments`` those of a pull request.  ``heads`` are the commits that the bot
+    pushed, by branch, as the ledger remembers them.  For ``barred`` branches GitHub lets the bot open no pull request;
+    ``opened`` are those for which this run opened one, which the lists may not show yet.
+    """
+
+    login: str
+    default_branch: str
+    base: str
+    open: tuple[PullRequest, ...]
+    closed: tuple[PullRequest, ...]
+    branches: Mapping[str, Branch]
+    closed_by: ClosedBy
+    check: Callable[[str], CheckRun | None]
+    comments: Callable[[int], tuple[IssueComment, ...]]
+    heads: Mapping[str, str] = field(default_factory=dict)
+    barred: frozenset[str] = frozenset()
+    opened: frozenset[str] = frozenset()
+
+    def was_refused(self, pull: PullRequest) -> bool:
+        """Whether people closed ``pull``, unmerged."""
+        return was_refused(pull, self.closed_by)
+
+    def was_answered(self, pull: PullRequest) -> bool:
+        """Whether people merged or closed ``pull``."""
+        return pull.merge is not None or self.was_refused(pull)
+
+    def answer_on(self, branch: str) -> PullRequest | None:
+        """The last pull request from ``branch`` that people answered."""
+        ended = sorted((pull for pull in self.closed if pull.branch == branch), key=lambda pull: -pull.number)
+        return next(filter(self.was_answered, ended), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedPullRequest:
+    """What becomes of the pull request from ``branch``; ``number`` is that of the open one, or of the refused one."""
+
+    branch: str
+    action: Action
+    number: int | None = None
+    operations: tuple[Operation, ...] = ()
+
+    @property
+    def writes(self) -> list[tuple[int | None, Operation]]:
+        """The operations in order, each with the pull request that it is on, if any."""
+        return [(self.number, item) for item in self.operations]
+
+
+def was_closed(pull: PullRequest) -> bool:
+    """Whether someone other than the bot closed ``pull``, unmerged."""
+    return pull.closed and pull.merge is None and not was_closed_by_us(pull.body)
+
+
+def was_refused(pull: PullRequest, closed_by: ClosedBy) -> bool:
+    """Whether people closed ``pull``, unmerged; that another bot did, as one for what is stale, is no one's answer."""
+    return was_closed(pull) and not is_bot(closed_by(pull)[0])
+
+
+def plan_pull_requests(
+    wanted: Sequence[DesiredPullRequest],
+    state: PullRequestState,
+    limit: int,
+    why_closed: Callable[[PullRequest], str] | None = None,
+) -> tuple[PlannedPullRequest, ...]:
+    """What becomes of those that are open, by number, and then of the others that are ``wanted``, most urgent first.
+
+    No more than ``limit`` are open at a time.  ``why_closed`` says why one is closed that is not wanted any more;
+    without it such a one is people's.
+    """
+    planned = [plan_pull_request(item, state) for item in wanted]
+    if why_closed is not None:
+        known = {item.branch for item in wanted}
+        planned += [_close(pull, why_closed(pull), state) for pull in state.open if pull.branch not in known]
+    unlimited = {item.branch for item in wanted if not item.limited}
+    gone = {item.branch for item in planned if item.action == "close"}
+    room = limit - sum(1 for pull in state.open if pull.branch not in unlimited | gone)
+    found = []
+    for item in planned:
+        takes_room = item.action in ("open", "barred") and item.branch not in unlimited
+        found.append(replace(item, action="wait", operations=()) if takes_room and room <= 0 else item)
+        room -= takes_room
+    return tuple(sorted(found, key=lambda item: (item.number is None, item.number or 0)))
+
+
+def plan_pull_request(desired: DesiredPullRequest, state: PullRequestState) -> PlannedPullRequest:
+    """What makes GitHub show ``desired``, once for the same branch."""
+    name, branch = desired.branch, state.branches.get(desired.branch)
+    for pull in state.open:
+        if pull.branch == name:
+            action, operations = _keep(pull, desired, branch, state) if desired.followed else ("keep", [])
+            return PlannedPullRequest(branch=name, action=action, number=pull.number, operations=tuple(operations))
+    if name in state.opened:
+        return PlannedPullRequest(branch=name, action="keep")
+    answer = state.answer_on(name)
+    if answer is not None and answer.merge is None:
+        return PlannedPullRequest(branch=name, action="refused", number=answer.number)
+    moved_on = branch is not None and answer is not None and answer.head == branch.commit
+    if branch is not None and branch.blobs and branch.blobs != desired.blobs and not moved_on:
+        # Someone committed to it; what was merged is the bot's to move on.
+        return PlannedPullRequest(branch=name, action="wait")
+    found: list[Operation] = []
+    if branch is None or not branch.contains(desired):
+        found.append(_push(desired, branch, state))
+    if name in state.barred:
+        return PlannedPullRequest(branch=name, action="barred", operations=tuple(found))
+    base, title, body, draft = state.default_branch, desired.title, desired.body, desired.draft
+    found.append(OpenPullRequest(branch=name, base=base, title=title, body=body, draft=draft))
+    return PlannedPullRequest(branch=name, action="open", operations=tuple(found))
+
+
+def labelled(pull: PullRequest, label: str) -> list[Operation]:
+    """Put ``label`` on ``pull``, unless it is there."""
+    return [] if label.casefold() in {name.casefold() for name in pull.labels} else [AddLabels(names=(label,))]
+
+
+def _keep(
+    pull: PullRequest, desired: DesiredPullRequest, branch: Branch | None, state: PullRequestState
+) -> tuple[Action, list[Operation]]:
+    """Keep an open pull request as it should be: its branch, its words, its label and its check."""
+    if branch is None:
+        # It was deleted a moment ago, and GitHub is about to close the pull request: someone's answer.
+        return "keep", []
+    if not branch.contains(desired):
+        if branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
+            return "refresh", [_push(desired, branch, state)]
+        return "leave", _leave(pull, desired, branch, state)
+    found: list[Operation] = []
+    # What people reopened after the bot had closed it may be refused again.
+    if lasting(pull.body) != lasting(desired.body) and (is_as_written(pull.body) or was_closed_by_us(pull.body)):
+        found.append(EditDescription(body=desired.body))
+    title, text = desired.check
+    derived = f"Derived again for {code(state.base[:12])}, as if all other open suggestions were merged as well."
+    check = post_check(branch.commit, "success", title, f"{derived} {text}", state.check(branch.commit))
+    return "keep", [*found, *labelled(pull, desired.label), *check]
+
+
+def _leave(pull: PullRequest, desired: DesiredPullRequest, branch: Branch, state: PullRequestState) -> list[Operation]:
+    """Leave a branch with people's commits alone; the check tells whether it still does what was suggested."""
+    same = desired.blobs == {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
+    summary = (
+        "It still does to the regression set what was suggested."
+        if same
+        else "It no longer does to the regression set what was suggested: undo that, or close this pull request."
+    )
+    title = "Someone committed to this branch: Incumbent no longer changes it"
+    text = f"{summary} Derived again for {code(state.base[:12])}."
+    found: list[Operation] = [EditDescription(body=desired.body)] if was_closed_by_us(pull.body) else []
+    conclusion: CheckConclusion = "success" if same else "failure"
+    return [*found, *post_check(branch.commit, conclusion, title, text, state.check(branch.commit))]
+
+
+def _close(pull: PullRequest, why: str, state: PullRequestState) -> PlannedPullRequest:
+    """Close what is moot: the comment first, since the description tells in one step that this was no refusal.
+
+    The branch goes where it contains nothing but what the bot pushed.
+    """
+    name = pull.branch or ""
+    branch = state.branches.get(name)
+    if branch is None:
+        return PlannedPullRequest(branch=name, action="keep", number=pull.number)
+    text = f"{_CLOSED_MARK}\nClosed by Incumbent: {why}\n"
+    said = any(item.author == state.login and item.body.strip() == text.strip() for item in state.comments(pull.number))
+    found: list[Operation] = [] if said else [CreateComment(body=text)]
+    found.append(ClosePullRequest(body=closing(pull.body, why)))
+    if state.heads.get(name) == branch.commit:
+        found.append(DeleteBranch(branch=name, tip=branch.commit))
+    return PlannedPullRequest(branch=name, action="close", number=pull.number, operations=tuple(found))
+
+
+def _push(desired: DesiredPullRequest, branch: Branch | None, state: PullRequestState) -> PushBranch:
+    tip = () if branch is None else (branch.commit,)
+    return PushBranch(
+        branch=desired.branch,
+        tip=None if branch is None else branch.commit,
+        base=state.base,
+        parents=tip if branch is not None and branch.has_base else (*tip, state.base),
+        files=desired.files,
+        message=f"{desired.title}\n\n{desired.reason}" if desired.reason else desired.title,
+    )

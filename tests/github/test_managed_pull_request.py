@@ -1,0 +1,141 @@
+"""One pull request for one branch, whatever happened to it: nothing is asked twice, and no commit is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.git import blob_id
+from bot.github.managed_pull_request import (
+    Branch,
+    DesiredPullRequest,
+    PlannedPullRequest,
+    PullRequestState,
+    labelled,
+    plan_pull_request,
+    plan_pull_requests,
+)
+from bot.github.models import AddLabels, OpenPullRequest, PullRequest, PushBranch
+from bot.report.eviction_pull_request import closing
+
+BASE, TIP, OTHER = "b" * 40, "c" * 40, "d" * 40
+FILES = (("config/curation.yaml", "text\n"),)
+BLOBS = {path: blob_id(text) for path, text in FILES}
+THERE = Branch(commit=TIP, blobs=BLOBS, has_base=False)
+REFUSED = PlannedPullRequest(branch="some/branch", action="refused", number=5)
+
+
+def desired(branch: str = "some/branch", **more: Any) -> DesiredPullRequest:
+    return DesiredPullRequest(**{"branch": branch, "title": "Title", "body": "why", "files": FILES} | more)
+
+
+def pull(number: int = 5, branch: str | None = "some/branch", **more: Any) -> PullRequest:
+    defaults: dict[str, Any] = {"head": TIP, "base": "main", "author": "ann", "association": "MEMBER", "labels": ()}
+    return PullRequest(**{"number": number, "branch": branch} | defaults | more)
+
+
+def shown(*pulls: PullRequest, branches: dict[str, Branch] | None = None, **more: Any) -> PullRequestState:
+    """GitHub with ``pulls``; a bot closed those with a number above 90."""
+    return PullRequestState(
+        login="incumbent[bot]",
+        default_branch="main",
+        base=BASE,
+        open=tuple(item for item in pulls if not item.closed),
+        closed=tuple(item for item in pulls if item.closed),
+        branches=branches or {},
+        closed_by=lambda item: ("stale[bot]" if item.number > 90 else "ann", "2026-11-22T10:00:00Z"),
+        check=lambda commit: None,
+        comments=lambda number: (),
+        **more,
+    )
+
+
+def on_branch(*pulls: PullRequest, branch: Branch = THERE, **more: Any) -> PlannedPullRequest:
+    """What becomes of what is wanted where its branch is there."""
+    return plan_pull_request(desired(**more), shown(*pulls, branches={"some/branch": branch}))
+
+
+def test_a_branch_is_made_and_a_pull_request_opened() -> None:
+    state = shown(pull(branch="other"), pull(6, branch=None))
+    planned = plan_pull_request(desired(reason="Because.", draft=True), state)
+    push, opened = planned.operations
+    assert planned.action == "open"
+    assert push == PushBranch(
+        branch="some/branch", tip=None, base=BASE, parents=(BASE,), files=FILES, message="Title\n\nBecause."
+    )
+    assert opened == OpenPullRequest(branch="some/branch", base="main", title="Title", body="why", draft=True)
+    push, _ = plan_pull_request(desired(), state).operations
+    assert isinstance(push, PushBranch)
+    assert push.message == "Title"
+
+
+@pytest.mark.parametrize("branch", [THERE, Branch(commit=OTHER, blobs={"config/curation.yaml": "x"}, has_base=True)])
+def test_one_that_is_open_is_people_s_whatever_they_committed(branch: Branch) -> None:
+    planned = on_branch(pull(4, closed=True), pull(), branch=branch)
+    assert planned == PlannedPullRequest(branch="some/branch", action="keep", number=5)
+
+
+def test_what_people_closed_is_not_asked_again() -> None:
+    assert on_branch(pull(closed=True)) == REFUSED
+    assert plan_pull_request(desired(), shown(pull(closed=True))) == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, True),
+        ({"closed": False}, False),
+        ({"merge": OTHER}, False),
+        ({"body": closing("why", "its grounds do not hold any more")}, False),
+        ({"number": 91}, False),
+    ],
+    ids=["closed by people", "open", "merged", "closed by the bot itself", "closed by another bot"],
+)
+def test_closed_by_people_and_unmerged_it_was_refused(more: dict[str, Any], expected: bool) -> None:
+    assert shown().was_refused(pull(**{"closed": True} | more)) is expected
+
+
+def test_what_a_bot_closed_is_asked_again_unless_people_had_closed_one_before() -> None:
+    by_bot = pull(91, closed=True)
+    assert [type(item) for item in on_branch(by_bot).operations] == [OpenPullRequest]
+    assert on_branch(by_bot, pull(closed=True)) == REFUSED
+
+
+def test_a_branch_that_a_killed_run_left_is_used() -> None:
+    assert [type(item) for item in on_branch().operations] == [OpenPullRequest]
+
+
+def test_what_was_merged_and_undone_may_be_asked_again_on_top() -> None:
+    merged = pull(closed=True, merge=OTHER)
+    behind = Branch(commit=TIP, blobs=BLOBS, has_base=False, behind=frozenset(BLOBS))
+    for branch in (behind, Branch(commit=TIP, blobs={"config/curation.yaml": "x"}, has_base=False)):
+        push, opened = on_branch(merged, branch=branch).operations
+        assert isinstance(push, PushBranch)
+        assert (push.tip, push.parents) == (TIP, (TIP, BASE))
+        assert isinstance(opened, OpenPullRequest)
+    push, _ = on_branch(merged, branch=Branch(commit=TIP, blobs={}, has_base=True)).operations
+    assert isinstance(push, PushBranch)
+    assert push.parents == (TIP,)
+
+
+@pytest.mark.parametrize("ended", [[], [pull(91, closed=True)], [pull(closed=True, merge=OTHER, head=OTHER)]])
+def test_a_branch_with_commits_of_someone_else_waits(ended: list[PullRequest]) -> None:
+    someones = Branch(commit=TIP, blobs={**BLOBS, "README.md": "x"}, has_base=True)
+    assert on_branch(*ended, branch=someones) == PlannedPullRequest(branch="some/branch", action="wait")
+
+
+def test_no_more_are_open_than_the_limit_says() -> None:
+    wanted = [desired("free", limited=False), desired("some/branch"), desired("one"), desired("two")]
+    state = shown(pull(8), pull(5, branch="people's"), barred=frozenset({"one"}))
+    assert [(item.branch, item.number, item.action) for item in plan_pull_requests(wanted, state, 3)] == [
+        ("some/branch", 8, "keep"),
+        ("free", None, "open"),
+        ("one", None, "barred"),
+        ("two", None, "wait"),
+    ]
+
+
+def test_a_label_is_put_once_however_it_is_written() -> None:
+    assert labelled(pull(), "one") == [AddLabels(names=("one",))]
+    assert labelled(pull(labels=("One",)), "one") == []
