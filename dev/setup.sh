@@ -159,8 +159,9 @@ clear_venv() {
 
 # --- installing ------------------------------------------------------------------------------------------------------
 
+# Nothing is compiled ahead: of the modules of all packages one in ten is ever loaded, and Python compiles those itself.
 pip_install() {
-    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps "$@" >&2 || {
+    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps --no-compile "$@" >&2 || {
         say "set-up: the packages could not be installed; pip's reason stands above."
         say "    They come from a Python package index, once. Behind a proxy say HTTPS_PROXY=…, for a mirror PIP_INDEX_URL=…, and repeat."
         exit 4

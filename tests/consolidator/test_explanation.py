@@ -257,7 +257,9 @@ def test_who_makes_up_a_floor_is_asked_about_only_where_somebody_leaves() -> Non
     def judged(floor: int) -> int:
         ticks: list[None] = []
         turn = Turn(query=query("q", {"a": 0.5}), residents=residents)
-        explain(turn, make_config(CONFIG, redundancy_floor=floor), ["a"], tick=lambda: ticks.append(None))
+        explain(
+            turn, make_config(CONFIG, redundancy_floor=floor, fill_floor=False), ["a"], tick=lambda: ticks.append(None)
+        )
         return len(ticks)
 
     # With the query there are four coverers: a floor of four is just kept, one of five is not.
