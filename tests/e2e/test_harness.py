@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.harness import needs
 from tests.e2e.harness.client import Client
-from tests.e2e.harness.clone import Clone
+from tests.e2e.harness.clone import Clone, Files
 from tests.e2e.harness.errors import HarnessError
 from tests.e2e.harness.gateway import Gateway
 from tests.e2e.harness.messages import Request, error
@@ -24,7 +24,7 @@ from tests.e2e.harness.world import World
 
 @pytest.mark.parametrize("over_http", [False, True])
 def test_what_is_pushed_is_in_the_api_with_the_same_ids(world: World, over_http: bool) -> None:
-    files = {"a/b/c.txt": "ä\n", "raw": b"\xff\x00", "run": "#!/bin/sh\n"}
+    files: Files = {"a/b/c.txt": "ä\n", "raw": b"\xff\x00", "run": "#!/bin/sh\n"}
     first = world.push("main", files, message="One\n\nMore.", over_http=over_http)
     second = world.push("main", {"a/b/c.txt": None, "raw": b"\xfe"}, message="Two", over_http=over_http)
     assert world.get("/git/ref/heads/main")["object"]["sha"] == second
