@@ -674,7 +674,7 @@ def test_an_answer_that_a_race_doubled_is_single_again() -> None:
 
 
 def test_another_run_alone_is_no_reason_to_write_again() -> None:
-    queries = [make_query(f"query-{n:03d}", {"a": 0.7} if n % 2 else PAIR, text=f"{n} " * 60) for n in range(120)]
+    queries = [make_query(f"query-{n:03d}", {"a": 0.7} if n % 2 else PAIR, text=f"{n} " * 60) for n in range(400)]
     hub = Hub()
     hub.review(make_analysis(queries))
     assert "/actions/runs/1)" in hub.ours[0]
