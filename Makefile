@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check lock bench fuzz clean
+.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check lock bench fuzz mutate clean
 .NOTPARALLEL:
 
 # Where the caller forbids it, every process of the tests would compile the product, and pytest all tests, over again.
@@ -60,9 +60,13 @@ fuzz:  ## fuzz the readers with coverage: make fuzz SECONDS=600; Linux and Pytho
 	@sh dev/setup.sh dev
 	@SECONDS_TO_RUN=$(SECONDS) sh dev/fuzz.sh $(ARGS)
 
+mutate:  ## whether tests fail for each small change of the rules that decide (hours); make mutate ARGS="--sample 100"
+	@sh dev/setup.sh dev
+	@sh dev/mutate.sh $(ARGS)
+
 lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRADE=1 takes newer versions
 	@sh dev/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf mutants .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests dev -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

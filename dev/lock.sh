@@ -30,6 +30,7 @@ compile requirements/triage.txt pyproject.toml --extra triage --constraint requi
 compile requirements/cluster.txt pyproject.toml --extra cluster --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
+compile requirements/mutation.txt --group mutation --constraint requirements/dev.txt
 for runner in runner_inspect runner_deepeval runner_azure; do
     compile "requirements/$runner.txt" --group "$runner"
 done

@@ -112,8 +112,9 @@ make_venv() {
     "$python" -m venv "$venv" >&2 || fail 2 "$python could not make a virtual environment; its reason is above."
 }
 
+# Nothing is compiled ahead: of the modules of all packages one in ten is ever loaded, and Python compiles those itself.
 pip_install() {
-    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps "$@" >&2 ||
+    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install -qq --no-deps --no-compile "$@" >&2 ||
         fail 4 "the packages could not be installed; pip's reason is above." \
             "They come from a Python package index, once. Behind a proxy set HTTPS_PROXY=…, for a mirror PIP_INDEX_URL=…, and repeat."
 }

@@ -20,13 +20,20 @@ from bot.text.masking import mask_by
 from bot.text.personal_data.detector import Detector
 
 settings.register_profile("incumbent", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=40)
+settings.register_profile("gate", settings.get_profile("incumbent"), derandomize=True, max_examples=15)
+# mutmut runs many sessions in copies of one process, which hypothesis takes for a fault of the tests.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("gate"),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
 settings.load_profile("incumbent")
 
 LEVELS: Final = {
     "e2e": ("e2e/*",),
     "model": ("model/*",),
     "integration": (
+        *("github/test_command_times.py", "text/test_personal_data_times.py"),
         *("cli/*", "fuzz/*", "hostile/*", "mcp_server/*", "project/*", "runners/*"),
         *("classifier/attacks/*", "classifier/test_batches.py", "classifier/test_embedded_*.py"),
         *("classifier/test_hostile_endpoint.py", "classifier/test_language_model.py"),
@@ -70,6 +77,6 @@ def _masks_of_no_platform() -> Iterator[None]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Hypothesis draws constants of the modules that are loaded; a gate's examples must not hang on which those are."""
-    if config.getoption("--hypothesis-profile", default=None) == "gate":
+    if config.getoption("--hypothesis-profile", default=None) in ("gate", "mutants"):
         none = Constants()
         providers._get_local_constants = lambda: none

@@ -251,6 +251,17 @@ def test_the_pure_core_touches_no_world() -> None:
     assert not touched, "\n".join(touched)
 
 
+def test_the_tests_of_a_rule_are_in_the_file_named_after_it() -> None:
+    """Of the rooms that decide; values have no rules, and the journal is tried by interrupting commands."""
+    no_rules = {"consolidator/verdict.py", "rater/model.py", "curator/journal.py"}
+    places = [path.relative_to(BOT) for room in ("consolidator", "rater", "curator") for path in modules(room)]
+    rules = [place for place in places if place.name != "__init__.py" and place.as_posix() not in no_rules]
+    missing = [
+        place for place in rules if not Path(__file__).with_name(place.parts[0]).joinpath(f"test_{place.name}").exists()
+    ]
+    assert missing == []
+
+
 def test_files_are_changed_in_few_places() -> None:
     found = {path.relative_to(BOT).as_posix() for path in modules() if changes_files(path)}
     assert found == set(WRITERS)

@@ -167,7 +167,7 @@ def test_turns_are_read_together() -> None:
 
 
 @given(st.lists(st.text(st.characters(codec=None), max_size=80), max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 2, deadline=None)
 def test_any_text_gets_the_same_answer_twice(turns: list[str]) -> None:
     judged = many().judge(turns)
     assert judged == many().judge(turns)

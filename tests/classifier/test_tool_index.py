@@ -253,7 +253,7 @@ declared = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 5, deadline=None)
 @given(
     st.lists(declared, min_size=1, max_size=6),
     st.lists(phrases | st.text(max_size=40), min_size=1, max_size=3),
@@ -264,7 +264,7 @@ def test_what_holds_of_every_answer(tools: list[Tool], turns: list[str], chance:
     check(ToolIndex(tools, ["show my disks"], FakeEmbedder() if meaning else None), turns, chance)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples * 2 // 5, deadline=None)
 @given(st.lists(declared, min_size=2, max_size=6, unique_by=lambda tool: tool.name), phrases)
 def test_the_order_of_declaration_decides_nothing_but_ties(tools: list[Tool], query: str) -> None:
     other = sorted(tools, key=lambda tool: tool.name)

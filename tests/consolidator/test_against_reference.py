@@ -20,7 +20,7 @@ from tests.oracle import reference
 from tests.oracle.strategies import Case, cases, random_case
 
 # `INCUMBENT_CASES=5000 make test ARGS="-k reference"` runs more.
-SEEDED_CASES = int(os.environ.get("INCUMBENT_CASES", "500"))
+SEEDED_CASES = int(os.environ.get("INCUMBENT_CASES", settings().max_examples * 5))
 TAXONOMY_MAJOR = 1
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
-from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn
+from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, around
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Decision, Ruling, VerdictOutcome
@@ -232,3 +232,34 @@ def test_no_other_score_is_thought_of_where_a_rule_decides() -> None:
     assert "b" in {item.capability for item in found.scores}
     fewer = explain(turn, CONFIG, ["a", "b"], fixed={"b"})
     assert fewer.scores == tuple(item for item in found.scores if item.capability != "b")
+
+
+def test_shares_are_tried_up_to_none_and_all() -> None:
+    assert around(0.0) == (0.0, STEP)
+    assert around(1.0) == (1.0 - STEP, 1.0)
+    found = explained(query("q", {"a": 1.0 - STEP}))
+    assert found.outcome is VerdictOutcome.ENTERS
+    bars = {item.capability: item.to for item in found.knobs if item.knob == "competence_bar"}
+    assert bars == {None: 1.0, "a": 1.0}
+
+
+def test_in_an_empty_set_only_what_waits_may_be_absent() -> None:
+    turn = Turn(query=query("q", {"a": 0.9}), residents=(), waiting=(query("w", {"a": 0.8}),))
+    found = explain(turn, CONFIG, ["a"])
+    assert found.facts.most_similar is None
+    assert [item.id for item in found.absences] in ([], ["w"])
+
+
+def test_who_makes_up_a_floor_is_asked_about_only_where_somebody_leaves() -> None:
+    residents = tuple(resident(f"r{place}", {"a": 0.9 - place / 10}) for place in range(3))
+
+    def judged(floor: int) -> int:
+        ticks: list[None] = []
+        turn = Turn(query=query("q", {"a": 0.5}), residents=residents)
+        explain(
+            turn, make_config(CONFIG, redundancy_floor=floor, fill_floor=False), ["a"], tick=lambda: ticks.append(None)
+        )
+        return len(ticks)
+
+    # With the query there are four coverers: a floor of four is just kept, one of five is not.
+    assert judged(4) == judged(5)

@@ -88,7 +88,7 @@ def test_the_config_itself_does_not_change() -> None:
     assert tried.model_dump() == SHIPPED.model_dump()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 2, deadline=None)
 @given(cases())
 def test_verdicts_are_those_without_its_scores(case: Case) -> None:
     def without(scores: Mapping[str, float]) -> dict[str, float]:

@@ -101,6 +101,15 @@ def test_no_floor_rests_on_what_another_swap_would_bring() -> None:
     assert suggest_swaps(second, rivals, config) == ()
 
 
+def test_a_swap_may_leave_a_floor_with_just_as_many_coverers_as_it_has_to_keep() -> None:
+    rivals = [resident("stays", {"x": 0.58}), *(resident(f"e{name}", {"x": 0.6, name: 0.6}) for name in "bcd")]
+    line = waiting([query("q", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9})], rivals)
+    swap = Swap(admit="q", remove=("eb", "ec", "ed"))
+    for floor, found in ((2, (swap,)), (3, ())):
+        config = make_config(ceiling=4, redundancy_floor=1, per_capability={"x": {"redundancy_floor": floor}})
+        assert suggest_swaps(line, rivals, config) == found
+
+
 def test_no_champion_goes_that_only_another_swap_would_beat() -> None:
     rivals = [resident("one", {"a": 0.6}), resident("two", {"b": 0.6, "z": 0.7})]
     better = {"a": 0.9, "z": 0.72}
@@ -123,3 +132,14 @@ def test_least_loss_names_what_would_go_and_spares_what_people_pinned() -> None:
         Loss(id="lone", capabilities=("c",), combinations=(("c",),)),
         Loss(id="wide", capabilities=("a", "b"), combinations=(("a", "b"),)),
     )
+
+
+def test_least_loss_counts_capabilities_that_would_be_short_of_their_floor() -> None:
+    residents = [resident(f"r{place}", {"a": 0.9 - place / 10}) for place in range(3)]
+
+    def lost(*kept: RatedEntry) -> dict[str, tuple[str, ...]]:
+        return {loss.id: loss.capabilities for loss in least_loss(kept, make_config(redundancy_floor=2))}
+
+    # The champion is always a loss; of the others only with the floor's last coverers.
+    assert lost(*residents) == {"r2": (), "r1": (), "r0": ("a",)}
+    assert lost(*residents[:2]) == {"r1": ("a",), "r0": ("a",)}

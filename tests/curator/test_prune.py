@@ -1,11 +1,10 @@
-"""Roles and prune on sets small enough to work out by hand (semantics, section 7)."""
+"""Prune on sets small enough to work out by hand (semantics, section 7)."""
 
 from __future__ import annotations
 
 import pytest
 
 from bot.curator.prune import EvictionKind, prune
-from bot.curator.roles import derive_roles
 from bot.rater.model import RatedEntry
 from tests.factories import make_config, resident
 
@@ -15,28 +14,6 @@ BEST = [resident("best1", {"a": 0.9, "b": 0.9}), resident("best2", {"a": 0.8, "b
 def suggested(residents: list[RatedEntry], **more: object) -> list[str]:
     config = {key: more.pop(key) for key in list(more) if key in ("redundancy_floor", "novelty", "competence_bar")}
     return [item.id for item in prune(residents, make_config(**config), 1, **more).suggestions]  # type: ignore[arg-type]
-
-
-def test_champions_at_the_bar_and_what_people_pin_are_pinned() -> None:
-    roles = derive_roles(
-        [resident("r1", {"a": 0.5}), resident("r2", {"a": 0.4, "b": 0.4}), resident("r3", {"b": 0.1}, pin="audit")],
-        make_config(competence_bar=0.5),
-    )
-    assert roles.pinned == {"r1": ("champion:a",), "r3": ("person:audit",)}
-    assert roles.champions == {"a": "r1", "b": "r2"}
-    assert roles.coverers == {"a": ("r1",), "b": ()}
-
-
-def test_displaced_means_named_by_a_resident_that_still_covers_all() -> None:
-    roles = derive_roles(
-        [
-            resident("new", {"a": 0.9}, displaces=("old", "wide", "gone", "new")),
-            resident("old", {"a": 0.6}),
-            resident("wide", {"a": 0.6, "b": 0.6}),
-        ],
-        make_config(),
-    )
-    assert roles.displaced == {"old": ("new",)}
 
 
 def test_a_redundant_entry_is_suggested_with_its_grounds() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.harness import needs
 from tests.e2e.harness.client import Client
-from tests.e2e.harness.clone import Clone
+from tests.e2e.harness.clone import Clone, Files
 from tests.e2e.harness.errors import HarnessError
 from tests.e2e.harness.gateway import Gateway
 from tests.e2e.harness.messages import Request, error
@@ -22,9 +22,11 @@ from tests.e2e.harness.world import World
 # --- both halves of a repository --------------------------------------------------------------------------------------
 
 
-def test_what_is_pushed_is_in_the_api_with_the_same_ids(world: World) -> None:
-    first = world.push("main", {"a/b/c.txt": "ä\n", "raw": b"\xff\x00", "run": "#!/bin/sh\n"}, message="One\n\nMore.")
-    second = world.push("main", {"a/b/c.txt": None, "raw": b"\xfe"}, message="Two")
+@pytest.mark.parametrize("over_http", [False, True])
+def test_what_is_pushed_is_in_the_api_with_the_same_ids(world: World, over_http: bool) -> None:
+    files: Files = {"a/b/c.txt": "ä\n", "raw": b"\xff\x00", "run": "#!/bin/sh\n"}
+    first = world.push("main", files, message="One\n\nMore.", over_http=over_http)
+    second = world.push("main", {"a/b/c.txt": None, "raw": b"\xfe"}, message="Two", over_http=over_http)
     assert world.get("/git/ref/heads/main")["object"]["sha"] == second
     assert [commit["sha"] for commit in world.get("/commits")] == [second, first]
     tree = world.hosted.bare.git("rev-parse", "main^{tree}")
@@ -158,7 +160,7 @@ def test_an_unknown_token_is_nobodys(world: World) -> None:
 
 def test_api_calls_are_recorded_and_git_is_not_counted(job: Client, gateway: Gateway) -> None:
     mark = gateway.mark()
-    job.world.push("main", {"z": "1"})
+    job.world.push("main", {"z": "1"}, over_http=True)
     job("GET", "/pulls?state=all")
     call, *rest = gateway.calls_since(mark)
     assert rest == []

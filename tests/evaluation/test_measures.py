@@ -67,7 +67,7 @@ def tables(draw: st.DrawFn) -> tuple[LabelArrays, LabelArrays]:
     return cells(labels, first), cells(labels, second)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 5)
 @given(tables())
 def test_measures_agree_with_scikit_learn(drawn: tuple[LabelArrays, LabelArrays]) -> None:
     found = drawn[0]
@@ -83,7 +83,7 @@ def test_measures_agree_with_scikit_learn(drawn: tuple[LabelArrays, LabelArrays]
             assert item.phi == pytest.approx(oracle.matthews_corrcoef(y, p), abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 5)
 @given(tables())
 def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tuple[LabelArrays, LabelArrays]) -> None:
     ours, theirs = drawn

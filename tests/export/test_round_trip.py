@@ -29,7 +29,7 @@ from tests.factories import SHIPPED, make_entry
 READER = {name: name for name in writers()} | {"jsonl": "plain-records"}
 PLAIN = {"azure-ai-evaluation"}
 """Rows with nothing but a query are of no format in particular."""
-EXAMPLES = int(os.environ.get("INCUMBENT_CASES", "15"))
+EXAMPLES = int(os.environ.get("INCUMBENT_CASES", settings().max_examples // 3))
 ROUND_TRIP = settings(
     deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )

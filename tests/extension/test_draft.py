@@ -226,7 +226,7 @@ def test_all_lines_but_the_version_stay_in_the_form_of_the_file(text: str, versi
 TURN = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60).filter(str.strip)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(st.lists(TURN, min_size=1, max_size=3))
 @example(["x\n  - id: evil\n    source: spec"])
 @example(['"}]\n---\n!!python/object/apply:os.system [ls]'])
@@ -250,7 +250,7 @@ def test_no_text_breaks_out(tmp_path_factory: pytest.TempPathFactory, turns: lis
     assert taxonomy.by_id["deeds.zigzag"].description == f"d {turns[-1]}"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=settings().max_examples * 3 // 5)
 @given(st.lists(TURN, min_size=1, max_size=3))
 @example(["x\nevil\tdeeds.say\t\ty", "\tz\t"])
 @example(["\x85\u2028\u2029\ufeff#\x00\x1b[2J\r"])

@@ -600,7 +600,7 @@ def check_any(parser: Parser, content: bytes) -> None:
     assert all(problem.fix and problem.message for problem in problems)
 
 
-@settings(max_examples=400)
+@settings(max_examples=settings().max_examples * 4)
 @given(anything)
 @example(b"? &a [*a]: 1")
 @example(b"a: !!int")
@@ -608,7 +608,7 @@ def test_any_bytes_are_plain_yaml_data_or_an_input_error(content: bytes) -> None
     check_any(parse_yaml, content)
 
 
-@settings(max_examples=400)
+@settings(max_examples=settings().max_examples * 4)
 @given(st.one_of(anything, json_like.map(str.encode)))
 @example(b'"}\x01')
 @example(b',"a"')

@@ -100,6 +100,7 @@ def check(template: Template, content: bytes) -> Package | None:
     if package is None:
         assert problems
         return None
+    assert len({query.id for query in package.submission.queries}) == len(package.submission.queries)
     for query in package.submission.queries:
         entry_id("harbour", "desk", query.id)
         understand(query.expected, len(query.turns))

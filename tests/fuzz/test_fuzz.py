@@ -25,7 +25,7 @@ IDS = st.text(st.characters(categories=["L", "N"], exclude_characters="\ufeff"),
 
 
 @pytest.mark.parametrize("template", TARGETS, ids=str)
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(seed=st.integers(0, 2**32))
 def test_a_changed_file_is_read_or_refused(template: Template, seed: int) -> None:
     check(template, mutate(template, written(template), Random(seed)))
@@ -36,7 +36,7 @@ def test_a_kept_file_is_read_or_refused(number: int) -> None:
     check(*SEEDS[number])
 
 
-@settings(max_examples=200)
+@settings(max_examples=settings().max_examples * 2)
 @given(template=st.sampled_from(TARGETS), content=st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(template: Template, content: bytes) -> None:
     check(template, content)
@@ -62,7 +62,7 @@ WRITTEN: dict[str, Any] = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 5)
 @given(st.lists(st.tuples(IDS, SPOKEN), min_size=1, max_size=5, unique_by=lambda pair: pair[0]))
 def test_what_one_format_says_the_others_say_alike(pairs: list[tuple[str, str]]) -> None:
     rows = [{"id": id, "query": text} for id, text in pairs]

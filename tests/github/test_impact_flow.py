@@ -215,8 +215,13 @@ def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> No
 # Trust
 
 
-@pytest.mark.parametrize("association", ["COLLABORATOR", "MEMBER", "CONTRIBUTOR", "NONE", "FIRST_TIMER", ""])
-@pytest.mark.parametrize("permission", ["read", "triage", "none", UNTOLD])
+@pytest.mark.parametrize(
+    ("association", "permission"),
+    [
+        *(("COLLABORATOR", "read"), ("MEMBER", "triage"), ("CONTRIBUTOR", "none"), ("NONE", UNTOLD)),
+        *(("FIRST_TIMER", "read"), ("", "none"), ("COLLABORATOR", UNTOLD), ("MEMBER", UNTOLD)),
+    ],
+)
 def test_for_a_stranger_nobody_is_asked(association: str, permission: str) -> None:
     here = desk({"q1": OF_F})
     number = here.offer(written(WITH_F))
@@ -491,7 +496,7 @@ def needing(here: Desk) -> set[str]:
     return set(re.findall(r"^\| \*\*`(q\d+)`", section, re.MULTILINE))
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     residents=st.lists(SCORES, min_size=1, max_size=4),
     queries=st.lists(SCORES, max_size=4),

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from tests.hostile.templates import Path, Template, written
+
+T = TypeVar("T")
+ALL: Final = os.environ.get("INCUMBENT_HOSTILE") == "all"
+"""Whether every attack is tried on every reader, for most of an hour, as each night."""
+
+
+def sampled(large: Sequence[T]) -> Sequence[T]:
+    """One of three attacks with files as large as there may be, which take long to read; or all of them."""
+    return large if ALL else large[::3]
+
 
 FULL = 3_999_000
 """Just below the limit of a file in bytes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from zlib import crc32
 
@@ -13,13 +12,13 @@ from bot.intake.eval_sets.registry import readers
 from tests.formats import EVAL_SETS
 from tests.hostile import structural, values
 from tests.hostile.agents import AGENTS
-from tests.hostile.attacks import Attack
+from tests.hostile.attacks import ALL, Attack, sampled
 from tests.hostile.judging import Worker
 from tests.hostile.templates import Template, folder_of, written
 
 TEMPLATES = (*EVAL_SETS, *AGENTS)
 ATTACKS: tuple[Attack, ...] = (
-    *(*structural.ENCODINGS, *structural.EMPTY, *structural.SIZES, *structural.DEPTHS),
+    *(*structural.ENCODINGS, *structural.EMPTY, *sampled(structural.SIZES), *structural.DEPTHS),
     *(*values.NUMBERS, *values.KEYS, *values.IDS, *values.TEXT, *values.YAML, *values.JSON, *values.CSV),
 )
 
@@ -63,7 +62,7 @@ def chosen(attack: Attack) -> Iterator[tuple[Template, bytes]]:
 
     Which come first depends on the names of attack and template alone: a new format changes no other's attacks.
     """
-    most = len(TEMPLATES) if os.environ.get("INCUMBENT_HOSTILE") == "all" else _TRIED
+    most = len(TEMPLATES) if ALL else _TRIED
     for template in sorted(TEMPLATES, key=lambda each: crc32(f"{attack.name} {each}".encode())):
         content = attack.make(template)
         if content is not None:

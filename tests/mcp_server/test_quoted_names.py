@@ -220,9 +220,9 @@ def test_no_name_is_told_outside_of_a_mark(for_all: Path, case: str, agent: bool
 
 
 @pytest.mark.parametrize("case", FORMATS)
-def test_no_format_repeats_a_name_outside_of_a_mark(platform: Path, case: str) -> None:
-    brought(platform, FORMATS[case], agent=False)
-    for text in told(platform):
+def test_no_format_repeats_a_name_outside_of_a_mark(for_all: Path, case: str) -> None:
+    brought(for_all, FORMATS[case], agent=False)
+    for text in told(for_all):
         # An empty cell is no fault where another column has a query.
         assert WORD in text or case.endswith((".csv", ".tsv")), text
         assert WORD not in outside_marks(text), text

@@ -13,7 +13,7 @@ from tests.oracle.reference import coverers, cycle, in_admission_order, key, pin
 from tests.oracle.strategies import Case, cases, random_case
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples * 3 // 2)
 @given(case=cases(), seed=st.integers(0, 999))
 def test_neither_the_order_of_the_file_nor_that_of_the_set_matters(case: Case, seed: int) -> None:
     queries, residents = list(case.queries), list(case.residents)
@@ -25,7 +25,7 @@ def test_neither_the_order_of_the_file_nor_that_of_the_set_matters(case: Case, s
     assert prune(residents, case.open, case.refused, case.knobs, case.options) == pruned
 
 
-@settings(max_examples=150)
+@settings(max_examples=settings().max_examples * 3 // 2)
 @given(case=cases(), seed=st.integers(0, 999))
 def test_any_subset_of_the_suggestions_leaves_floors_and_pins(case: Case, seed: int) -> None:
     entries = set_after(
@@ -45,7 +45,6 @@ def test_any_subset_of_the_suggestions_leaves_floors_and_pins(case: Case, seed: 
             assert coverers(capability, rest, case.knobs) >= case.knobs.floor(capability)
 
 
-@settings(max_examples=100)
 @given(case=cases())
 def test_keys_only_shrink_while_the_set_grows(case: Case) -> None:
     entries = in_admission_order(case.residents)

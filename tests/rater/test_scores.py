@@ -1,4 +1,4 @@
-"""Scored queries from a file, and the intrinsic half of the rater."""
+"""Scored queries from a file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.model import Classification, Identity, Judgement
+from bot.classifier.model import Identity
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
 from bot.files.limits import ReadingLimits
-from bot.rater.adapter import rate
-from bot.rater.model import Doubt, ScoredQuery
+from bot.rater.model import ScoredQuery
 from bot.rater.scores import KeptScores, read_scores
-from bot.taxonomy.model import Group, Taxonomy
 from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)
@@ -140,52 +138,6 @@ def test_a_query_that_is_not_whole_is_refused(query: dict[str, Any], message: st
     with pytest.raises(InputError) as caught:
         read([query])
     assert message in caught.value.problems[0].message
-
-
-def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other_of_its_group() -> None:
-    groups = (Group(id="all", name="All"), Group(id="size", name="Size", constraint="exactly-one"))
-    taxonomy = make_taxonomy("a", "b", "c", groups=groups)
-    sized = {"group": "size"}
-    members = tuple(taxonomy.by_id["a"].model_copy(update={"id": name} | sized) for name in ("small", "large"))
-    taxonomy = taxonomy.model_copy(update={"capabilities": (*taxonomy.capabilities, *members)})
-    taxonomy = Taxonomy.model_validate(taxonomy.model_dump())
-    classification = Classification(
-        query_id="q",
-        judgements={
-            "a": Judgement(False, 0.3, "inference"),
-            "b": Judgement(False, 0.0, "undeclared"),
-            "c": Judgement(False, 1.0, "specification"),
-            "small": Judgement(True, 0.6, "inference"),
-            "large": Judgement(False, 0.4, "arbitration"),
-        },
-    )
-    assert rate(classification, ("first",), taxonomy, personal={}).doubts == (
-        Doubt(capability="a", probability=0.3),
-        Doubt(capability="large", probability=0.4, instead_of=("small",)),
-    )
-
-
-def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_otherwise() -> None:
-    classification = Classification(
-        query_id="q",
-        judgements={
-            "a": Judgement(True, 0.7, "inference"),
-            "b": Judgement(False, 0.9, "inference"),
-            "c": Judgement(True, 0.2, "arbitration"),
-            "d": Judgement(False, 1.0, "specification"),
-        },
-        arbitrated=frozenset({"c"}),
-    )
-    scored = rate(classification, ("first", "second"), make_taxonomy("a", "b", "c", "d"), "acme", personal={"card": 2})
-    assert scored == ScoredQuery(
-        id="q",
-        turns=("first", "second"),
-        scores={"a": 0.7, "c": 0.2},
-        customer="acme",
-        arbitrated=frozenset({"c"}),
-        personal={"card": 2},
-    )
-    assert set(scored.scores) == classification.signature
 
 
 @pytest.mark.parametrize(

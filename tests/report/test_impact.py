@@ -385,18 +385,18 @@ def report(impact: Impact) -> PullRequestReport:
 
 def test_a_long_one_is_cut_between_rows_and_the_summary_has_more() -> None:
     many = make_impact(
-        changes=tuple(replace(CHANGE, sentence=f"c{i} {'<x|`' * 60}") for i in range(700)),
-        again=tuple(AGAIN.model_copy(update={"entry": f"r{i}"}) for i in range(700)),
+        changes=tuple(replace(CHANGE, sentence=f"c{i} {'<x|`' * 60}") for i in range(300)),
+        again=tuple(AGAIN.model_copy(update={"entry": f"r{i}"}) for i in range(300)),
         appraisals=tuple(appraisal() for _ in range(100)),
         effect=EFFECT.model_copy(
-            update={"verdicts": tuple(EARNS.model_copy(update={"query": f"q{i}"}) for i in range(700))}
+            update={"verdicts": tuple(EARNS.model_copy(update={"query": f"q{i}"}) for i in range(300))}
         ),
     )
     body = comment(many)
     assert len(body.encode()) <= 65_536
     dead(body, MARKER)
     assert "more: see the job summary" in body
-    assert "would now earn a slot (700)" in body
+    assert "would now earn a slot (300)" in body
     assert len(render_summary(report(many))) > len(body)
     for detail in DETAILS:
         dead(markdown(many, detail), None)

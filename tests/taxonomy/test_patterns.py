@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.taxonomy import patterns as patterns_module
@@ -119,7 +119,6 @@ def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.recursive(ATOMS, _larger, max_leaves=9), st.text("ab -", min_size=1, max_size=3))
 def test_an_accepted_pattern_is_searched_for_in_time(pattern: str, repeated: str) -> None:
     try:

@@ -198,9 +198,18 @@ class Gateway:
 
     def pushed(self, name: str, before: dict[str, str]) -> None:
         """After a write in git: carry every branch that changed into the emulator and to its pull requests."""
-        hosted = self.hub.repositories[name]
-        now = hosted.bare.references()
+        now = self.hub.repositories[name].bare.references()
         for reference in sorted(before.keys() | now.keys()):
             if before.get(reference) != now.get(reference):
-                hosted.twin.import_reference(reference)
-                self.mends.pulls.branch_moved(name, reference)
+                self._carry(name, reference)
+
+    def commit(self, name: str, reference: str, write: Callable[[], str]) -> str:
+        """What ``write`` commits on a branch without a push, carried over like one; the new commit's id."""
+        with self._lock:
+            made = write()
+            self._carry(name, reference)
+            return made
+
+    def _carry(self, name: str, reference: str) -> None:
+        self.hub.repositories[name].twin.import_reference(reference)
+        self.mends.pulls.branch_moved(name, reference)

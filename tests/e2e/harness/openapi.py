@@ -25,6 +25,8 @@ SPANNING = frozenset(("path", "ref", "basehead", "branch", "name"))
 
 IGNORED = frozenset(("example", "examples", "x-github", "externalDocs", "discriminator"))
 LONGEST_MESSAGE = 200
+PLACES_OF_NUMBERS = re.compile(rb"[0-9a-f]{7,40}|[0-9]+")
+"""What tells one exchange of a kind from the next: of these values the description says nothing."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,17 @@ class Specification:
         routes = [(_pattern(path), path, item) for path, item in self._document["paths"].items()]
         self._routes = sorted(routes, key=lambda route: (route[1].count("{"), -len(route[1])))
         self._validators: dict[tuple[str, str, str], Draft202012Validator] = {}
+        self._operations: dict[tuple[str, str], Operation | None] = {}
+        self._valid: set[tuple[str, str, str, bytes]] = set()
+        """Exchanges without a fault, all numbers in them written alike: the next of the kind is not checked again."""
 
     def operation(self, method: str, path: str) -> Operation | None:
         """What the description says of a request, if it knows it."""
+        if (method, path) not in self._operations:
+            self._operations[method, path] = self._operation(method, path)
+        return self._operations[method, path]
+
+    def _operation(self, method: str, path: str) -> Operation | None:
         for pattern, template, item in self._routes:
             if method.lower() in item and pattern.fullmatch(path):
                 return Operation(template, item[method.lower()])
@@ -75,8 +85,8 @@ class Specification:
         data = request.json
         if isinstance(data, list) and operation.path.endswith("/issues/{issue_number}/labels"):
             data = {"labels": data}  # "You can also pass an array of labels directly", its text says, not its schema
-        validator = self._validator((request.method, operation.path, "request"), schema)
-        return [f"{_pointer(fault)}: {_message(fault)}" for fault in _sorted(validator.iter_errors(data))]
+        faults = self._faults((request.method, operation.path, "request"), schema, data, request.body)
+        return [f"{_pointer(fault)}: {_message(fault)}" for fault in faults]
 
     def response_mismatches(self, request: Request, response: Response) -> list[Mismatch]:
         """Where an answer differs from the description."""
@@ -95,9 +105,21 @@ class Specification:
         schema = self._schema(described)
         if schema is None or response.json is None:
             return []
-        validator = self._validator((request.method, operation.path, str(response.status)), schema)
-        found = [mismatch(_pointer(fault), _message(fault)) for fault in _sorted(validator.iter_errors(response.json))]
-        return list(dict.fromkeys(found))
+        faults = self._faults(
+            (request.method, operation.path, str(response.status)), schema, response.json, response.body
+        )
+        return list(dict.fromkeys(mismatch(_pointer(fault), _message(fault)) for fault in faults))
+
+    def _faults(
+        self, key: tuple[str, str, str], schema: dict[str, Any], data: Any, body: bytes
+    ) -> list[ValidationError]:
+        kind = (*key, PLACES_OF_NUMBERS.sub(b"0", body))
+        if kind in self._valid:
+            return []
+        faults = _sorted(self._validator(key, schema).iter_errors(data))
+        if not faults:
+            self._valid.add(kind)
+        return faults
 
     def _resolved(self, data: dict[str, Any]) -> dict[str, Any]:
         while "$ref" in data:

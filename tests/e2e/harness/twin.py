@@ -33,6 +33,8 @@ class Twin:
         self._path = f"/repos/{full_name}"
         self.bare = bare
         self._known: set[str] = set()
+        self._trees: dict[str, str] = {}
+        """Of each commit that was carried over, its tree."""
 
     def call(self, method: str, path: str, data: Any = None) -> Any:
         """Ask the emulator about this repository; None where it is not there.
@@ -67,15 +69,16 @@ class Twin:
 
     def import_history(self, tip: str) -> None:
         """Carry a commit and what it needs from git into the emulator."""
+        if tip in self._known:
+            return
         new = [commit for commit in self.bare.history(tip) if commit not in self._known]
-        trees: dict[str, str] = {}
         for commit, content in zip(new, self.bare.objects(new), strict=True):
             headers, _, message = content.decode().partition("\n\n")
             fields = [line.partition(" ")[::2] for line in headers.split("\n")]
             parents = [value for name, value in fields if name == "parent"]
-            tree = self._import_tree(commit, parents[0] if parents else None, trees)
-            trees[commit] = tree
             known = dict(fields)
+            tree = self._trees[commit] = known["tree"]
+            self._import_tree(commit, parents[0] if parents else None, tree)
             made = self.call(
                 "POST",
                 "/git/commits",
@@ -91,21 +94,19 @@ class Twin:
                 raise HarnessError(f"commit {commit} came out of the emulator as {made}")
             self._known.add(commit)
 
-    def _import_tree(self, commit: str, parent: str | None, trees: dict[str, str]) -> str:
-        expected = self.bare.git("rev-parse", f"{commit}^{{tree}}")
+    def _import_tree(self, commit: str, parent: str | None, expected: str) -> None:
         base = None
         if parent is not None:
-            base = trees.get(parent) or self.bare.git("rev-parse", f"{parent}^{{tree}}")
+            base = self._trees.get(parent) or self.bare.git("rev-parse", f"{parent}^{{tree}}")
+        if base == expected:
+            return
         changes = self.bare.changes(commit, parent)
         kept = [change for change in changes if change.mode not in {"000000", "160000"}]
         contents = dict(zip((each.object_id for each in kept), self._contents(kept), strict=True))
         entries = [self._entry(change, contents.get(change.object_id)) for change in changes]
-        if base == expected:
-            return expected
         made = self.call("POST", "/git/trees", {"tree": entries} | ({"base_tree": base} if base else {}))
         if self.pruned(made["sha"]) != expected:
             raise HarnessError(f"tree {expected} of {commit} came out of the emulator as {made['sha']}")
-        return expected
 
     def pruned(self, tree: str) -> str:
         """The same tree of the emulator without empty folders, which it leaves behind, and git and GitHub do not."""

@@ -52,3 +52,11 @@ def told(eval_set: EvalSet) -> list[tuple[int | None, str]]:
 def turns(eval_set: EvalSet) -> list[Any]:
     """The turns of an eval set's queries; of a query with one turn, just that."""
     return [query.turns[0] if len(query.turns) == 1 else list(query.turns) for query in eval_set.queries]
+
+
+def check_one_fault(eval_set: EvalSet, line: int, message: str, fix: str = "") -> None:
+    """One fault is reported, at ``line``, with these words in its message and in its fix."""
+    ((at, text),) = told(eval_set)
+    assert at == line
+    assert message in text
+    assert fix in eval_set.problems[0].fix

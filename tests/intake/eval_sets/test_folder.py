@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from bot.errors import InputError
 from bot.intake.eval_sets.folder import UNKNOWN_FORMAT
 from bot.intake.eval_sets.registry import readers
 from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
@@ -275,44 +271,6 @@ def test_control_characters_are_kept(tmp_path: Path) -> None:
     assert turns(read_one(tmp_path, "a.csv", "Prompt,Expected response\nring \x07 the\x1b[1m bell,x\n")) == [
         "ring \x07 the\x1b[1m bell"
     ]
-
-
-SEEDS = [
-    OWN,
-    M365,
-    CSV,
-    '[{"prompt": "a"}]',
-    '{"prompts": ["a"], "expected_responses": ["b"]}',
-    "Prompt\n",
-    'Prompt,Pass score\n"a',
-]
-NAMES = st.sampled_from(["a.yaml", "a.json", "a.csv", "a.yml"])
-PIECES = st.one_of(
-    st.text(max_size=12),
-    st.sampled_from(['"', ",", "\n", "\r", ":", "{", "[", "\\ud800", "- ", "\t", "&a", "*a", "!!str"]),
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
-@given(NAMES, st.sampled_from(SEEDS), st.data(), PIECES)
-def test_any_text_is_read_or_reported(tmp_path: Path, name: str, seed: str, data: st.DataObject, piece: str) -> None:
-    at = data.draw(st.integers(0, len(seed)))
-    until = data.draw(st.integers(at, min(len(seed), at + 5)))
-    text = seed[:at] + piece + seed[until:]
-    with contextlib.suppress(InputError):
-        for found in read(tmp_path, {name: text.encode("utf-8", "surrogatepass")}):
-            assert all(problem.message and problem.fix for problem in found.problems)
-            assert len({query.id for query in found.queries}) == len(found.queries)
-            assert all(turn.strip() for query in found.queries for turn in query.turns)
-    (tmp_path / name).unlink()
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(NAMES, st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")))
-def test_any_bytes_are_read_or_reported(tmp_path: Path, name: str, content: bytes) -> None:
-    with contextlib.suppress(InputError):
-        read(tmp_path, {name: content})
-    (tmp_path / name).unlink()
 
 
 @pytest.mark.parametrize(

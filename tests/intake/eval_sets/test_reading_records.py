@@ -1,120 +1,13 @@
-"""Properties of the readers of records: anything of nearly their shape is read or told of, and nothing is lost."""
+"""What the readers of records share: cells and texts that hold JSON, and separators of tables."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from bot.errors import InputError
-from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets.formats import ai_agent_evals, azure_ai_evaluation, deepeval, openai_evals
-from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRows, open_source
-from tests.intake.eval_sets.folders import limits, read_one, turns
-
-READERS = (ai_agent_evals.READER, azure_ai_evaluation.READER, deepeval.READER, openai_evals.READER)
-
-TEXTS = st.text(max_size=12) | st.sampled_from(
-    [
-        *("", " ", "a|b", "a; b", "a;b", "[x] y", "[{", '["a"]', "{}", '{"messages": []}', "{{item.query}}", "query"),
-        *('[{"role": "user", "content": "Hi"}]', "[DEEPEVAL:IMAGE:a]"),
-    ]
-)
-LEAVES = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
-MESSAGES = st.lists(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "role": st.sampled_from(["user", "assistant", "system", "robot", 7]),
-            "type": st.sampled_from(["human", "ai", None]),
-            "content": LEAVES | st.lists(st.dictionaries(st.sampled_from(["type", "text", "image_url"]), LEAVES)),
-            "name": st.just("example_user"),
-            "input": TEXTS,
-            "ground_truth": TEXTS,
-        },
-    ),
-    max_size=4,
-)
-VALUES = LEAVES | MESSAGES | st.lists(LEAVES, max_size=3) | st.builds(lambda held: {"messages": held}, MESSAGES)
-KEYS = st.sampled_from(
-    [
-        *("query", "conversation", "messages", "response", "ground_truth", "context", "tool_definitions"),
-        *("input", "ideal", "item", "sample", "choice_strings", "question", "id", "Input", "expectedOutput"),
-        *("expected_output", "scenario", "turns", "expected_outcome", "expected_tools", "tools_called"),
-        *("retrieval_context", "additional_metadata", "imagesMapping"),
-    ]
-)
-RECORDS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, max_size=3), max_size=6)
-
-
-def reading_of(reader: EvalSetReader, name: str, content: str) -> EvalSetRows | None:
-    """What ``reader`` makes of a file; ``None`` if it cannot be opened at all."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, name).write_text(content, newline="")
-        try:
-            source = open_source(WorkingTree(Path(folder)), name, limits())
-        except InputError:
-            return None
-        reader.recognises(source)
-        return reader.read(source)
-
-
-def check(reading: EvalSetRows, records: Sequence[Any], *, of_the_file: bool = False) -> None:
-    """Every one of ``records`` is a row or is told of, unless a fault ``of_the_file`` stands for all of them."""
-    assert all(problem.message and problem.fix and problem.line for problem in reading.problems)
-    assert all(row.turns and row.line for row in reading.rows)
-    assert len(reading.rows) + len(reading.problems) >= (1 if of_the_file else len(records))
-
-
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-@given(records=st.lists(RECORDS | VALUES, min_size=1, max_size=5))
-def test_every_record_is_read_or_told_of(reader: EvalSetReader, records: list[Any]) -> None:
-    written = {"records.json": json.dumps(records, indent=1)}
-    if ".jsonl" in reader.endings:
-        # A file that begins with a list is one list.
-        written["records.jsonl"] = "\n".join(map(json.dumps, [{}, *records]))
-    if reader is ai_agent_evals.READER:
-        written["records.json"] = json.dumps({"evaluators": [], "data": records}, indent=1)
-    for name, content in written.items():
-        reading = reading_of(reader, name, content)
-        assert reading is not None
-        # Items whose query cannot be told are the fault of the file, once.
-        unnamed = reader is openai_evals.READER and any("`item`" in problem.message for problem in reading.problems)
-        check(reading, records, of_the_file=unnamed)
-
-
-@pytest.mark.parametrize("reader", [azure_ai_evaluation.READER, deepeval.READER], ids=lambda reader: reader.name)
-@given(rows=st.lists(st.lists(TEXTS, min_size=6, max_size=6), min_size=1, max_size=5), data=st.data())
-def test_every_row_of_a_table_is_read_or_told_of(
-    reader: EvalSetReader, rows: list[list[str]], data: st.DataObject
-) -> None:
-    header = data.draw(st.lists(KEYS, min_size=6, max_size=6, unique=True))
-    text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([header, *rows])
-    reading = reading_of(reader, "records.csv", text.getvalue())
-    if reading is not None:
-        # Lines of nothing but white space are none.
-        check(reading, [row for row in rows if any(cell.strip() for cell in row)])
-
-
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-@given(
-    data=st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner), max_leaves=8)
-)
-def test_a_document_of_any_shape_raises_nothing(reader: EvalSetReader, data: Any) -> None:
-    for key in ("data", "goldens", "conversationalGoldens"):
-        reading = reading_of(reader, "records.json", json.dumps({"evaluators": [], "data_mapping": data, key: data}))
-        assert reading is not None
-        assert all(row.turns for row in reading.rows)
-
+from tests.intake.eval_sets.folders import read_one, turns
 
 TALK = json.dumps(
     [{"role": role, "content": text} for role, text in (("user", "Hi"), ("assistant", "Yes?"), ("user", "Go"))]

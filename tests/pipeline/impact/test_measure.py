@@ -376,7 +376,7 @@ def test_another_backend_is_asked_about_everything_also_where_the_set_is_empty()
 NAMES = st.sampled_from("abcde")
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples * 3 // 5)
 @given(
     drop=st.sets(NAMES, max_size=2),
     add=st.booleans(),

@@ -58,6 +58,7 @@ def test_it_is_found(text: str, kind: str, value: str) -> None:
         "logo@header.svg",
         "12+jane@users.noreply.github.com",
         "1001 2002\n4539 1488\n0343 6467\n3003 4004",
+        "1001 2002\n4539 1488\n0343 6467",
         "GB82 WEST 1234 5698 7654 32",
         "4539 1488 0343 6468",
         "jane@example.com, support@contoso.com, <email>, git@github.com:org/repo.git, ssh deploy@build.host.net",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +57,7 @@ PIECES = [marked(each)[0] for all_ in (*PERSONAL.values(), NAMES) for each in al
 PIECES += [*NOT_PERSONAL, " ", "-", "1", "tel ", "SSN", "[phone number 1]", "@", "(", "\u200b"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 2, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["", " ", "\n", ", ", "-"]))
 def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
     text = between.join(pieces)
@@ -70,33 +68,3 @@ def test_whatever_is_beside_it(pieces: list[str], between: str) -> None:
     assert WITH_NAMES.find(replaced) == ()
     assert WITH_NAMES.replaced(replaced) == replaced
     assert WITH_NAMES.find(WITH_NAMES.masked(text)) == ()
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    "part",
-    [
-        "a", "1", "1 ", "1-", "0 ", "(0)", "1)1(", "+1234567890 ", "a@", "a.", "a@b.", "(at)", " dot ", "ssn ",
-        "tel 0171 2345678 ", "de12 ",
-        "DE89370400440532013001 ", "4539 1488 0343 6468 ", "12 Rue a ", "12 A St ", "Via a ", "12, ",
-        "北京市", "Mr. A ", "Abc ",
-        "1234,", "4539,1488,0343,6467,", "4539\t", "card 4539, 1488, 0343, 6467 ", "4539148803436467card", "de75",
-        "a%40", "a&#64;", "a&#64;b&#46;", "a@b。", "&#", "2018 12345 ",
-        "[e-mail 1]", "１", "\u200b", "ул. а 1 ", "order ", "123-45-678 ",
-        "the tax id of the firm that is known to nobody in this whole wide world but to me and to my 123456 friends ",
-    ],
-)  # fmt: skip
-def test_time_grows_with_the_text_alone(part: str) -> None:
-    text = (part * LONG)[:LONG]
-    before = time.process_time()
-    WITH_NAMES.find(text)
-    assert time.process_time() - before < 5
-
-
-@pytest.mark.integration
-def test_many_numbers_take_no_long_time() -> None:
-    draw = Random(1)
-    text = " ".join(f"tel 0{draw.randrange(10**9):09d} ssn +{draw.randrange(10**11)}" for _ in range(1_400))
-    before = time.process_time()
-    DETECTOR.find(text)
-    assert time.process_time() - before < 8

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import settings
 
 from bot.rater.profile import Capabilities, CarriedCombinations, Novelty, Profile, counted, spelled_out
 from tests.factories import make_config
 
-CASES = 1_000
+CASES = settings().max_examples * 10
 NAMES = [f"c{number}" for number in range(7)]
 
 

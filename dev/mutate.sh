@@ -1,0 +1,15 @@
+#!/bin/sh
+# Try mutants of the rules that decide (dev/mutate.py).  mutmut is installed beside, not into .venv, which is made for all
+# tests; both share their versions.  Exit codes are those of dev/mutate.py; 2 also where mutmut cannot be installed here.
+set -eu
+unset CDPATH
+cd "$(dirname "$0")/.."
+
+packages=build/mutation/packages
+if ! cmp -s requirements/mutation.txt "$packages/installed.txt"; then
+    rm -rf "$packages"
+    .venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --require-hashes --only-binary :all: \
+        --target "$packages" --requirement requirements/mutation.txt || exit 2
+    cp requirements/mutation.txt "$packages/installed.txt"
+fi
+PYTHONPATH=$(pwd)/$packages exec .venv/bin/python -m dev.mutate "$@"

@@ -1,0 +1,28 @@
+"""Roles on sets small enough to work out by hand (semantics, section 7)."""
+
+from __future__ import annotations
+
+from bot.curator.roles import derive_roles
+from tests.factories import make_config, resident
+
+
+def test_champions_at_the_bar_and_what_people_pin_are_pinned() -> None:
+    roles = derive_roles(
+        [resident("r1", {"a": 0.5}), resident("r2", {"a": 0.4, "b": 0.4}), resident("r3", {"b": 0.1}, pin="audit")],
+        make_config(competence_bar=0.5),
+    )
+    assert roles.pinned == {"r1": ("champion:a",), "r3": ("person:audit",)}
+    assert roles.champions == {"a": "r1", "b": "r2"}
+    assert roles.coverers == {"a": ("r1",), "b": ()}
+
+
+def test_displaced_means_named_by_a_resident_that_still_covers_all() -> None:
+    roles = derive_roles(
+        [
+            resident("new", {"a": 0.9}, displaces=("old", "wide", "gone", "new")),
+            resident("old", {"a": 0.6}),
+            resident("wide", {"a": 0.6, "b": 0.6}),
+        ],
+        make_config(),
+    )
+    assert roles.displaced == {"old": ("new",)}
