@@ -34,7 +34,7 @@ from bot.pipeline.workspace import entry_text, open_backend, open_package, open_
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
 from bot.report.review_console import print_accepting
-from bot.report.verdict_text import PlainVoice, beside, first_turn, why
+from bot.report.verdict_text import PlainStyle, beside, first_turn, why
 
 _WORDS = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
@@ -128,7 +128,7 @@ def command(
         for id in dict.fromkeys(accepted):
             if id in before:
                 say(f"--accept {id}: it is there already, as {before[id]}")
-        for remark in output.lines(PlainVoice(platform.taxonomy)):
+        for remark in output.lines(PlainStyle(platform.taxonomy)):
             say(remark)
     show_problems(admission.problems)
     refuse_incomplete(admission.shortfalls, None)
@@ -145,13 +145,13 @@ def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None
         "bold",
     )
     if outcome is not None:
-        voice = PlainVoice(outcome.platform.taxonomy)
+        style = PlainStyle(outcome.platform.taxonomy)
         texts = outcome.queries
         rows = [
             (
-                voice.name(item.id),
-                first_turn(texts[item.id].turns, voice),
-                " ".join([why(item, outcome, voice), *beside(item, outcome, voice)]),
+                style.name(item.id),
+                first_turn(texts[item.id].turns, style),
+                " ".join([why(item, outcome, style), *beside(item, outcome, style)]),
             )
             for item in asked
         ]

@@ -63,14 +63,14 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
     with ExitStack() as stack:
         ledger = _ledger(repo, stack)
         recorded = load_events(None if ledger is None else ledger.snapshot)
-        former = tuple if ledger is None else cache(ledger.former_taxonomies)
-        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), former)
+        previous = tuple if ledger is None else cache(ledger.previous_taxonomies)
+        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), previous)
         open_commit = (lambda _: None) if ledger is None else ledger.open_commit
         read = reader(open_commit, platform.config, config_path, descent)
         identity = platform.regression_set.identity
         classifier = None if identity is None else classifier_key(identity)
         known = migrated_events(recorded.events, descent)
-        comparable = comparable_since(platform.taxonomy, former)
+        comparable = comparable_since(platform.taxonomy, previous)
         finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier, comparable)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)

@@ -134,7 +134,7 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: LabelVocabulary
             record = load_recorded(found.snapshot) or CorrectionRecord()
             # Corrections do not record a version.
             named = {name for tags in record.texts.values() for name in tags}
-            recorded = corrections_in(record, lineage(platform.taxonomy, named, found.former_taxonomies))
+            recorded = corrections_in(record, lineage(platform.taxonomy, named, found.previous_taxonomies))
     said = merged(platform.taxonomy, [by_hand(texts), recorded])
     known = {text: item.turns for text, item in texts.items()} | _texts(repo, platform)
     return corrected(said, known, vocabulary)

@@ -31,7 +31,7 @@ from bot.pipeline.workspace import open_platform
 from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
-from bot.report.verdict_text import PlainVoice
+from bot.report.verdict_text import PlainStyle
 
 
 @click.command("evict")
@@ -124,5 +124,5 @@ def refuse_evicted(id: str, platform: Platform) -> None:
     """Raise :class:`InputError` if the entry ``id`` was evicted: when, why, and how to restore it."""
     gone = platform.regression_set.tombstones.get(id)
     if gone is not None:
-        message = f"it is gone already: {evicted_when(gone.evicted, PlainVoice(platform.taxonomy))}"
+        message = f"it is gone already: {evicted_when(gone.evicted, PlainStyle(platform.taxonomy))}"
         raise InputError([Problem(id, None, message, f"to bring it back: incumbent restore {id}")])

@@ -27,7 +27,7 @@ from bot.pipeline.submission import find_specification
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.output import ReclassifyOutput
 from bot.report.query_context import remarks_on
-from bot.report.verdict_text import PlainVoice
+from bot.report.verdict_text import PlainStyle
 
 
 @click.command("reclassify")
@@ -84,7 +84,7 @@ def command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str
             say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
         for id, why in found.kept.items():
             say(f"kept unchanged: {id}: {why}")
-        for line in output.lines(PlainVoice(platform.taxonomy)):
+        for line in output.lines(PlainStyle(platform.taxonomy)):
             say(line)
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)

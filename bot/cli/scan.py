@@ -31,7 +31,7 @@ from bot.pipeline.submission import faults_of_names, find_specification
 from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
 from bot.report.scan_output import ScanOutput, print_scan
-from bot.report.verdict_text import PlainVoice
+from bot.report.verdict_text import PlainStyle
 
 
 @click.command("scan")
@@ -81,7 +81,7 @@ def command(
     if as_json:
         print_json(output)
     else:
-        print_scan(output, replace, PlainVoice(platform.taxonomy), Printer(everything))
+        print_scan(output, replace, PlainStyle(platform.taxonomy), Printer(everything))
     show_problems(problems)
     left = any(item.secret or item.to_do or not replace for item in output.found) or output.kept
     return InputError.exit_code if left or problems else 0

@@ -17,7 +17,7 @@ from bot.pipeline.impact.measure import held_out_of, judged_texts
 from bot.pipeline.impact.model import CapabilityImpact
 from bot.pipeline.reclassify import all_tasks, renew
 from bot.pipeline.review import Platform, classify_package
-from bot.pipeline.submission import Package, called_by_agent, find_specification, refuse_shared_ids
+from bot.pipeline.submission import Package, find_specification, refuse_shared_ids, with_agent_in_ids
 from bot.pipeline.workspace import open_backend
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
@@ -62,7 +62,7 @@ def appraised(
         lambda folder: find_specification(WorkingTree(repo / folder, folder), limits),
         progress,
     )
-    known = [called_by_agent(item) for item in refuse_shared_ids(packages, platform.regression_set)]
+    known = [with_agent_in_ids(item) for item in refuse_shared_ids(packages, platform.regression_set)]
     classified = [classify_package(platform, item, backend, progress) for item in known]
     before = open_backend(replace(platform, taxonomy=old), progress_bar)
     texts = judged_texts(entries, renewal, classified)

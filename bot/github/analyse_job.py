@@ -35,7 +35,7 @@ from bot.github.release import ReleaseInputs
 from bot.ledger.model import StoredClassification
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, load_platform, unsettled
-from bot.pipeline.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, told_apart
+from bot.pipeline.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, with_unique_ids
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
@@ -56,11 +56,11 @@ def analyse(
     backend: Backend,
     progress: Progress,
     measured: Measured = UNTOUCHED,
-    former: CommitSnapshot | None = None,
+    previous: CommitSnapshot | None = None,
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders in ``changes``, only undecided queries.
 
-    ``former`` are the files at the commit where the head left the base, if it did; ``at`` is the time of the head.  A
+    ``previous`` are the files at the commit where the head left the base, if it did; ``at`` is the time of the head.  A
     contribution that the ``release`` holds back is not read.  ``known`` are the ledger's classifications by key, which
     are not made again.  ``measured`` is the impact of a change of taxonomy or config.
     """
@@ -73,12 +73,12 @@ def analyse(
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
     departing = {}
-    if former is not None and not held:
+    if previous is not None and not held:
         folders = _touched(changes)
         departing = departing_entries(
-            platform.regression_set, former, snapshot, packages, folders, platform.config.limits
+            platform.regression_set, previous, snapshot, packages, folders, platform.config.limits
         )
-    found = classify_all(platform, told_apart(packages), known, backend, progress)
+    found = classify_all(platform, with_unique_ids(packages), known, backend, progress)
     identity = backend.identity
     return Analysis(
         repository=event.repository,
@@ -210,8 +210,8 @@ def _folder(path: str) -> str | None:
 
 def moved_from(folder: str, present: Collection[str | None], changes: Sequence[ChangedFile]) -> tuple[str, str] | None:
     """The customer and agent whose folder ``folder`` was: one that is gone, and from which all renames came."""
-    former = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
-    gone = sorted(place for place in former if place is not None and place != folder and place not in present)
+    previous = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
+    gone = sorted(place for place in previous if place is not None and place != folder and place not in present)
     if len(gone) != 1:
         return None
     customer, agent = gone[0].split("/")[1:]

@@ -14,7 +14,7 @@ from bot.pipeline.review import Review
 from bot.report.escaping import shortened, visible
 from bot.report.impact_markdown import impact_headline
 from bot.report.losses import departure_headline
-from bot.report.verdict_text import PlainVoice, codes, headline, verdict_words, why
+from bot.report.verdict_text import PlainStyle, codes, headline, verdict_words, why
 from bot.text.digests import digest
 
 NAME = "Incumbent"
@@ -148,13 +148,13 @@ def annotations_of(judgement: ReviewJudgement) -> tuple[Annotation, ...]:
             message = f"{message}\nFix: {fix}"
             found.append((0, _annotation(problem.file, problem.line, "failure", "Input at fault", message)))
     if review is not None:
-        voice = PlainVoice(review.platform.taxonomy)
+        style = PlainStyle(review.platform.taxonomy)
         for verdict in review.verdicts:
             query = review.queries[verdict.id]
             if query.line is None or not verdict.asks:
                 continue
-            title = f"{voice.name(verdict.id)}: {verdict_words(verdict)}"
-            message = f"{why(verdict, review, voice)} [{codes(verdict)}]"
+            title = f"{style.name(verdict.id)}: {verdict_words(verdict)}"
+            message = f"{why(verdict, review, style)} [{codes(verdict)}]"
             found.append((1, _annotation(query.file, query.line, "warning", title, message)))
     found.sort(key=lambda item: (item[0], item[1].path, item[1].line, item[1].title))
     return tuple(annotation for _, annotation in found[:MOST_ANNOTATIONS])

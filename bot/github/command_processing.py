@@ -17,9 +17,9 @@ from bot.github.decision_validity import (
     NOTHING_BEFORE,
     DecisionContext,
     PriorRejections,
+    is_still_valid,
     matter,
     still_released,
-    still_stands,
 )
 from bot.github.judgement import NO_VERDICT, NOBODY, ReviewJudgement
 from bot.github.models import IssueComment
@@ -143,28 +143,28 @@ class _ProcessingState:
 def hear(
     comments: Sequence[IssueComment],
     record: PullRequestRecord,
-    court: DecisionContext,
-    former: PriorRejections = NOTHING_BEFORE,
+    context: DecisionContext,
+    previous: PriorRejections = NOTHING_BEFORE,
 ) -> CommandOutcome:
     """Hear the comments after the record's cursor, in the order in which they were written.
 
-    Decisions of the record, and ``former`` ones, stand while the comment that they cite is still there, by the same
+    Decisions of the record, and ``previous`` ones, stand while the comment that they cite is still there, by the same
     person, and says so.
     """
-    elsewhere = {comment.key: comment for comment in former.comments}
-    any_author = replace(court, author=NOBODY)
-    before = [item for item in former.decisions if item not in record.decisions]
-    inherited = [item for item in before if still_stands(item, elsewhere, any_author)]
+    elsewhere = {comment.key: comment for comment in previous.comments}
+    any_author = replace(context, author=NOBODY)
+    before = [item for item in previous.decisions if item not in record.decisions]
+    inherited = [item for item in before if is_still_valid(item, elsewhere, any_author)]
     written = {comment.key: comment for comment in comments}
     # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
     read = read_by_now(comments)
     cursor = min(record.cursor, read.cursor)
-    kept = [item for item in record.decisions if still_stands(item, written, court)]
+    kept = [item for item in record.decisions if is_still_valid(item, written, context)]
     void = (*record.void, *(item for item in record.decisions if item not in kept))
     contested = {item.content for item in void if item.action == "reject"}
     contested |= {item.content for item in before if item not in inherited}
     kept = _with(inherited, kept)
-    first = court.judge(kept, contested, court.corrections)
+    first = context.judge(kept, contested, context.corrections)
     # Another text in the place of a rejected one is not the person's who rejected it to let in.
     rewritten = {
         first.contents[item.entry]
@@ -173,17 +173,17 @@ def hear(
     }
     if rewritten - contested:
         contested |= rewritten
-        first = court.judge(kept, contested, court.corrections)
+        first = context.judge(kept, contested, context.corrections)
     # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
     dormant = [item for item in kept if item not in first.decisions]
-    released = still_released(record.released, written, court)
+    released = still_released(record.released, written, context)
     state = _ProcessingState(
         judgement=first,
         first=first,
         contested=contested,
         decisions=list(first.decisions),
         released=released,
-        corrections=court.corrections,
+        corrections=context.corrections,
     )
     replies = []
     for comment in sorted(comments, key=lambda item: (item.created_at, comment_order(item.key))):
@@ -191,17 +191,17 @@ def hear(
         if was_read or comment.is_bot:
             continue
         said = parse(comment.body, first.names)
-        too_early = not court.merged and bool(ON_ENTRIES & verbs(comment.body))
+        too_early = not context.merged and bool(ON_ENTRIES & verbs(comment.body))
         if not said and not too_early:
             continue
         state.lines, state.followed = [], True
-        state.stranger = court.refusal(Verb.RUN, comment) is not None
+        state.stranger = context.refusal(Verb.RUN, comment) is not None
         if comment.is_edited:
             state.followed = False
             state.lines.append(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
         else:
             for item in said:
-                _follow(item, comment, state, first, court)
+                _follow(item, comment, state, first, context)
         if too_early:
             state.followed = False
             state.lines.append(TOO_EARLY)
@@ -225,13 +225,13 @@ def _follow(
     comment: IssueComment,
     state: _ProcessingState,
     first: ReviewJudgement,
-    court: DecisionContext,
+    context: DecisionContext,
 ) -> None:
     if isinstance(item, Misspelt):
         state.followed = False
         state.lines.append(f"{quoted(item.text)}: {code(masked(item.message))}")
         return
-    why = court.refusal(item.verb, comment)
+    why = context.refusal(item.verb, comment)
     if why is not None:
         state.followed = False
         state.lines.append(why)
@@ -240,13 +240,13 @@ def _follow(
     elif item.verb is Verb.RUN:
         state.released = ReleaseRecord(by=comment.author, comment=comment.key, said=digest(comment.body))
     elif item.verb is Verb.CORRECT:
-        _correct(item, comment, state, first, court)
+        _correct(item, comment, state, first, context)
     else:
-        _decide(item, comment, state, state.first, court)
+        _decide(item, comment, state, state.first, context)
 
 
 def _decide(
-    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, court: DecisionContext
+    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, context: DecisionContext
 ) -> None:
     """Record the decisions of a command and derive the verdicts after them, each after the one before it."""
     problems: dict[str, str] = {}
@@ -256,12 +256,12 @@ def _decide(
         state.followed = False
         state.lines.append("No query needs a person.")
     for name in named:
-        found = _decision(item, name, comment, state, first, court)
+        found = _decision(item, name, comment, state, first, context)
         if isinstance(found, str):
             problems[name] = found
         else:
             made[name] = found
-    after = court.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
+    after = context.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     if after.review is not None:
         admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted}
         # Whoever accepts what was rejected takes the rejection back, whether or not that takes a person.
@@ -272,7 +272,7 @@ def _decide(
         for name in unheard:
             del made[name]
             problems[name] = _WITHOUT_A_PERSON if name in admitted else _EXCLUDED_BY_NOW
-        after = court.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
+        after = context.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     state.decisions, state.judgement = _with(state.decisions, made.values()), after
     if problems:
         state.followed = False
@@ -306,11 +306,11 @@ def _decision(
     comment: IssueComment,
     state: _ProcessingState,
     first: ReviewJudgement,
-    court: DecisionContext,
+    context: DecisionContext,
 ) -> DecisionRecord | str:
     """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
     entry = first.entries[name]
-    shown = _displayed(entry, comment, first, court)
+    shown = _displayed(entry, comment, first, context)
     if isinstance(shown, str):
         return shown
     review = state.judgement.review
@@ -350,9 +350,9 @@ def _decision(
     return decision
 
 
-def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, court: DecisionContext) -> Displayed | str:
+def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, context: DecisionContext) -> Displayed | str:
     """What was displayed of ``entry`` when ``comment`` was written, or why that cannot be spoken of."""
-    shown = court.displayed.get(entry)
+    shown = context.displayed.get(entry)
     # Times are whole seconds: nobody reads and answers within one.
     if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."
@@ -362,12 +362,12 @@ def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, court:
 
 
 def _correct(
-    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, court: DecisionContext
+    item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, context: DecisionContext
 ) -> None:
     """Correct tags and derive the verdicts anew; of a command that cannot be followed in all, nothing is."""
     values, lines = _values(item.tags, first.platform.taxonomy)
     for name in item.names:
-        lines += [f"{quoted(name)}: {why}" for why in _obstacles(name, values, comment, first, court)]
+        lines += [f"{quoted(name)}: {why}" for why in _obstacles(name, values, comment, first, context)]
     if lines:
         state.followed = False
         state.lines += lines
@@ -396,8 +396,8 @@ def _correct(
             )
             for id, value in values.items()
         ]
-    state.first = court.judge(first.decisions, state.contested, state.corrections)
-    state.judgement = court.judge(state.decisions, state.contested, state.corrections)
+    state.first = context.judge(first.decisions, state.contested, state.corrections)
+    state.judgement = context.judge(state.decisions, state.contested, state.corrections)
 
 
 def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], list[str]]:
@@ -421,13 +421,13 @@ def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], l
 
 
 def _obstacles(
-    name: str, values: Mapping[str, bool], comment: IssueComment, first: ReviewJudgement, court: DecisionContext
+    name: str, values: Mapping[str, bool], comment: IssueComment, first: ReviewJudgement, context: DecisionContext
 ) -> list[str]:
     """Why the tags of the query ``name`` cannot be corrected to ``values``."""
     review = first.review
     if review is None or name not in review.queries:
         return ["only queries have tags."]
-    shown = _displayed(first.entries[name], comment, first, court)
+    shown = _displayed(first.entries[name], comment, first, context)
     if isinstance(shown, str):
         return [shown]
     if name in review.settled:

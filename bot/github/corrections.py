@@ -88,22 +88,22 @@ def look_up(
     record: CorrectionRecord,
     texts: Collection[str],
     taxonomy: Taxonomy,
-    former: Callable[[], Sequence[Taxonomy]],
+    previous: Callable[[], Sequence[Taxonomy]],
     witnesses: CommentLookup,
 ) -> RecordedCorrections:
     """Which corrections of ``texts`` stand: their comment is there as it was read, by the same person, and says so.
 
-    ``former`` reads the taxonomies of before, oldest first.
+    ``previous`` reads the taxonomies of before, oldest first.
     """
     said = {text: record.texts[text] for text in sorted(texts) if text in record.texts}
-    line = lineage(taxonomy, {name for tags in said.values() for name in tags}, former) if said else Lineage(())
+    line = lineage(taxonomy, {name for tags in said.values() for name in tags}, previous) if said else Lineage(())
     names = ShortNames(taxonomy)
     kept: dict[str, dict[str, StoredCorrection]] = {}
     ended: list[Ended] = []
     for text, tags in said.items():
         for name, item in tags.items():
             found = witnesses.remark(item.comment)
-            if found is None or not _bears_out(found, name, item, names, line, witnesses):
+            if found is None or not _confirms(found, name, item, names, line, witnesses):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
@@ -111,7 +111,7 @@ def look_up(
     return RecordedCorrections(record=record, stands=stands, ended=tuple(ended))
 
 
-def _bears_out(
+def _confirms(
     found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: CommentLookup
 ) -> bool:
     comment = found.comment
@@ -151,10 +151,10 @@ def _when(item: StoredCorrection) -> tuple[str, tuple[int, str]]:
     return item.at or "", comment_order(item.comment)
 
 
-def unverified(record: CorrectionRecord, taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Corrections:
+def unverified(record: CorrectionRecord, taxonomy: Taxonomy, previous: Callable[[], Sequence[Taxonomy]]) -> Corrections:
     """What ``record`` says, whether or not its comments are there: enough to know what may have to be asked again."""
     named = {name for tags in record.texts.values() for name in tags}
-    return corrections_in(record, lineage(taxonomy, named, former)) if named else {}
+    return corrections_in(record, lineage(taxonomy, named, previous)) if named else {}
 
 
 def differing(record: CorrectionRecord, known: Iterable[tuple[str, Mapping[str, bool]]]) -> frozenset[str]:

@@ -94,22 +94,22 @@ def matter(item: DecisionRecord) -> str:
     return "admission" if item.action in ("accept", "reject") else "pin"
 
 
-def still_stands(item: DecisionRecord, written: Mapping[CommentKey, IssueComment], court: DecisionContext) -> bool:
+def is_still_valid(item: DecisionRecord, written: Mapping[CommentKey, IssueComment], context: DecisionContext) -> bool:
     """Whether the comment that ``item`` cites is there as it was read, and bears it out."""
     comment = written.get(item.comment)
     return (
         comment is not None
-        and _bears_out(comment, item.by, item.said, _VERBS[item.action], court)
+        and _confirms(comment, item.by, item.said, _VERBS[item.action], context)
         and (item.reason is None or may_be_masked_part(item.reason, " ".join(comment.body.split())))
     )
 
 
 def still_released(
-    item: ReleaseRecord | None, written: Mapping[CommentKey, IssueComment], court: DecisionContext
+    item: ReleaseRecord | None, written: Mapping[CommentKey, IssueComment], context: DecisionContext
 ) -> ReleaseRecord | None:
     """``item`` if its comment is there as it was read."""
     comment = None if item is None else written.get(item.comment)
-    if item is None or comment is None or not _bears_out(comment, item.by, item.said, Verb.RUN, court):
+    if item is None or comment is None or not _confirms(comment, item.by, item.said, Verb.RUN, context):
         return None
     return item
 
@@ -123,5 +123,5 @@ def is_as_read(comment: IssueComment, by: str, said: str, verb: Verb) -> bool:
     return comment.author == by and digest(comment.body) == said and verb in verbs(comment.body)
 
 
-def _bears_out(comment: IssueComment, by: str, said: str, verb: Verb, court: DecisionContext) -> bool:
-    return is_as_read(comment, by, said, verb) and court.refusal(verb, comment) is None
+def _confirms(comment: IssueComment, by: str, said: str, verb: Verb, context: DecisionContext) -> bool:
+    return is_as_read(comment, by, said, verb) and context.refusal(verb, comment) is None

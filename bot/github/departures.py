@@ -13,10 +13,10 @@ from bot.pipeline.matching import settle
 from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
-    called_by_agent,
     read_package,
     refuse_shared_ids,
     submission_folders,
+    with_agent_in_ids,
 )
 
 
@@ -40,16 +40,16 @@ def departing_entries(
         if entry.source is not None
     }
     concerned = {folder for folder in sources.values() if folder in folders and (folder in read or folder not in there)}
-    former = []
+    previous = []
     for folder in sorted(concerned.intersection(submission_folders(before))):
         customer, agent = folder.split("/")[1:]
         try:
-            former.append(read_package(before.within(folder), customer, agent, folder, limits))
+            previous.append(read_package(before.within(folder), customer, agent, folder, limits))
         except InputError:
             continue
-    if not former:
+    if not previous:
         return {}
-    gone = _present(refuse_shared_ids(former, known), known) - _present(packages, known)
+    gone = _present(refuse_shared_ids(previous, known), known) - _present(packages, known)
     customers = {folder.split("/")[1] for folder in there}
     return {
         id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
@@ -60,5 +60,5 @@ def departing_entries(
 
 def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
     """The entries that queries of ``packages`` are, or edit."""
-    found = settle([called_by_agent(item).submission for item in packages], known)
+    found = settle([with_agent_in_ids(item).submission for item in packages], known)
     return {item.id for item in (*found.settled.values(), *found.edited.values())}

@@ -80,17 +80,17 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
     )
 
 
-def heard_events(
-    hearing: CommandOutcome, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
+def decision_events(
+    outcome: CommandOutcome, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
 ) -> tuple[Event, ...]:
     """What people decided and corrected, and which decisions and corrections ``ended``, since ``before``.
 
     That a correction ended is noticed ``at`` a time.
     """
     number = before.pull_request
-    decided = [_decided(item, number) for item in hearing.own if item not in before.decisions]
-    withdrawn = [_withdrawn(item, number) for item in hearing.void if item not in before.void]
-    corrected = [item.event(number) for item in hearing.corrected]
+    decided = [_decided(item, number) for item in outcome.own if item not in before.decisions]
+    withdrawn = [_withdrawn(item, number) for item in outcome.void if item not in before.void]
+    corrected = [item.event(number) for item in outcome.corrected]
     return (*decided, *withdrawn, *corrected, *(item.event(at) for item in ended))
 
 

@@ -12,7 +12,7 @@ from bot.github.client import GitHubClient
 from bot.github.events import Event
 from bot.github.facts import StoppedFacts
 from bot.github.models import Operation
-from bot.github.publish_plan import PublishPlan, plan_farewell
+from bot.github.publish_plan import PublishPlan, plan_retraction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: boo
     operations: list[Operation] = []
     if event.left and event.pull_request is not None:
         pull = github.pull_request(event.pull_request)
-        operations += plan_farewell(event.why, github.login, pull, github.comments(pull.number))
+        operations += plan_retraction(event.why, github.login, pull, github.comments(pull.number))
         apply_all(operations, github, dry_run, pull.number)
     if github.check(head) is not None:
         why = f"{event.why}; the check on its commit does not change"

@@ -14,7 +14,7 @@ from bot.github.judgement import NOBODY, SET_NAME, Author, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
-from bot.report.verdict_text import MarkdownVoice, listed, quoted
+from bot.report.verdict_text import MarkdownStyle, listed, quoted
 from bot.text.compare import text_key
 from bot.text.secrets import holds_secret
 
@@ -24,7 +24,7 @@ SHOWN = 5
 
 def notices_of(
     judgement: ReviewJudgement,
-    hearing: CommandOutcome,
+    outcome: CommandOutcome,
     record: PullRequestRecord,
     analysis: Analysis | None = None,
     ended: Sequence[Ended] = (),
@@ -35,9 +35,9 @@ def notices_of(
     ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that count no longer;
     ``author`` is who brings the pull request.
     """
-    notices = [] if analysis is None else _of_head(judgement, hearing, analysis)
+    notices = [] if analysis is None else _of_head(judgement, outcome, analysis)
     notices += _corrected(judgement, ended)
-    notices += _void(judgement, hearing)
+    notices += _void(judgement, outcome)
     notices += _unheard(judgement)
     notices += _untold(judgement, author)
     if judgement.review is not None:
@@ -55,7 +55,7 @@ def notices_of(
     return tuple(notices)
 
 
-def _of_head(judgement: ReviewJudgement, hearing: CommandOutcome, analysis: Analysis) -> list[str]:
+def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Analysis) -> list[str]:
     """What holds up a pull request, and what it changes beside eval sets."""
     config = judgement.platform.config
     notices = []
@@ -64,7 +64,7 @@ def _of_head(judgement: ReviewJudgement, hearing: CommandOutcome, analysis: Anal
     if analysis.held and config.mode != "observe":
         notices.append(
             "This is a first contribution: a curator starts the review with `/incumbent run`."
-            if hearing.released is None
+            if outcome.released is None
             else "Released, but this run had not read the data yet: run it again, or comment `/incumbent run` again."
         )
     if judgement.removed_for_good:
@@ -119,20 +119,20 @@ def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
         for item in ended
         if item.text in names
     ]
-    lines = corrected_lines(review, MarkdownVoice(judgement.platform.taxonomy))
+    lines = corrected_lines(review, MarkdownStyle(judgement.platform.taxonomy))
     return [*lines, *_counted(gone, "more corrections are void.")]
 
 
-def _void(judgement: ReviewJudgement, hearing: CommandOutcome) -> list[str]:
+def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
     """Decisions that count for nothing now, and that nobody replaced by another on what is there instead."""
     called = {entry: name for name, entry in judgement.entries.items()}
     decided = {(item.content, matter(item)) for item in judgement.decisions}
     changed = [
         item
-        for item in hearing.dormant
+        for item in outcome.dormant
         if item.entry in judgement.contents and (judgement.contents[item.entry], matter(item)) not in decided
     ]
-    gone = [item for item in hearing.void if (item.content, matter(item)) not in decided]
+    gone = [item for item in outcome.void if (item.content, matter(item)) not in decided]
     said = [(item, "its content has changed") for item in changed]
     said += [(item, "its comment was deleted or edited, or its author is no curator any more") for item in gone]
     lines = [
@@ -144,7 +144,7 @@ def _void(judgement: ReviewJudgement, hearing: CommandOutcome) -> list[str]:
         # Whoever brings a rejected query again does it under another name.
         lines += [
             f"{quoted(item.by)} rejected {quoted(item.entry)}, which is not there any more."
-            for item in hearing.dormant
+            for item in outcome.dormant
             if item.action == "reject" and item.entry not in judgement.contents
         ]
     return _counted(lines, "more decisions count for nothing now.")

@@ -14,7 +14,7 @@ from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, 
 from bot.github.command_processing import CommandOutcome, Read, Reply, hear
 from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
 from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, DecisionContext, PriorRejections, displayed_now
-from bot.github.event_log import heard_events, shown_events
+from bot.github.event_log import decision_events, shown_events
 from bot.github.facts import Analysis
 from bot.github.judgement import ReviewJudgement, author_of, judge_facts
 from bot.github.models import (
@@ -66,7 +66,7 @@ class PublishInputs:
     """GitHub as publish finds it.
 
     ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run; ``product`` where the product's files lie; ``former`` rejections that were given
+    ``run`` the page of this run; ``product`` where the product's files lie; ``previous`` rejections that were given
     before; ``corrections`` what is recorded of the texts that are here; ``events`` the file of events so far;
     ``abilities`` what is known of endpoints.
     """
@@ -79,7 +79,7 @@ class PublishInputs:
     record: PullRequestRecord | None
     run: str | None
     product: str | None = None
-    former: PriorRejections = NOTHING_BEFORE
+    previous: PriorRejections = NOTHING_BEFORE
     corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
     events: str | None = None
@@ -96,7 +96,7 @@ class PublishPlan:
 
 
 def plan_review(
-    analysis: Analysis, platform: Platform, scene: PublishInputs, permission: Callable[[str], str]
+    analysis: Analysis, platform: Platform, inputs: PublishInputs, permission: Callable[[str], str]
 ) -> PublishPlan:
     """The plan for a pull request: replies, then the ledger, then comment, check and labels.
 
@@ -105,13 +105,13 @@ def plan_review(
     """
     # Only queries need their author's permission.
     asked = permission if analysis.submissions else lambda login: UNTOLD
-    author = author_of(scene.pull, asked)
+    author = author_of(inputs.pull, asked)
     observing = platform.config.mode == "observe"
-    sticky, doubled = find_sticky(scene.login, scene.comments, scene.record)
-    record = scene.record or PullRequestRecord(pull_request=scene.pull.number, head=analysis.head)
+    sticky, doubled = find_sticky(inputs.login, inputs.comments, inputs.record)
+    record = inputs.record or PullRequestRecord(pull_request=inputs.pull.number, head=analysis.head)
     displayed = displayed_in(sticky, record)
-    corrections = merged(platform.taxonomy, [platform.corrections, scene.corrections.stands])
-    court = DecisionContext(
+    corrections = merged(platform.taxonomy, [platform.corrections, inputs.corrections.stands])
+    context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             analysis.judged, replace(platform, corrections=corrections), author, decisions, contested
         ),
@@ -123,12 +123,14 @@ def plan_review(
     )
     if observing:
         unheard = Read(cursor=record.cursor, reviews=record.reviews)
-        hearing = CommandOutcome(
-            judgement=court.judge((), (), corrections), replies=(), void=(), released=None, read=unheard
+        outcome = CommandOutcome(
+            judgement=context.judge((), (), corrections), replies=(), void=(), released=None, read=unheard
         )
     else:
-        hearing = hear([item for item in scene.comments if item.author != scene.login], record, court, scene.former)
-    judgement = hearing.judgement
+        outcome = hear(
+            [item for item in inputs.comments if item.author != inputs.login], record, context, inputs.previous
+        )
+    judgement = outcome.judgement
     result = result_of(judgement, analysis)
     showing = Showing(
         digest=digest([analysis.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),
@@ -137,32 +139,32 @@ def plan_review(
     report = PullRequestReport(
         commit=analysis.head,
         digest=showing.digest,
-        notices=notices_of(judgement, hearing, record, analysis, scene.corrections.ended, author),
+        notices=notices_of(judgement, outcome, record, analysis, inputs.corrections.ended, author),
         problems=analysis.problems,
         review=judgement.review,
-        run=scene.run,
-        product=scene.product,
+        run=inputs.run,
+        product=inputs.product,
         commands=not observing,
         impact=analysis.impact,
         departure=None if judgement.departure is None else (judgement.departure, platform.taxonomy),
     )
     operations: list[Operation] = []
-    if sticky is None and not hearing.replies and not report.says_something:
+    if sticky is None and not outcome.replies and not report.says_something:
         # Most pull requests of a repository are none of ours: the check is enough.
-        operations += check_operations(judgement, result, "Nothing to curate.", scene.check)
-        operations += label_operations((), scene.pull)
+        operations += check_operations(judgement, result, "Nothing to curate.", inputs.check)
+        operations += label_operations((), inputs.pull)
         return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary="")
     if not observing:
-        operations += replies_to(hearing.replies, scene.login, scene.comments)
-        operations += _ledger(analysis, record, displayed, showing, hearing, scene)
+        operations += replies_to(outcome.replies, inputs.login, inputs.comments)
+        operations += _ledger(analysis, record, displayed, showing, outcome, inputs)
     operations += comment_operations(render_comment(report), sticky, doubled)
     if not observing:
-        operations += label_operations(result.labels, scene.pull)
-    operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), scene.check)
+        operations += label_operations(result.labels, inputs.pull)
+    operations += check_operations(judgement, result, render_summary(report, CHECK_BYTES), inputs.check)
     return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary=render_summary(report))
 
 
-def plan_farewell(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
+def plan_retraction(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
     """What takes back what was said of a pull request that went to another branch: its comment and its labels."""
     sticky, doubled = find_sticky(login, comments)
     operations: list[Operation] = []
@@ -287,10 +289,10 @@ def _ledger(
     record: PullRequestRecord,
     displayed: dict[str, Displayed],
     showing: Showing,
-    hearing: CommandOutcome,
-    scene: PublishInputs,
+    outcome: CommandOutcome,
+    inputs: PublishInputs,
 ) -> list[Operation]:
-    judgement = hearing.judgement
+    judgement = outcome.judgement
     found = dict(analysis.remembered) | {
         query.key: query.classification
         for facts in analysis.submissions
@@ -307,40 +309,40 @@ def _ledger(
             "changes": changes_of(judgement, record),
             "displayed": displayed,
             "showing": showing,
-            "released": hearing.released,
-            **hearing.recorded,
+            "released": outcome.released,
+            **outcome.recorded,
         }
     )
-    known = scene.corrections
-    corrections = noted(known.record, known.ended, hearing.corrected)
-    abilities = scene.abilities.after(analysis.abilities)
-    same = corrections == known.record and abilities == scene.abilities
-    if scene.record is not None and _same(new, scene.record, hearing) and same:
+    known = inputs.corrections
+    corrections = noted(known.record, known.ended, outcome.corrected)
+    abilities = inputs.abilities.after(analysis.abilities)
+    same = corrections == known.record and abilities == inputs.abilities
+    if inputs.record is not None and _same(new, inputs.record, outcome) and same:
         return []
-    files: dict[str, str | None] = {record_path(scene.pull.number): record_text(new)}
+    files: dict[str, str | None] = {record_path(inputs.pull.number): record_text(new)}
     if corrections != known.record:
         files[CORRECTIONS] = record_text(corrections)
-    if abilities != scene.abilities:
+    if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
     # What is forgotten of an older comment was recorded when it was shown.
-    events = heard_events(hearing, record, known.ended, analysis.at)
-    if not is_full(scene.events):
-        events = shown_events(judgement, scene.pull.author, analysis.at, record) + events
+    events = decision_events(outcome, record, known.ended, analysis.at)
+    if not is_full(inputs.events):
+        events = shown_events(judgement, inputs.pull.author, analysis.at, record) + events
     if events:
-        files[events_path(scene.pull.number)] = appended(scene.events, events)
-    if scene.ledger is None:
+        files[events_path(inputs.pull.number)] = appended(inputs.events, events)
+    if inputs.ledger is None:
         files[RECONCILED] = record_text(Reconciled(commit=analysis.base))
-    message = f"Pull request {scene.pull.number} at {analysis.head[:12]}"
-    return [WriteLedger.of(scene.ledger, files, message)]
+    message = f"Pull request {inputs.pull.number} at {analysis.head[:12]}"
+    return [WriteLedger.of(inputs.ledger, files, message)]
 
 
-def _same(new: PullRequestRecord, old: PullRequestRecord, hearing: CommandOutcome) -> bool:
+def _same(new: PullRequestRecord, old: PullRequestRecord, outcome: CommandOutcome) -> bool:
     """Whether there is nothing to write: what was about to be shown is found out again from the comment itself.
 
     That comments were read is noted with what curators said in them; others are as good as unread, so that
     comments without authority do not make the ledger grow.
     """
     blank: dict[str, object] = {"displayed": {}}
-    if new.cursor >= old.cursor and all(reply.stranger for reply in hearing.replies):
+    if new.cursor >= old.cursor and all(reply.stranger for reply in outcome.replies):
         blank |= {"cursor": 0, "reviews": ()}
     return new.model_copy(update=blank) == old.model_copy(update=blank)

@@ -131,7 +131,7 @@ def analyse_event(
         backend=asked,
         progress=progress,
         measured=measured,
-        former=None if left is None else world.store.snapshot(left),
+        previous=None if left is None else world.store.snapshot(left),
     )
     return analysis.model_copy(update={"abilities": learnt_by(opened)})
 
@@ -241,7 +241,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
     here = {item.key: ThreadComment(number=pull.number, comment=item) for item in comments}
-    scene = PublishInputs(
+    inputs = PublishInputs(
         login=github.login,
         pull=pull,
         comments=comments,
@@ -251,11 +251,11 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
-        former=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
+        previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),
     )
-    plan = plan_review(analysis, platform, scene, github.permission)
+    plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         for operation in plan.operations:

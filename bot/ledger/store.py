@@ -179,7 +179,7 @@ class LocalLedger:
         """The platform at ``commit``; ``None`` if the clone does not have it."""
         return self.store.snapshot(commit, self.folder) if self.store.exists(commit) else None
 
-    def former_taxonomies(self) -> tuple[Taxonomy, ...]:
+    def previous_taxonomies(self) -> tuple[Taxonomy, ...]:
         """The taxonomies in the history of the checkout, oldest first; none if they cannot be determined."""
         try:
             return History(self.store, read_commit(self.top, "HEAD"), self.folder).all()

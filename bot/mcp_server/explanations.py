@@ -21,7 +21,7 @@ from bot.mcp_server.inputs import (
     FolderName,
 )
 from bot.mcp_server.tool_runner import Call, Report, Workers
-from bot.mcp_server.untrusted import Marked, MarkedVoice, Name, Named, find_name, mark, mark_text
+from bot.mcp_server.untrusted import Marked, MarkedStyle, Name, Named, find_name, mark, mark_text
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.explain import Explained, explain_entry, explain_query
 from bot.pipeline.preconditions import refuse_incomplete
@@ -76,7 +76,7 @@ class ExplainAnswer(BaseModel):
             id=mark(output.verdict.id),
             outcome=output.outcome,
             ruling=found.ruling,
-            why=why_with_advice(explained.verdict, explained, MarkedVoice(explained.platform.taxonomy)),
+            why=why_with_advice(explained.verdict, explained, MarkedStyle(explained.platform.taxonomy)),
             displaces=[mark(id) for id in output.verdict.displaces],
             alternate_of=[mark(id) for id in output.verdict.alternate_of],
             facts=explained.verdict.facts,
@@ -95,10 +95,10 @@ class ExplainAnswer(BaseModel):
 
 
 class Explaining:
-    """The tool over ``desk``, each call worked on by one of ``workers``."""
+    """The tool over ``workspace``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Workspace, workers: Workers) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, workers: Workers) -> None:
+        self._workspace = workspace
         self._workers = workers
 
     async def explain(
@@ -121,7 +121,7 @@ class Explaining:
         """
 
         def work(progress: Report) -> ExplainAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             if entry is not None:
                 if folder is not None or query is not None:
                     raise UsageError("use `entry` alone: leave `folder` and `query` out")
@@ -131,14 +131,14 @@ class Explaining:
                 return ExplainAnswer.of(explained, ExplainOutput.of(explained, most=most), most)
             if folder is None or query is None:
                 raise UsageError("give `folder` and `query`, or `entry`")
-            package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
+            package = self._workspace.package(platform, folder, customer=customer, agent_name=agent_name)
             name = find_name(
                 query,
                 {item.id for item in package.submission.queries},
                 "query",
                 "take an id that `classify_to_verdict` with only=all answers",
             )
-            backend = self._desk.backend(platform, progress.waiting)
+            backend = self._workspace.backend(platform, progress.waiting)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             explained = explain_query(outcome, name, check_cancelled)

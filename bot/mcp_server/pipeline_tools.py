@@ -61,10 +61,10 @@ from bot.report.verdict_text import headline
 
 
 class Steps:
-    """The tools over ``desk``, each call worked on by one of ``workers``."""
+    """The tools over ``workspace``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Workspace, workers: Workers) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, workers: Workers) -> None:
+        self._workspace = workspace
         self._workers = workers
 
     async def classify(
@@ -84,7 +84,7 @@ class Steps:
         """
 
         def work(progress: Report) -> ClassifyAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             package, result, backend = self._classified(platform, folder, queries, agent, progress)
             by_id = {query.id: query for query in package.submission.queries}
             rows, total, after = page(result.classifications, offset, limit)
@@ -121,7 +121,7 @@ class Steps:
         """
 
         def work(progress: Report) -> RateAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             package, result, backend = self._classified(
                 platform, folder, queries, agent, progress, customer, agent_name
             )
@@ -185,7 +185,7 @@ class Steps:
         """
 
         def work(_: Progress) -> ConsolidateAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             found = consolidate(platform, kept)
             rows = kept_rows(platform, kept, found, texts=texts, facts=facts)
@@ -211,8 +211,8 @@ class Steps:
         customer: str | None = None,
         agent_name: str | None = None,
     ) -> tuple[Package, ClassifierResult, Backend]:
-        package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-        backend = self._desk.backend(platform, progress.waiting)
+        package = self._workspace.package(platform, folder, queries, agent, customer, agent_name)
+        backend = self._workspace.backend(platform, progress.waiting)
         result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
         refuse_incomplete({}, result.stopped)
         return package, under_corrections(platform, package.submission.queries, result), backend
@@ -224,10 +224,10 @@ Without: TypeAlias = Annotated[
 
 
 class Ranges:
-    """The tools over ``desk``, each call worked on by one of ``workers``."""
+    """The tools over ``workspace``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Workspace, workers: Workers) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, workers: Workers) -> None:
+        self._workspace = workspace
         self._workers = workers
 
     async def classify_to_verdict(
@@ -250,13 +250,13 @@ class Ranges:
         """
 
         def work(progress: Report) -> ClassifyToVerdictAnswer:
-            platform = self._desk.platform()
-            package = self._desk.package(platform, folder, queries, agent, customer, agent_name)
-            backend = self._desk.backend(platform, progress.waiting)
+            platform = self._workspace.platform()
+            package = self._workspace.package(platform, folder, queries, agent, customer, agent_name)
+            backend = self._workspace.backend(platform, progress.waiting)
             outcome = review(platform, package, backend, progress)
             refuse_incomplete({}, outcome.stopped)
             if folder is not None:
-                self._desk.latest = outcome
+                self._workspace.latest = outcome
             rows = review_rows(outcome, texts=texts, facts=facts)
             part, total, after = page(shown_remarked(rows, only), offset, limit)
             return ClassifyToVerdictAnswer(
@@ -302,7 +302,7 @@ class Ranges:
         """
 
         def work(_: Progress) -> CsToVerdictAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             known = {**platform.regression_set.waiting, **platform.regression_set.entries}
             named = [find_name(id, known, "without", "take ids that `find_entries` answers") for id in without or ()]

@@ -65,31 +65,31 @@ _REQUIRED: Final = " The queries have to exercise {requires} as well."
 _INFERRED: Final = "{id} is inferred from the query: any agent will do that such queries are for."
 
 
-def add_prompts(server: MCPServer[None], desk: Workspace, workers: Workers) -> None:
-    """Offer the prompts over ``desk`` on ``server``."""
+def add_prompts(server: MCPServer[None], workspace: Workspace, workers: Workers) -> None:
+    """Offer the prompts over ``workspace`` on ``server``."""
 
     @server.prompt(title="Triage an eval set")
     async def triage_eval_set(
         folder: Annotated[str, Field(description="folder of the repository, such as eval_sets/CUSTOMER/AGENT")],
     ) -> str:
         """Judge an incoming eval set, and say what a reviewer has to decide."""
-        return await workers.read(lambda: _triage(desk, unmarked(folder)))
+        return await workers.read(lambda: _triage(workspace, unmarked(folder)))
 
     @server.prompt(title="Write queries for a gap")
     async def write_queries_for_gap(
         capability: Annotated[str, Field(description="id of the capability that is short of tests")],
     ) -> str:
         """Write queries that would test a capability better than the regression set does."""
-        return await workers.read(lambda: _gap(desk, unmarked(capability)))
+        return await workers.read(lambda: _gap(workspace, unmarked(capability)))
 
 
-def _triage(desk: Workspace, folder: str) -> str:
-    name = desk.folder(folder).relative_to(desk.root).as_posix()
-    return TRIAGE.format(folder=mark(name, LONGEST_FOLDER), decide=_RECORD if desk.writes else _SAY)
+def _triage(workspace: Workspace, folder: str) -> str:
+    name = workspace.folder(folder).relative_to(workspace.root).as_posix()
+    return TRIAGE.format(folder=mark(name, LONGEST_FOLDER), decide=_RECORD if workspace.writes else _SAY)
 
 
-def _gap(desk: Workspace, capability: str) -> str:
-    platform = desk.platform()
+def _gap(workspace: Workspace, capability: str) -> str:
+    platform = workspace.platform()
     name = find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
     state = next(item for item in status_overview(platform).capabilities if item.id == name)
     item, config = platform.taxonomy.by_id[name], platform.config

@@ -30,52 +30,54 @@ _OUR_HTML: Final = re.compile(r"</?(?:sub|details|summary)>|<!--.*?-->")
 _PAGE: Final = 100
 
 
-def add_resources(server: MCPServer[None], desk: Workspace, workers: Workers) -> None:
-    """Offer the resources of ``desk`` on ``server``."""
+def add_resources(server: MCPServer[None], workspace: Workspace, workers: Workers) -> None:
+    """Offer the resources of ``workspace`` on ``server``."""
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
         """The capabilities: id, name, meaning, what decides it, by which rule, and what that rule is over."""
-        return await workers.read(lambda: _taxonomy(desk.platform().taxonomy))
+        return await workers.read(lambda: _taxonomy(workspace.platform().taxonomy))
 
     @server.resource("incumbent://config", name="config", mime_type=JSON)
     async def config() -> str:
         """Ceiling, knobs, options and limits that verdicts are judged by."""
-        return await workers.read(lambda: desk.platform().config.model_dump_json(exclude={"classifier": {"openai"}}))
+        return await workers.read(
+            lambda: workspace.platform().config.model_dump_json(exclude={"classifier": {"openai"}})
+        )
 
     @server.resource("incumbent://report", name="report", mime_type="text/markdown")
     async def report() -> str:
         """The latest review that was made here, as people read it; before the first, the state of the set."""
-        return await workers.read(lambda: _report(desk))
+        return await workers.read(lambda: _report(workspace))
 
     @server.resource("incumbent://eval-sets", name="eval-sets", mime_type=JSON)
     async def first_eval_sets() -> str:
         """The first hundred folders that hold an eval set, by name, with how many entries came from each."""
-        return await workers.read(lambda: _eval_sets(desk, 0, _PAGE))
+        return await workers.read(lambda: _eval_sets(workspace, 0, _PAGE))
 
     @server.resource("incumbent://eval-sets{?offset,limit}", name="eval-sets-page", mime_type=JSON)
     async def eval_sets(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of these folders: `offset` to leave out first, `limit` of 1 to 200."""
         _check_page(offset, limit)
-        return await workers.read(lambda: _eval_sets(desk, offset, limit))
+        return await workers.read(lambda: _eval_sets(workspace, offset, limit))
 
     @server.resource("incumbent://entries", name="entries", mime_type=JSON)
     async def first_entries() -> str:
         """The first hundred entries of the set, by id, with where the rest begins."""
-        return await workers.read(lambda: _entries(desk, 0, _PAGE))
+        return await workers.read(lambda: _entries(workspace, 0, _PAGE))
 
     @server.resource("incumbent://entries{?offset,limit}", name="entries-page", mime_type=JSON)
     async def entries(offset: int = 0, limit: int = _PAGE) -> str:
         """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
         _check_page(offset, limit)
-        return await workers.read(lambda: _entries(desk, offset, limit))
+        return await workers.read(lambda: _entries(workspace, offset, limit))
 
     @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
     async def entry(id: str) -> str:
         """One entry, whole: in the set, waiting for a slot, or evicted."""
 
         def work() -> str:
-            known = desk.platform().regression_set
+            known = workspace.platform().regression_set
             everybody = {**known.evicted, **known.waiting, **known.entries}
             name = find_name(unmarked(id), everybody, "entry", "take an id that `find_entries` answers")
             place = "in the set" if name in known.entries else "waiting" if name in known.waiting else "evicted"
@@ -127,8 +129,8 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
     return json.dumps({"version": taxonomy.version, "rules": rules, "capabilities": capabilities}, ensure_ascii=False)
 
 
-def _entries(desk: Workspace, offset: int, limit: int) -> str:
-    known = desk.platform().regression_set.entries
+def _entries(workspace: Workspace, offset: int, limit: int) -> str:
+    known = workspace.platform().regression_set.entries
     ids, total, after = page(sorted(known), offset, limit)
     return json.dumps(
         {
@@ -142,11 +144,11 @@ def _entries(desk: Workspace, offset: int, limit: int) -> str:
     )
 
 
-def _eval_sets(desk: Workspace, offset: int, limit: int) -> str:
+def _eval_sets(workspace: Workspace, offset: int, limit: int) -> str:
     """Folders as tools take them; what stands in them is read by the tools, since that may take long."""
-    entries = desk.platform().regression_set.entries.values()
+    entries = workspace.platform().regression_set.entries.values()
     came = Counter(posixpath.dirname(entry.source.eval_set) for entry in entries if entry.source is not None)
-    folders, total, after = page(submission_folders(desk.files), offset, limit)
+    folders, total, after = page(submission_folders(workspace.files), offset, limit)
     return json.dumps(
         {
             "total": total,
@@ -154,7 +156,7 @@ def _eval_sets(desk: Workspace, offset: int, limit: int) -> str:
             "eval_sets": [
                 {
                     "folder": mark(folder, LONGEST_FOLDER),
-                    "files": len(desk.files.paths(folder)),
+                    "files": len(workspace.files.paths(folder)),
                     "entries": sum(count for place, count in came.items() if f"{place}/".startswith(f"{folder}/")),
                 }
                 for folder in folders
@@ -193,13 +195,13 @@ def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
     return None if value is None else {name: marked_data(item) for name, item in value.items()}
 
 
-def _report(desk: Workspace) -> str:
-    if desk.latest is None:
-        state = StatusAnswer.of(status_overview(desk.platform()), "short", 0, 50)
+def _report(workspace: Workspace) -> str:
+    if workspace.latest is None:
+        state = StatusAnswer.of(status_overview(workspace.platform()), "short", 0, 50)
         return (
             "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The present set:\n\n"
             f"```json\n{state.model_dump_json(indent=1)}\n```\n"
         )
-    readable = _OUR_HTML.sub("", render_markdown(desk.latest)).replace("<br>", " / ")
+    readable = _OUR_HTML.sub("", render_markdown(workspace.latest)).replace("<br>", " / ")
     escaped = readable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"{OPENING}\n{escaped}\n{CLOSING}\n"

@@ -41,41 +41,41 @@ _WRITES = (
 )
 
 
-def make_server(desk: Workspace) -> MCPServer[None]:
-    """The server over ``desk``; tools that write are there only where the desk may."""
-    workers = Workers(desk.root)
+def make_server(workspace: Workspace) -> MCPServer[None]:
+    """The server over ``workspace``; tools that write are there only where the desk may."""
+    workers = Workers(workspace.root)
     server = ExplainingServer(
         "incumbent",
         title="Incumbent",
         version=metadata.version("incumbent"),
-        instructions=INSTRUCTIONS.format(writing=_WRITES if desk.writes else _READS),
-        tools=_tools(desk, workers),
+        instructions=INSTRUCTIONS.format(writing=_WRITES if workspace.writes else _READS),
+        tools=_tools(workspace, workers),
         log_level="WARNING",
         subscriptions=False,
         middleware=[tell_misfits],
     )
-    add_resources(server, desk, workers)
-    add_prompts(server, desk, workers)
+    add_resources(server, workspace, workers)
+    add_prompts(server, workspace, workers)
     return server
 
 
-def _tools(desk: Workspace, workers: Workers) -> list[Tool]:
-    steps, ranges, overviews = Steps(desk, workers), Ranges(desk, workers), Overviews(desk, workers)
-    asks = _asks_a_model(desk)
+def _tools(workspace: Workspace, workers: Workers) -> list[Tool]:
+    steps, ranges, overviews = Steps(workspace, workers), Ranges(workspace, workers), Overviews(workspace, workers)
+    asks = _asks_a_model(workspace)
     tools: list[Tool] = [
         _reading(steps.classify, "Classify queries", asks=asks),
         _reading(steps.rate, "Rate queries", asks=asks),
         _reading(steps.consolidate, "From scores to verdicts"),
         _reading(ranges.classify_to_verdict, "Judge an eval set", asks=asks),
         _reading(ranges.cs_to_verdict, "From kept scores to verdicts"),
-        _reading(Explaining(desk, workers).explain, "Explain a verdict", asks=asks),
+        _reading(Explaining(workspace, workers).explain, "Explain a verdict", asks=asks),
         _reading(overviews.status, "State of the regression set"),
         _reading(overviews.find_entries, "Find entries"),
         _reading(overviews.suggest_evictions, "Suggest evictions"),
         _reading(overviews.agreement, "How far people agree"),
     ]
-    if desk.writes:
-        writing = Writing(desk, workers)
+    if workspace.writes:
+        writing = Writing(workspace, workers)
         tools += [
             _writing(writing.stage_admission, "Stage admissions", idempotent=True),
             _writing(writing.record_decision, "Record a decision", idempotent=False),
@@ -83,10 +83,10 @@ def _tools(desk: Workspace, workers: Workers) -> list[Tool]:
     return tools
 
 
-def _asks_a_model(desk: Workspace) -> bool:
+def _asks_a_model(workspace: Workspace) -> bool:
     """Whether classifying sends queries to an endpoint; where the config cannot be read yet, it may."""
     try:
-        return load_config(desk.files, None, desk.config_path).classifier.backend != "embedded"
+        return load_config(workspace.files, None, workspace.config_path).classifier.backend != "embedded"
     except InputError:
         return True
 

@@ -40,10 +40,10 @@ Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
 
 
 class Overviews:
-    """The tools over ``desk``, each call worked on by one of ``workers``."""
+    """The tools over ``workspace``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Workspace, workers: Workers) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, workers: Workers) -> None:
+        self._workspace = workspace
         self._workers = workers
 
     async def status(
@@ -59,7 +59,7 @@ class Overviews:
         """Size against the ceiling, coverage per capability, pins, and who waits. Like `incumbent status`."""
 
         def work(_: Progress) -> StatusAnswer:
-            return StatusAnswer.of(status_overview(self._desk.platform()), only, offset, limit)
+            return StatusAnswer.of(status_overview(self._workspace.platform()), only, offset, limit)
 
         return await self._workers.answer(ctx, work)
 
@@ -81,7 +81,7 @@ class Overviews:
         """Find entries by role, capability, customer or text; the best score in `capability` first, else by id."""
 
         def work(_: Progress) -> EntriesAnswer:
-            platform = self._desk.platform()
+            platform = self._workspace.platform()
             if capability is not None:
                 find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
             roles = derive_roles(platform.regression_set.residents(platform.taxonomy)[0], platform.config)
@@ -127,7 +127,7 @@ class Overviews:
         """
 
         def work(_: Progress) -> SuggestionsAnswer:
-            return SuggestionsAnswer.of(prune_overview(self._desk.platform()), offset, limit)
+            return SuggestionsAnswer.of(prune_overview(self._workspace.platform()), offset, limit)
 
         return await self._workers.answer(ctx, work)
 
@@ -151,8 +151,8 @@ class Overviews:
                 bounds = [None if moment is None else utc(moment.isoformat()) for moment in (since, until)]
             except ValueError as error:
                 raise UsageError(f"`since` and `until` must be {error}") from None
-            found = agreement_overview(self._desk.root, bounds[0], bounds[1], by)
-            to_do = None if found.without is None else without_places(found.without, self._desk.root)
+            found = agreement_overview(self._workspace.root, bounds[0], bounds[1], by)
+            to_do = None if found.without is None else without_places(found.without, self._workspace.root)
             return AgreementAnswer.of(found.output, to_do, months=months, offset=offset, limit=limit)
 
         return await self._workers.answer(ctx, work)

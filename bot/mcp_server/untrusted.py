@@ -146,7 +146,7 @@ def find_name(given: str, known: Collection[str], what: str, fix: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedVoice:
+class MarkedStyle:
     """Reasons of verdicts in plain words, in which every name and quotation bears the mark."""
 
     taxonomy: Taxonomy

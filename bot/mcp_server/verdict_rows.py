@@ -9,7 +9,7 @@ from typing import TypeVar
 from bot.consolidator.verdict import Verdict
 from bot.mcp_server.answers import ContradictionRow, Outcome, ReviewRow, VerdictRow
 from bot.mcp_server.inputs import RemarkedRows, Rows
-from bot.mcp_server.untrusted import MarkedVoice, mark, mark_turns
+from bot.mcp_server.untrusted import MarkedStyle, mark, mark_turns
 from bot.pipeline.consolidate import Consolidation
 from bot.pipeline.review import Platform, Review
 from bot.pipeline.submission import Submission
@@ -47,7 +47,7 @@ def verdict_rows(
     facts: bool,
 ) -> list[VerdictRow]:
     """A row for each of the ``verdicts``; ``turns`` are those of the queries, by id, ``attempts`` ids of some."""
-    voice = MarkedVoice(judged.platform.taxonomy)
+    style = MarkedStyle(judged.platform.taxonomy)
     return [
         VerdictRow(
             id=mark(verdict.id),
@@ -56,7 +56,7 @@ def verdict_rows(
             decision=verdict.decision.value,
             route=verdict.route.value,
             reasons=[reason.value for reason in verdict.reasons],
-            why=why(verdict, judged, voice),
+            why=why(verdict, judged, style),
             displaces=[mark(id) for id in verdict.displaces],
             alternate_of=[mark(id) for id in verdict.alternate_of],
             close_calls={call.capability: call.probability for call in verdict.close_calls},

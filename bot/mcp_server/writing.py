@@ -79,10 +79,10 @@ class DecisionAnswer(BaseModel):
 
 
 class Writing:
-    """The tools over ``desk``, each call worked on by one of ``workers``."""
+    """The tools over ``workspace``, each call worked on by one of ``workers``."""
 
-    def __init__(self, desk: Workspace, workers: Workers) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, workers: Workers) -> None:
+        self._workspace = workspace
         self._workers = workers
 
     async def stage_admission(
@@ -112,7 +112,7 @@ class Writing:
 
         def work(progress: Report) -> StageAnswer:
             said: list[str] = []
-            with nullcontext() if dry_run else sole_curator(self._desk.root, said.append):
+            with nullcontext() if dry_run else sole_curator(self._workspace.root, said.append):
                 platform, why = self._hear(reason)
                 if (folder is None) != waiting:
                     raise UsageError("give either `folder` or `waiting`")
@@ -123,7 +123,7 @@ class Writing:
                 if pull_request and dry_run:
                     raise UsageError("`dry_run` and `pull_request` exclude each other")
                 if folder is None:
-                    now = occasion(self._desk.root, None, by)
+                    now = occasion(self._workspace.root, None, by)
                     admission = Admission(staging=admit_waiting(platform, now))
                 else:
                     admission = self._admission(platform, folder, accept or [], why, by, customer, agent_name, progress)
@@ -163,7 +163,7 @@ class Writing:
             verb = Verb(decision)
             platform, why = self._hear(reason)
             line = command_line(verb, queries, why)
-            account = open_account(self._desk.root, self._desk.environment)
+            account = open_account(self._workspace.root, self._workspace.environment)
             comment(account, platform.config, pull_request, verb, line)
             return DecisionAnswer(
                 recorded="comment",
@@ -176,7 +176,7 @@ class Writing:
 
     def _hear(self, reason: str | None) -> tuple[Platform, str | None]:
         """The platform, and ``reason`` as it is kept: without keys, and what the platform calls personal data."""
-        platform = self._desk.platform()
+        platform = self._workspace.platform()
         return platform, None if reason is None else masked(reason)
 
     def _admission(
@@ -190,14 +190,14 @@ class Writing:
         agent_name: str | None,
         progress: Report,
     ) -> Admission:
-        root = self._desk.root
-        package = self._desk.package(platform, folder, customer=customer, agent_name=agent_name)
+        root = self._workspace.root
+        package = self._workspace.package(platform, folder, customer=customer, agent_name=agent_name)
         known = {query.id for query in package.submission.queries}
         names = [find_name(id, known, "accept", "take ids that `classify_to_verdict` answers") for id in accept]
         return admit_package(
             platform,
             package,
-            self._desk.backend(platform, progress.waiting),
+            self._workspace.backend(platform, progress.waiting),
             progress,
             occasion(root, None, by),
             names,
@@ -208,7 +208,7 @@ class Writing:
 
     def _rests_on(self, staging: Staging) -> dict[str, str]:
         """The files and folders that ``staging`` rests on, and what they are called; strangers' names are not told."""
-        config = self._desk.config_path
+        config = self._workspace.config_path
         sources = [entry.source for entry in (*staging.admitted, *staging.waiting) if entry.source is not None]
         places = {config: config, FOLDER: "the regression set", "taxonomy": "the taxonomy"}
         return places | {source.eval_set: "the eval set" for source in sources}
@@ -219,10 +219,10 @@ class Writing:
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
         to_do = "nothing was written"
         if staging.file_changes and offered:
-            account = open_account(self._desk.root, self._desk.environment)
+            account = open_account(self._workspace.root, self._workspace.environment)
             planned = open_pull_request(
                 account,
-                self._desk.files,
+                self._workspace.files,
                 self._rests_on(staging),
                 staging.file_changes,
                 _title(staging),
@@ -232,7 +232,7 @@ class Writing:
             word = "was opened" if planned.action == "open" else "offers the same already"
             to_do = f"#{number} {word}, to {account.client.default_branch()}: a person reviews and merges it"
         elif staging.file_changes and not dry_run:
-            apply(staging.file_changes, self._desk.root)
+            apply(staging.file_changes, self._workspace.root)
             written = "working tree"
             to_do = "a person looks at `git diff` and commits, on a branch of their own"
         return StageAnswer(
@@ -253,7 +253,7 @@ class Writing:
             raise UsageError("an entry is pinned or unpinned; queries of a pull request are accepted or rejected")
         if decision == "pin" and not (reason or "").strip():
             raise UsageError("to pin needs a `reason`")
-        root = self._desk.root
+        root = self._workspace.root
         said: list[str] = []
         with sole_curator(root, said.append):
             platform, why = self._hear(reason)

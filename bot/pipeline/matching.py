@@ -23,7 +23,7 @@ The tools are ``None`` if the eval set does not say.  All of these decide what t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settling:
+class MatchedQueries:
     """What is known of queries, by name.
 
     ``settled`` has the entry or tombstone of queries whose content is in R, on the waitlist, or was evicted; ``edited``
@@ -40,7 +40,7 @@ class Settling:
         return {**{name: record.id for name, record in self.settled.items()}, **self.targets}
 
 
-def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> Settling:
+def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> MatchedQueries:
     """Compare ``submissions`` with the records of the same agents in ``regression_set``.
 
     The text takes precedence over the name: queries that swapped their names were only renamed.
@@ -78,10 +78,10 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
             entry = regression_set.entries.get(id)
             if entry is not None:
                 edited[query.id] = entry
-    return Settling(settled=settled, edited=edited, targets=targets)
+    return MatchedQueries(settled=settled, edited=edited, targets=targets)
 
 
-def in_line(found: Settling, regression_set: RegressionSet) -> dict[str, Entry]:
+def in_line(found: MatchedQueries, regression_set: RegressionSet) -> dict[str, Entry]:
     """The waitlist entries of the queries that are ``found`` on the waitlist, without those that a person accepted.
 
     Accepted entries stay on the waitlist whatever their verdict becomes; the others leave it if they no longer earn a
@@ -110,7 +110,7 @@ def content_of(known: Entry | Tombstone) -> Content:
 
 def _by_place(submission: Submission, query: Query, regression_set: RegressionSet) -> str:
     """The id of the record from the same place, before or after a rename of its folder; else a new one."""
-    places = [submission.source(query.id), submission.former_source(query.id)]
+    places = [submission.source(query.id), submission.previous_source(query.id)]
     known = [regression_set.by_source[place] for place in places if place and place in regression_set.by_source]
     return known[0] if known else submission.entry_id(query.id)
 

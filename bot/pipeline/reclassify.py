@@ -93,14 +93,14 @@ def tasks_of(
     entries: Iterable[Entry],
     taxonomy: Taxonomy,
     identity: Identity,
-    former: Former,
+    previous: Former,
     corrections: Corrections = UNCORRECTED,
 ) -> tuple[Task, ...]:
     """The work that brings all ``entries`` to ``taxonomy``, ``identity`` and ``corrections``, sorted by id.
 
     Entries that need no work are left out.
     """
-    change = cache(lambda version: _change(former(version), taxonomy))
+    change = cache(lambda version: _change(previous(version), taxonomy))
     found = []
     for entry in sorted(entries, key=lambda item: item.id):
         classified = entry.classified
@@ -112,7 +112,7 @@ def tasks_of(
         else:
             affected, migration, old = change(classified.taxonomy)
             if old is not taxonomy:
-                before, borne = as_classified(entry, former(classified.taxonomy))
+                before, borne = as_classified(entry, previous(classified.taxonomy))
         carried = migrated(before, migration, old, taxonomy)
         lagging = [name for name in carried.scores if _lags(carried, name, taxonomy)]
         new = unheeded(corrections.get(text_key(entry.turns), {}), carried.classified.corrected, taxonomy)
@@ -133,11 +133,11 @@ def tasks_of(
     return tuple(found)
 
 
-def questions_since(versions: Collection[str], former: Former) -> dict[str, str]:
+def questions_since(versions: Collection[str], previous: Former) -> dict[str, str]:
     """Former question → the present one, after renames since ``versions``: the answers are the same."""
     steps: dict[str, str] = {}
     for version in sorted(versions):
-        for before, after in pairwise(former(version)):
+        for before, after in pairwise(previous(version)):
             steps |= carried_questions(migration_between(before, after), before, after)
     found = {}
     for question in steps:

@@ -54,7 +54,7 @@ class Submission:
         """The source of the query called ``name``: customer, agent and item."""
         return self.customer, self.agent, self.item(name)
 
-    def former_source(self, name: str) -> tuple[str, str, str] | None:
+    def previous_source(self, name: str) -> tuple[str, str, str] | None:
         """Its source before the folder was renamed, if it was."""
         return None if self.moved_from is None else (*self.moved_from, self.item(name))
 
@@ -137,8 +137,8 @@ def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet
         submission = package.submission
         kept, problems = [], []
         for query in submission.queries:
-            place, former = submission.source(query.id), submission.former_source(query.id)
-            if taken.setdefault(entry_id(*place), place) in (place, former):
+            place, previous = submission.source(query.id), submission.previous_source(query.id)
+            if taken.setdefault(entry_id(*place), place) in (place, previous):
                 kept.append(query)
             else:
                 other = "/".join(taken[entry_id(*place)])
@@ -149,14 +149,14 @@ def refuse_shared_ids(packages: Sequence[Package], regression_set: RegressionSet
     return tuple(found)
 
 
-def told_apart(packages: Sequence[Package]) -> tuple[Package, ...]:
+def with_unique_ids(packages: Sequence[Package]) -> tuple[Package, ...]:
     """``packages`` to be judged as one: if there are several, each query is named ``customer/agent/id``."""
     if len(packages) < 2:
         return tuple(packages)
-    return tuple(map(called_by_agent, packages))
+    return tuple(map(with_agent_in_ids, packages))
 
 
-def called_by_agent(package: Package) -> Package:
+def with_agent_in_ids(package: Package) -> Package:
     """``package`` with its queries named ``customer/agent/id``."""
     submission = package.submission
     prefix = f"{submission.customer}/{submission.agent}/"

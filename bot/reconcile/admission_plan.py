@@ -14,7 +14,7 @@ from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, s
 from bot.github.command_processing import hear, read_by_now
 from bot.github.corrections import noted
 from bot.github.decision_validity import DecisionContext, PriorRejections
-from bot.github.event_log import heard_events, left_events, merge_events
+from bot.github.event_log import decision_events, left_events, merge_events
 from bot.github.judgement import NOBODY, ReviewJudgement, author_of, judge_facts
 from bot.github.models import Operation, PushCommits, WriteLedger
 from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
@@ -38,7 +38,7 @@ from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.entry_updates import follow_renames, pinned
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merge_comment import HeardCase, farewell, tell
+from bot.reconcile.merge_comment import ProcessedSubmission, closing_operations, tell
 from bot.reconcile.merged_submissions import MergedSubmission, without
 from bot.reconcile.planned_set import Draft
 from bot.reconcile.reconciled_state import remember, remember_folders, waiting
@@ -79,73 +79,78 @@ class AdmissionWrites:
 
 
 def plan_admissions(
-    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, scene: AdmissionInputs
+    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
     """The plan that makes GitHub and R match what was merged; where they match it is empty."""
-    plan = _plan(inventory, cases, platform, scene)
-    refused = scene.refused if plan.offer is None else scene.refused.met_by(plan.offer)
-    return plan if refused == scene.refused else _plan(inventory, cases, platform, replace(scene, refused=refused))
+    plan = _plan(inventory, cases, platform, inputs)
+    refused = inputs.refused if plan.offer is None else inputs.refused.met_by(plan.offer)
+    return plan if refused == inputs.refused else _plan(inventory, cases, platform, replace(inputs, refused=refused))
 
 
 def _plan(
-    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, scene: AdmissionInputs
+    inventory: Inventory, cases: Sequence[MergedSubmission], platform: Platform, inputs: AdmissionInputs
 ) -> AdmissionWrites:
-    recorded = [_merged(case, scene) for case in cases]
-    draft = Draft(platform, scene.texts, scene.refused)
+    recorded = [_merged(case, inputs) for case in cases]
+    draft = Draft(platform, inputs.texts, inputs.refused)
     _follow_the_taxonomy(draft, inventory)
-    _restore(draft, scene)
+    _restore(draft, inputs)
     _move_the_line(draft, inventory)
     draft.edit(follow_renames(inventory, draft.platform), "Follow renamed queries", EntryChange.MOVES)
-    heard = []
+    processed = []
     for case in recorded:
-        item, staging = _settle(case, draft, scene)
+        item, staging = _settle(case, draft, inputs)
         pull = None if case.pull is None else case.pull.number
         of = "" if pull is None else f" of #{pull}"
         draft.stage(_admits(staging) + of, staging, pull)
-        kept = draft.not_refused(pinned(item.hearing.judgement, draft.platform))
+        kept = draft.not_refused(pinned(item.outcome.judgement, draft.platform))
         draft.edit(kept, "Pin or unpin " + counted(len(kept), "entry", "entries") + of, EntryChange.PINNED, pull)
-        heard.append(item)
+        processed.append(item)
     steps = tuple(draft.steps)
-    present = platform if scene.offering else draft.platform
+    present = platform if inputs.offering else draft.platform
     spoken, records = [], {}
-    events: dict[int, tuple[Event, ...]] = left_events(_left_unmerged(scene), inventory.at)
+    events: dict[int, tuple[Event, ...]] = left_events(_left_unmerged(inputs), inventory.at)
     left: dict[str, LeftQuery] = {}
     rejected: list[Rejection] = []
-    for item in heard:
-        told = tell(item, draft.platform, present, scene)
+    for item in processed:
+        told = tell(item, draft.platform, present, inputs)
         left |= told.left
         rejected += told.rejections
         if item.case.pull is not None:
             spoken.append((item.case.pull.number, told.operations))
             records[item.case.pull.number] = told.record
             events[item.case.pull.number] = told.events
-    spoken += [(over.number, farewell(over, scene.login, scene.comments.get(over.number, ()))) for over in scene.over]
-    spoken += [(pull.number, tuple(label_operations((), pull))) for pull in scene.unmerged]
+    spoken += [
+        (over.number, closing_operations(over, inputs.login, inputs.comments.get(over.number, ())))
+        for over in inputs.over
+    ]
+    spoken += [(pull.number, tuple(label_operations((), pull))) for pull in inputs.unmerged]
     pushed: tuple[Operation, ...] = ()
-    if steps and not scene.offering:
+    if steps and not inputs.offering:
         commits = tuple(step.commit for step in steps)
-        pushed = (PushCommits(branch=scene.branch, parent=scene.commit, commits=commits),)
-    done: dict[int, PullRequestRecord | None] = dict.fromkeys((*scene.ended, *(pull.number for pull in scene.over)))
-    rejected += [item for item in scene.rejections if item.pull_request in done.keys() - records.keys()]
+        pushed = (PushCommits(branch=inputs.branch, parent=inputs.commit, commits=commits),)
+    done: dict[int, PullRequestRecord | None] = dict.fromkeys((*inputs.ended, *(pull.number for pull in inputs.over)))
+    rejected += [item for item in inputs.rejections if item.pull_request in done.keys() - records.keys()]
     # What leaves the line now is a case of the next plan.
     left = {**waiting(inventory, platform.regression_set), **left}
-    reconciled = remember(inventory, cases, left, rejected, present, scene.reconciled, scene.fresh)
-    folders = remember_folders(inventory, present, reconciled.left, scene.folders)
+    reconciled = remember(inventory, cases, left, rejected, present, inputs.reconciled, inputs.fresh)
+    folders = remember_folders(inventory, present, reconciled.left, inputs.folders)
     files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
-    abilities = scene.abilities.after(inventory.abilities)
-    if abilities != scene.abilities:
+    abilities = inputs.abilities.after(inventory.abilities)
+    if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
     if not pushed:
         # What is left outside is judged on the set as it will be first: by the next plan.
-        index = new_index(inventory, cases, reconciled, scene.corrections.record, scene.index, platform)
+        index = new_index(inventory, cases, reconciled, inputs.corrections.record, inputs.index, platform)
         files[INDEX] = None if index is None else record_text(index)
     return AdmissionWrites(
-        note=tuple(_note(cases, heard, inventory.at, scene)),
+        note=tuple(_note(cases, processed, inventory.at, inputs)),
         commits=pushed,
         spoken=tuple(spoken),
-        ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, scene)),
-        offer=AdmissionOffer(steps=steps, leads_to=draft.platform.regression_set) if steps and scene.offering else None,
+        ledger=tuple(_remember(files, done | records, events, inventory.base, inventory.at, inputs)),
+        offer=AdmissionOffer(steps=steps, leads_to=draft.platform.regression_set)
+        if steps and inputs.offering
+        else None,
     )
 
 
@@ -169,11 +174,11 @@ def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:
     draft.edit(found, message, EntryChange.RESCORED, None, under)
 
 
-def _restore(draft: Draft, scene: AdmissionInputs) -> None:
+def _restore(draft: Draft, inputs: AdmissionInputs) -> None:
     """What curators ask for comes back, first of all."""
-    for id, request in sorted(scene.restores.items()):
+    for id, request in sorted(inputs.restores.items()):
         known, config = draft.platform.regression_set, draft.platform.config
-        if not scene.refused.holds(known.tombstones[id].restored, request.comment):
+        if not inputs.refused.holds(known.tombstones[id].restored, request.comment):
             staging = restoration(known.tombstones[id], len(known.entries) >= config.ceiling)
             draft.stage(f"Restore {id}, as {request.by} asked", staging, None, EntryChange.RETURNS, request.comment)
 
@@ -193,17 +198,17 @@ def _move_the_line(draft: Draft, inventory: Inventory) -> None:
         draft.stage("Let in what waited for a slot", staging)
 
 
-def _merged(case: MergedSubmission, scene: AdmissionInputs) -> MergedSubmission:
+def _merged(case: MergedSubmission, inputs: AdmissionInputs) -> MergedSubmission:
     """``case`` with a record that says how it was merged, and what people had seen by then."""
     pull, record = case.pull, case.record
     if pull is None or (record is not None and record.merged is not None):
         return case
     # What was said before this was looked at again was heard then.
-    read = read_by_now(scene.comments.get(pull.number, ()) if case.again else ())
+    read = read_by_now(inputs.comments.get(pull.number, ()) if case.again else ())
     record = record or PullRequestRecord(
         pull_request=pull.number, head=case.head, cursor=read.cursor, reviews=read.reviews
     )
-    sticky, _ = find_sticky(scene.login, scene.comments.get(pull.number, ()), record)
+    sticky, _ = find_sticky(inputs.login, inputs.comments.get(pull.number, ()), record)
     displayed = displayed_in(sticky, record)
     seen = tuple(sorted(entry for entry, item in displayed.items() if admitting_route(item.codes) is Route.DIRECT))
     merged = Merged(commit=case.head, at=case.at, seen=seen)
@@ -212,68 +217,68 @@ def _merged(case: MergedSubmission, scene: AdmissionInputs) -> MergedSubmission:
 
 
 def _note(
-    cases: Sequence[MergedSubmission], heard: Sequence[HeardCase], at: str, scene: AdmissionInputs
+    cases: Sequence[MergedSubmission], processed: Sequence[ProcessedSubmission], at: str, inputs: AdmissionInputs
 ) -> list[tuple[int | None, Operation]]:
     """The answers to what people said since ``cases`` were recorded, and the records as they are from then on."""
     operations: list[tuple[int | None, Operation]] = []
-    known = scene.corrections
-    corrections = noted(known.record, known.ended, [said for item in heard for said in item.hearing.corrected])
+    known = inputs.corrections
+    corrections = noted(known.record, known.ended, [said for item in processed for said in item.outcome.corrected])
     files: dict[str, str | None] = {} if corrections == known.record else {CORRECTIONS: record_text(corrections)}
     if known.ended:
         ended = [item.event(at) for item in known.ended]
-        files[SET_EVENTS] = appended(scene.ledger_files.get(SET_EVENTS), ended)
-    for case, item in zip(cases, heard, strict=True):
-        pull, hearing = case.pull, item.hearing
-        if pull is None or (item.record == case.record and not hearing.replies):
+        files[SET_EVENTS] = appended(inputs.ledger_files.get(SET_EVENTS), ended)
+    for case, item in zip(cases, processed, strict=True):
+        pull, outcome = case.pull, item.outcome
+        if pull is None or (item.record == case.record and not outcome.replies):
             continue
-        replies = replies_to(hearing.replies, scene.login, scene.comments.get(pull.number, ()))
+        replies = replies_to(outcome.replies, inputs.login, inputs.comments.get(pull.number, ()))
         operations += [(pull.number, reply) for reply in replies]
-        files[record_path(pull.number)] = record_text(item.record.model_copy(update=hearing.recorded))
-        events = heard_events(hearing, case.record or item.record.model_copy(update={"decisions": (), "void": ()}))
+        files[record_path(pull.number)] = record_text(item.record.model_copy(update=outcome.recorded))
+        events = decision_events(outcome, case.record or item.record.model_copy(update={"decisions": (), "void": ()}))
         if case.record is None or case.record.merged is None:
-            contents = dict(hearing.judgement.contents)
-            events += merge_events(item.record, item.displayed, contents, scene.merged_by(pull.number))
+            contents = dict(outcome.judgement.contents)
+            events += merge_events(item.record, item.displayed, contents, inputs.merged_by(pull.number))
         if events:
-            files[events_path(pull.number)] = appended(scene.ledger_files.get(events_path(pull.number)), events)
+            files[events_path(pull.number)] = appended(inputs.ledger_files.get(events_path(pull.number)), events)
     if files:
-        operations.append((None, WriteLedger.of(scene.ledger, files, f"Merged up to {scene.commit[:12]}")))
+        operations.append((None, WriteLedger.of(inputs.ledger, files, f"Merged up to {inputs.commit[:12]}")))
     return operations
 
 
-def _settle(case: MergedSubmission, draft: Draft, scene: AdmissionInputs) -> tuple[HeardCase, Staging]:
+def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tuple[ProcessedSubmission, Staging]:
     """Judge ``case`` against R of now, hear its comments, and stage what enters."""
     pull, platform = case.pull, draft.platform
     number = None if pull is None else pull.number
     record = case.record or PullRequestRecord(pull_request=number or 1, head=case.head)
-    comments = scene.comments.get(number, ()) if number is not None else ()
-    sticky, _ = find_sticky(scene.login, comments, record)
+    comments = inputs.comments.get(number, ()) if number is not None else ()
+    sticky, _ = find_sticky(inputs.login, comments, record)
     displayed = displayed_in(sticky, record)
-    author = None if pull is None else author_of(pull, scene.permission)
+    author = None if pull is None else author_of(pull, inputs.permission)
     bare = judge_facts(case, platform, author, ())
-    turned_down = _turned_down(bare, scene.refused)
+    turned_down = _turned_down(bare, inputs.refused)
     case = without(case, turned_down)
     seen = frozenset(() if record.merged is None else record.merged.seen)
     unseen = tuple(name for name, entry in bare.entries.items() if entry not in seen)
-    court = DecisionContext(
+    context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
             case, replace(platform, corrections=corrections), author, decisions, contested, unseen
         ),
         displayed=displayed,
         author=author or NOBODY,
         curators=platform.config.curators,
-        permission=scene.permission,
+        permission=inputs.permission,
         corrections=platform.corrections,
         merged=True,
     )
     contents = set(case.contents.values())
-    former = PriorRejections.of(scene.rejections, contents, lambda number: scene.comments.get(number, ()))
-    hearing = hear([item for item in comments if item.author != scene.login], record, court, former)
-    review = hearing.judgement.review
+    previous = PriorRejections.of(inputs.rejections, contents, lambda number: inputs.comments.get(number, ()))
+    outcome = hear([item for item in comments if item.author != inputs.login], record, context, previous)
+    review = outcome.judgement.review
     assert review is not None
     staging = stage_admissions(
         review, draft.texts(review.edited), AuditStamp(at=case.at, commit=case.head, by=None), number
     )
-    heard = HeardCase(
+    processed = ProcessedSubmission(
         case=case,
         author=author,
         record=record,
@@ -281,10 +286,10 @@ def _settle(case: MergedSubmission, draft: Draft, scene: AdmissionInputs) -> tup
         seen=seen,
         unseen=unseen,
         turned_down=turned_down,
-        hearing=hearing,
+        outcome=outcome,
         before=platform,
     )
-    return heard, staging
+    return processed, staging
 
 
 def _turned_down(judgement: ReviewJudgement, refused: Refused) -> tuple[str, ...]:
@@ -306,13 +311,13 @@ def _admits(staging: Staging) -> str:
     return f"Admit {counted(len(staging.admitted), 'query', 'queries')}"
 
 
-def _left_unmerged(scene: AdmissionInputs) -> tuple[int, ...]:
+def _left_unmerged(inputs: AdmissionInputs) -> tuple[int, ...]:
     """Closed pull requests that were not merged, and of which something is remembered."""
-    return tuple(number for number in scene.ended if number not in scene.merges and _is_kept(number, scene))
+    return tuple(number for number in inputs.ended if number not in inputs.merges and _is_kept(number, inputs))
 
 
-def _is_kept(number: int, scene: AdmissionInputs) -> bool:
-    return record_path(number) in scene.ledger_files
+def _is_kept(number: int, inputs: AdmissionInputs) -> bool:
+    return record_path(number) in inputs.ledger_files
 
 
 def _remember(
@@ -321,7 +326,7 @@ def _remember(
     events: Mapping[int, Sequence[Event]],
     base: str,
     at: str,
-    scene: AdmissionInputs,
+    inputs: AdmissionInputs,
 ) -> list[Operation]:
     """The ledger as it should be; nothing where it is so already."""
     wanted = {record_path(number): None if item is None else record_text(item) for number, item in records.items()}
@@ -329,10 +334,10 @@ def _remember(
     for number in sorted({*records, *events}):
         found = events.get(number, ())
         path = events_path(number)
-        gone = scene.ledger_files.get(record_path(number)) if records.get(number, ...) is None else None
+        gone = inputs.ledger_files.get(record_path(number)) if records.get(number, ...) is None else None
         if gone is not None:
             found = (*found, Forgotten(at=at, pull_request=number, record=digest(gone)))
         if found:
-            wanted[path] = appended(scene.ledger_files.get(path), found)
-    changed = {path: text for path, text in wanted.items() if scene.ledger_files.get(path) != text}
-    return [WriteLedger.of(scene.ledger, changed, f"Reconciled with {base[:12]}")] if changed else []
+            wanted[path] = appended(inputs.ledger_files.get(path), found)
+    changed = {path: text for path, text in wanted.items() if inputs.ledger_files.get(path) != text}
+    return [WriteLedger.of(inputs.ledger, changed, f"Reconciled with {base[:12]}")] if changed else []

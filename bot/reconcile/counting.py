@@ -68,9 +68,9 @@ Carry = Callable[[Sequence[Event]], Sequence[Event]]
 """Events under the ids of the taxonomy of now."""
 
 
-def carried_to(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Carry:
-    """What carries events to the ids of ``taxonomy``; ``former`` tells those that there were, oldest first."""
-    known = cache(former)
+def carried_to(taxonomy: Taxonomy, previous: Callable[[], Sequence[Taxonomy]]) -> Carry:
+    """What carries events to the ids of ``taxonomy``; ``previous`` tells those that there were, oldest first."""
+    known = cache(previous)
     return lambda events: migrated_events(events, lineage(taxonomy, capabilities_in(events), known))
 
 
@@ -87,7 +87,7 @@ def count(blobs: Mapping[str, str], before: EventCounts | None, read: Read, carr
     files.take({*changed, *(name for name, item in known.items() if item.of_set)})
     if any(name in known and blob_id(files.content[name][: known[name].size]) != known[name].blob for name in changed):
         return _all(blobs, read, carry)
-    fresh = [event for name in sorted(changed) for event in files.events[name][len(files.former(name)) :]]
+    fresh = [event for name in sorted(changed) for event in files.events[name][len(files.previous(name)) :]]
     contents = {content for event in fresh if (content := _content(event)) is not None}
     entries = {entry for event in fresh for entry in _moved(event)}
     files.take(files.about({*map(_of_entry, entries), *map(_of_content, contents)}))
@@ -98,7 +98,7 @@ def count(blobs: Mapping[str, str], before: EventCounts | None, read: Read, carr
         if isinstance(event, Decided | Passed) and event.entry in entries
     }
     files.take(files.about(set(map(_of_content, contents))))
-    old = [event for name in sorted(files.events) for event in files.former(name)]
+    old = [event for name in sorted(files.events) for event in files.previous(name)]
     new = [event for name in sorted(files.events) for event in files.events[name]]
     tally = before.tally.replaced(*(_tally(carry, _only(found, contents)) for found in (old, new)))
     if not tally.is_possible:
@@ -169,7 +169,7 @@ class _Files:
         """The files that may speak of what has one of ``marks``."""
         return {name for name, item in self._known.items() if not _marks_of(item).isdisjoint(marks)}
 
-    def former(self, name: str) -> tuple[Event, ...]:
+    def previous(self, name: str) -> tuple[Event, ...]:
         """The events that were counted of the file ``name``."""
         if name not in self._known:
             return ()

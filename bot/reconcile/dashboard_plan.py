@@ -70,15 +70,15 @@ class DashboardInputs:
     written: tuple[Operation, ...]
 
 
-def plan_dashboard(platform: Platform, scene: DashboardInputs) -> tuple[tuple[int | None, Operation], ...]:
+def plan_dashboard(platform: Platform, inputs: DashboardInputs) -> tuple[tuple[int | None, Operation], ...]:
     """The writes that make the dashboard true; none where it is."""
     operations: list[Operation] = []
-    runs = _runs(scene)
-    files = {**scene.counted, **({} if runs == scene.runs else {RUNS: record_text(runs)})}
+    runs = _runs(inputs)
+    files = {**inputs.counted, **({} if runs == inputs.runs else {RUNS: record_text(runs)})}
     if files:
-        operations.append(WriteLedger.of(scene.ledger, files, f"Run on {scene.commit[:12]}"))
-    body = render_dashboard(_dashboard(platform, scene, runs))
-    known = [issue for issue in scene.issues if issue.body.startswith(MARKER)]
+        operations.append(WriteLedger.of(inputs.ledger, files, f"Run on {inputs.commit[:12]}"))
+    body = render_dashboard(_dashboard(platform, inputs, runs))
+    known = [issue for issue in inputs.issues if issue.body.startswith(MARKER)]
     if not known:
         operations.append(CreateIssue(title=TITLE, body=body))
     elif lasting(known[0].body) != lasting(body):
@@ -87,31 +87,31 @@ def plan_dashboard(platform: Platform, scene: DashboardInputs) -> tuple[tuple[in
     return tuple((None, item) for item in operations)
 
 
-def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> Dashboard:
-    by_branch = {proposal.branch: proposal for proposal in scene.wanted.proposals}
-    pulls = [(item.number, item.branch) for item in scene.planned if item.branch in by_branch]
+def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> Dashboard:
+    by_branch = {proposal.branch: proposal for proposal in inputs.wanted.proposals}
+    pulls = [(item.number, item.branch) for item in inputs.planned if item.branch in by_branch]
     shown = [(number, by_branch[branch]) for number, branch in pulls if number is not None]
-    beyond = [(item, by_branch[item.branch]) for item in scene.planned if item.action in ("wait", "barred")]
+    beyond = [(item, by_branch[item.branch]) for item in inputs.planned if item.action in ("wait", "barred")]
     notices = [
         f"The ledger names pull request {item.pull_request} as a refusal, which it is not: ignored."
-        for item in scene.wanted.forged
+        for item in inputs.wanted.forged
     ]
     notices += [
         f"Pull request {item.number} has someone's commits, so the bot leaves it unchanged."
-        for item in scene.planned
+        for item in inputs.planned
         if item.action == "leave"
     ]
-    if scene.pushed:
+    if inputs.pushed:
         notices.append(
-            f"{scene.pushed} queries were pushed without a pull request, so no one was asked: touch them in one, or "
+            f"{inputs.pushed} queries were pushed without a pull request, so no one was asked: touch them in one, or "
             "admit them with `incumbent admit`."
         )
-    if scene.barred:
+    if inputs.barred:
         notices.append("Pull requests may not be opened with this token: `incumbent doctor` names the setting.")
     return Dashboard(
         platform=platform,
-        commit=scene.commit,
-        at=scene.at,
+        commit=inputs.commit,
+        at=inputs.at,
         open_suggestions=tuple(
             OpenSuggestion(pull_request=number, entries=proposal.entries, kind=cast(Kind, proposal.kind))
             for number, proposal in shown
@@ -122,20 +122,20 @@ def _dashboard(platform: Platform, scene: DashboardInputs, runs: RunRecord) -> D
                 entry=proposal.entries[0],
                 kind=cast(Kind, proposal.kind),
                 why="",
-                compare=_compare(item.branch, scene) if item.action == "barred" else None,
+                compare=_compare(item.branch, inputs) if item.action == "barred" else None,
             )
             for item, proposal in beyond
         ),
-        refused=len(scene.wanted.suggestions.refused),
-        pending=tuple(_pending(scene.records)),
+        refused=len(inputs.wanted.suggestions.refused),
+        pending=tuple(_pending(inputs.records)),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
-        agreement=scene.agreement,
+        agreement=inputs.agreement,
     )
 
 
-def _compare(branch: str, scene: DashboardInputs) -> str:
-    return f"{scene.address}/compare/{scene.default_branch}...{branch}?expand=1"
+def _compare(branch: str, inputs: DashboardInputs) -> str:
+    return f"{inputs.address}/compare/{inputs.default_branch}...{branch}?expand=1"
 
 
 def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
@@ -151,15 +151,15 @@ def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
     return found
 
 
-def _runs(scene: DashboardInputs) -> RunRecord:
-    did = "; ".join(_did(scene.written))
+def _runs(inputs: DashboardInputs) -> RunRecord:
+    did = "; ".join(_did(inputs.written))
     if not did:
-        return scene.runs
-    run = Run(at=scene.at, commit=scene.commit, did=did[:500], run=scene.page)
-    if run in scene.runs.runs:
-        return scene.runs
-    others = [item for item in scene.runs.runs if item.run is None or item.run != run.run]
-    return RunRecord(runs=(run, *others)[:RUNS_KEPT], noted=scene.noted)
+        return inputs.runs
+    run = Run(at=inputs.at, commit=inputs.commit, did=did[:500], run=inputs.page)
+    if run in inputs.runs.runs:
+        return inputs.runs
+    others = [item for item in inputs.runs.runs if item.run is None or item.run != run.run]
+    return RunRecord(runs=(run, *others)[:RUNS_KEPT], noted=inputs.noted)
 
 
 def _did(written: Sequence[Operation]) -> list[str]:

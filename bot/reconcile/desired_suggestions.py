@@ -61,7 +61,7 @@ class DesiredSuggestions:
 def wish(
     platform: Platform,
     departed: Mapping[str, EvictionKind],
-    scene: SuggestionInputs,
+    inputs: SuggestionInputs,
     offer: AdmissionOffer | None = None,
     undone: Mapping[str, int] = MappingProxyType({}),
 ) -> DesiredSuggestions:
@@ -71,19 +71,19 @@ def wish(
 
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
-    github = scene.github
+    github = inputs.github
     listed_refusals = [
         Refusal(pull_request=pull.number, branch=pull.branch or "")
         for pull in github.closed
         if github.was_refused(pull)
     ]
     here = {pull.number for pull in (*github.open, *github.closed)}
-    kept = [item for item in scene.record.refusals if item.pull_request not in here]
+    kept = [item for item in inputs.record.refusals if item.pull_request not in here]
     entries = [*platform.regression_set.entries, *platform.regression_set.waiting]
     known = [
         item
         for item in (*listed_refusals, *kept)
-        if item.branch in scene.record.offers or any(is_about(item.branch, id) for id in entries)
+        if item.branch in inputs.record.offers or any(is_about(item.branch, id) for id in entries)
     ]
     busy = {id for id in platform.regression_set.entries for pull in github.open if is_about(pull.branch or "", id)}
 
@@ -99,7 +99,7 @@ def wish(
     forged = [
         item
         for item in kept
-        if item in known and grounds_in(item.branch) in found.refused and not _is_real(item, scene)
+        if item in known and grounds_in(item.branch) in found.refused and not _is_real(item, inputs)
     ]
     if forged:
         known = [item for item in known if item not in forged]
@@ -107,7 +107,7 @@ def wish(
     return DesiredSuggestions(
         suggestions=found,
         proposals=(*(() if offer is None else (offer.proposal,)), *proposals_of(found, platform)),
-        offers=_offers(offer, known, scene.record),
+        offers=_offers(offer, known, inputs.record),
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
     )
@@ -122,8 +122,8 @@ def _offers(
     return dict(sorted({**kept, **({} if offer is None else {offer.branch: offer.contents})}.items()))
 
 
-def _is_real(item: Refusal, scene: SuggestionInputs) -> bool:
-    pull = scene.pull_request(item.pull_request)
+def _is_real(item: Refusal, inputs: SuggestionInputs) -> bool:
+    pull = inputs.pull_request(item.pull_request)
     if pull is None or not is_suggestion(pull.branch) or pull.branch != item.branch:
         return False
-    return scene.github.was_refused(pull)
+    return inputs.github.was_refused(pull)

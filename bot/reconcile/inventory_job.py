@@ -33,14 +33,14 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import (
     EVAL_SETS,
     Package,
-    called_by_agent,
     read_package,
     refuse_shared_ids,
     submission_folders,
+    with_agent_in_ids,
 )
 from bot.reconcile.candidate_job import candidates_of
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.unchanged import awakened, folder_of, unchanged_folders
+from bot.reconcile.unchanged import folder_of, folders_to_read, unchanged_folders
 from bot.taxonomy.history import History
 from bot.text.digests import digest
 
@@ -93,7 +93,7 @@ def survey(
     parents = dict(zip(merges, (since or "", *merges), strict=False))
     changes = {merge: store.changes(parents[merge], merge) for merge in merges}
     entries = [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
-    former = History(store, tip).since
+    previous = History(store, tip).since
     problems: list[Problem] = []
     unread: list[str] = []
     snapshot = store.snapshot(tip)
@@ -113,26 +113,26 @@ def survey(
     read = tuple(folder for folder in folders if folder not in unchanged)
     gone = () if past.index is None else past.index.folders.keys() - folders
     versions = {entry.classified.taxonomy for entry in entries} - {platform.taxonomy.version}
-    questions = questions_since(versions, former)
+    questions = questions_since(versions, previous)
     remembered = under({**past.known, **past.known_in((*read, *sorted(gone)))}, questions)
     store.prepare(tip, read if unchanged else (EVAL_SETS,) if read else ())
     packages = _packages(platform, snapshot, read, folders, new, moves, problems, unread)
-    named = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
+    named = [with_agent_in_ids(package) for package in refuse_shared_ids(packages, platform.regression_set)]
     # What has to leave the line is told of in the same run, which cannot ask any more.
     found = classify_all(platform, named, remembered, backend, progress, line=True)
-    more = awakened(unchanged, found.submissions)
+    more = folders_to_read(unchanged, found.submissions)
     if more:
         unchanged = {folder: item for folder, item in unchanged.items() if folder not in more}
         remembered |= under(past.known_in(more), questions)
         store.prepare(tip, more)
         first = len(packages)
         packages += _packages(platform, snapshot, more, folders, new, moves, problems, unread)
-        named = [called_by_agent(package) for package in refuse_shared_ids(packages, platform.regression_set)]
+        named = [with_agent_in_ids(package) for package in refuse_shared_ids(packages, platform.regression_set)]
         asked = backend if found.stopped is None else halt(backend, found.stopped)
         found = found.joined(classify_all(platform, named[first:], remembered, asked, progress, line=True))
     # Where admissions are made by hand nobody would write what was found: `incumbent reclassify` is theirs as well.
     renewing = () if by_hand else entries
-    tasks = tasks_of(renewing, platform.taxonomy, backend.identity, former, platform.corrections)
+    tasks = tasks_of(renewing, platform.taxonomy, backend.identity, previous, platform.corrections)
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, remembered, asked, progress)
     stopped = found.stopped or renewal.stopped

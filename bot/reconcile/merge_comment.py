@@ -10,7 +10,7 @@ from bot.curator.store import RegressionSet
 from bot.github.check import review_labels
 from bot.github.command_processing import CommandOutcome
 from bot.github.decision_validity import NOTHING
-from bot.github.event_log import applied_events, heard_events, shown_events
+from bot.github.event_log import applied_events, decision_events, shown_events
 from bot.github.judgement import Author, ReviewJudgement, judge_facts
 from bot.github.models import IssueComment, Operation, PullRequest
 from bot.github.notices import notices_of
@@ -33,7 +33,7 @@ _OVER = f"{marker(NOTHING)}\nMerged. What of it needed a person was changed or t
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeardCase:
+class ProcessedSubmission:
     """A case after its comments were heard against R as it was ``before`` it, without what people ``turned_down``."""
 
     case: MergedSubmission
@@ -43,7 +43,7 @@ class HeardCase:
     seen: frozenset[str]
     unseen: tuple[str, ...]
     turned_down: tuple[str, ...]
-    hearing: CommandOutcome
+    outcome: CommandOutcome
     before: Platform
 
 
@@ -60,15 +60,17 @@ class CaseMessages:
     events: tuple[Event, ...] = ()
 
 
-def tell(heard: HeardCase, platform: Platform, present: Platform, scene: AdmissionInputs) -> CaseMessages:
+def tell(
+    processed: ProcessedSubmission, platform: Platform, present: Platform, inputs: AdmissionInputs
+) -> CaseMessages:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.
 
     ``present`` is the same without what is only offered.
     """
-    case, hearing = heard.case, heard.hearing
+    case, outcome = processed.case, processed.outcome
     # What is only offered is shown with the verdict that it is offered on, and may still be decided otherwise.
-    judged_on = heard.before if scene.offering else platform
-    judgement = judge_facts(case, judged_on, heard.author, hearing.judgement.decisions, (), heard.unseen)
+    judged_on = processed.before if inputs.offering else platform
+    judgement = judge_facts(case, judged_on, processed.author, outcome.judgement.decisions, (), processed.unseen)
     review = judgement.review
     assert review is not None
     showing = Showing(
@@ -79,52 +81,54 @@ def tell(heard: HeardCase, platform: Platform, present: Platform, scene: Admissi
         commit=case.head,
         digest=showing.digest,
         notices=(
-            _outcome(heard, judgement, review, present.regression_set),
-            *notices_of(judgement, hearing, heard.record),
+            _outcome(processed, judgement, review, present.regression_set),
+            *notices_of(judgement, outcome, processed.record),
         ),
         problems=(),
         review=review,
-        run=scene.run,
-        product=scene.product,
+        run=inputs.run,
+        product=inputs.product,
     )
     pull = case.pull
-    left = _left(heard, judgement, review)
+    left = _left(processed, judgement, review)
     if pull is None:
         return CaseMessages(operations=(), record=None, left=left)
-    comments = scene.comments.get(pull.number, ())
-    operations = comment_operations(render_comment(report), *find_sticky(scene.login, comments, heard.record))
+    comments = inputs.comments.get(pull.number, ())
+    operations = comment_operations(render_comment(report), *find_sticky(inputs.login, comments, processed.record))
     operations += label_operations(review_labels(review), pull)
-    events = heard_events(hearing, heard.record)
-    if not is_full(scene.ledger_files.get(events_path(pull.number))):
-        events += shown_events(judgement, pull.author, case.at, heard.record)
-    pins = [item for item in hearing.judgement.decisions if is_done(item, hearing.judgement, platform)]
-    settled = all(is_done(item, hearing.judgement, present) for item in pins) and not (
-        scene.offering and _offered(review)
+    events = decision_events(outcome, processed.record)
+    if not is_full(inputs.ledger_files.get(events_path(pull.number))):
+        events += shown_events(judgement, pull.author, case.at, processed.record)
+    pins = [item for item in outcome.judgement.decisions if is_done(item, outcome.judgement, platform)]
+    settled = all(is_done(item, outcome.judgement, present) for item in pins) and not (
+        inputs.offering and _offered(review)
     )
-    if settled and not review.plan.waiting_for_review and not review.unclassified and not heard.turned_down:
+    if settled and not review.plan.waiting_for_review and not review.unclassified and not processed.turned_down:
         rejections = tuple(
-            Rejection(pull_request=pull.number, decision=item) for item in hearing.own if item.action == "reject"
+            Rejection(pull_request=pull.number, decision=item) for item in outcome.own if item.action == "reject"
         )
         return CaseMessages(operations=tuple(operations), record=None, left=left, rejections=rejections, events=events)
-    record = heard.record.model_copy(
+    record = processed.record.model_copy(
         update={
-            "texts": {**heard.record.texts, **judgement.texts},
-            "displayed": heard.displayed,
+            "texts": {**processed.record.texts, **judgement.texts},
+            "displayed": processed.displayed,
             "showing": showing,
             "classifications": {},
-            **hearing.recorded,
-            "decisions": tuple(item for item in hearing.own if not is_done(item, hearing.judgement, present)),
+            **outcome.recorded,
+            "decisions": tuple(item for item in outcome.own if not is_done(item, outcome.judgement, present)),
         }
     )
     # What is displayed by now is found out again from the comment: no reason to write.
-    same = record.model_copy(update={"displayed": heard.record.displayed}) == heard.record
-    events += applied_events(hearing.own, record, case.at)
-    return CaseMessages(operations=tuple(operations), record=heard.record if same else record, left={}, events=events)
+    same = record.model_copy(update={"displayed": processed.record.displayed}) == processed.record
+    events += applied_events(outcome.own, record, case.at)
+    return CaseMessages(
+        operations=tuple(operations), record=processed.record if same else record, left={}, events=events
+    )
 
 
-def _left(heard: HeardCase, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
+def _left(processed: ProcessedSubmission, judgement: ReviewJudgement, review: Review) -> dict[str, LeftQuery]:
     """What did not enter without anybody having rejected it; what was only pushed nobody was asked about either."""
-    case, pull = heard.case, heard.case.pull
+    case, pull = processed.case, processed.case.pull
     names = [verdict.id for verdict in review.plan.excluded]
     if pull is None:
         names += [*(verdict.id for verdict in review.plan.waiting_for_review), *review.unclassified]
@@ -145,7 +149,7 @@ def _offered(review: Review) -> list[str]:
     return [verdict.id for verdict in (*review.plan.admitted, *review.plan.waiting_for_slot)]
 
 
-def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, present: RegressionSet) -> str:
+def _outcome(processed: ProcessedSubmission, judgement: ReviewJudgement, review: Review, present: RegressionSet) -> str:
     """What became of the merged queries, in a few sentences."""
     offered = _offered(review)
     found = {name: entry.id for name, entry in review.settled.items() if isinstance(entry, Entry)}
@@ -154,9 +158,9 @@ def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, prese
     turned = [
         name
         for name, entry in judgement.entries.items()
-        if entry in heard.seen and name in {item.id for item in review.plan.excluded}
+        if entry in processed.seen and name in {item.id for item in review.plan.excluded}
     ]
-    text = f"Merged as {code(heard.case.head[:12])}: {len(entered)} of its queries "
+    text = f"Merged as {code(processed.case.head[:12])}: {len(entered)} of its queries "
     text += f"{agreeing(entered, 'is', 'are')} in the regression set."
     if waiting:
         shown = listed([quoted(name) for name in waiting], SHOWN)
@@ -165,8 +169,8 @@ def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, prese
         shown = listed([quoted(name) for name in offered], SHOWN)
         enters = agreeing(offered, "enters", "enter")
         text += f" Once people merge the pull request of the bot's that offers it, {shown} {enters} as well."
-    if heard.turned_down:
-        shown = listed([quoted(name) for name in heard.turned_down], SHOWN)
+    if processed.turned_down:
+        shown = listed([quoted(name) for name in processed.turned_down], SHOWN)
         text += f" People closed the pull request that offered {shown}."
     if turned:
         shown = listed([quoted(name) for name in turned], SHOWN)
@@ -174,7 +178,7 @@ def _outcome(heard: HeardCase, judgement: ReviewJudgement, review: Review, prese
     return text
 
 
-def farewell(pull: PullRequest, login: str, comments: Sequence[IssueComment]) -> tuple[Operation, ...]:
+def closing_operations(pull: PullRequest, login: str, comments: Sequence[IssueComment]) -> tuple[Operation, ...]:
     """What is said on a pull request of which nothing is left to decide."""
     sticky, doubled = find_sticky(login, comments)
     words = [] if sticky is None else comment_operations(_OVER, sticky, doubled)

@@ -106,8 +106,8 @@ def remember_folders(
     found: dict[str, FolderRecord | None] = dict.fromkeys(before)
     for facts in inventory.submissions:
         path = folder_path(facts.folder)
-        former = before.get(path)
-        known = dict(former.classifications) if former is not None and partial else {}
+        previous = before.get(path)
+        known = dict(previous.classifications) if previous is not None and partial else {}
         known |= {
             query.key: query.classification
             for query in _outside(facts, platform)

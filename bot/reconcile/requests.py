@@ -65,26 +65,26 @@ class RequestPlan:
     stand: tuple[Request, ...]
 
 
-def plan_requests(scene: RequestInputs) -> RequestPlan:
+def plan_requests(inputs: RequestInputs) -> RequestPlan:
     """Hear the comments that were not read yet, and note what they ask; where there is nothing new it is empty."""
-    record = scene.record or RequestRecord(since=scene.at)
-    stand = [item for item in record.requests if _refusal(item, scene) is None and _still_stands(item, scene)]
-    unread = [item for item in scene.remarks if item.comment.id > record.cursor]
-    people = [item for item in unread if not item.comment.is_bot and item.comment.author != scene.login]
+    record = inputs.record or RequestRecord(since=inputs.at)
+    stand = [item for item in record.requests if _refusal(item, inputs) is None and _is_still_valid(item, inputs)]
+    unread = [item for item in inputs.remarks if item.comment.id > record.cursor]
+    people = [item for item in unread if not item.comment.is_bot and item.comment.author != inputs.login]
     asking = [item for item in people if ON_ENTRIES & verbs(item.comment.body)]
-    reviewed = scene.reviewed() if asking else frozenset()
+    reviewed = inputs.reviewed() if asking else frozenset()
     replies: dict[int, list[Reply]] = {}
     for remark in asking:
-        if remark.number in reviewed or _was_too_early(remark.comment, scene.login, scene.thread(remark.number)):
+        if remark.number in reviewed or _was_too_early(remark.comment, inputs.login, inputs.thread(remark.number)):
             continue  # Its review says, or said, where to ask.
-        reply, requests = _hear(remark, scene)
+        reply, requests = _hear(remark, inputs)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
         replies.setdefault(remark.number, []).append(reply)
     operations: list[tuple[int | None, Operation]] = [
         (number, item)
         for number, found in replies.items()
-        for item in replies_to(found, scene.login, scene.thread(number), "request")
+        for item in replies_to(found, inputs.login, inputs.thread(number), "request")
     ]
     read = unread if asking or len(unread) >= _MANY else ()
     new = record.model_copy(
@@ -94,11 +94,11 @@ def plan_requests(scene: RequestInputs) -> RequestPlan:
             "requests": tuple(stand),
         }
     )
-    if new != scene.record:
+    if new != inputs.record:
         asked_for = [item for item in stand if item not in record.requests]
-        times = {item.comment.id: item.comment.created_at for item in scene.remarks}
-        events = [*_requested(asked_for, times), *settled(record.requests, new.requests, scene.known, scene.at)]
-        operations.append((None, noted(new, scene.ledger, scene.events, events)))
+        times = {item.comment.id: item.comment.created_at for item in inputs.remarks}
+        events = [*_requested(asked_for, times), *settled(record.requests, new.requests, inputs.known, inputs.at)]
+        operations.append((None, noted(new, inputs.ledger, inputs.events, events)))
     return RequestPlan(operations=tuple(operations), stand=tuple(stand))
 
 
@@ -138,20 +138,20 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
     )
 
 
-def _hear(remark: ThreadComment, scene: RequestInputs) -> tuple[Reply, list[Request]]:
+def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
     edited = comment.is_edited
     if edited:
         lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
-    stranger = refusal(Verb.RUN, person, None, scene.curators, scene.permission) is not None
-    names = {} if stranger else _names(remark.number, scene.known)
+    stranger = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
+    names = {} if stranger else _names(remark.number, inputs.known)
     written = [] if edited else list(command_lines(comment.body))
     said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
     for _, line, words in said[:MOST_COMMANDS]:
         verb = first_word(words)
-        why = refusal(Verb(verb), person, None, scene.curators, scene.permission)
+        why = refusal(Verb(verb), person, None, inputs.curators, inputs.permission)
         if why is not None:
             lines.append(why)
             continue
@@ -159,7 +159,7 @@ def _hear(remark: ThreadComment, scene: RequestInputs) -> tuple[Reply, list[Requ
         if not named:
             lines.append(f"{quoted(cut(line))}: it does not say which entries. Write: {code(USAGE[Verb(verb)])}")
         for name in named[:_MOST_NAMES]:
-            found = _request(name, verb, names, comment, scene, helpful=len(lines) < _SUGGESTIONS)
+            found = _request(name, verb, names, comment, inputs, helpful=len(lines) < _SUGGESTIONS)
             if isinstance(found, str):
                 lines.append(f"{quoted(cut(name))}: {found}")
             else:
@@ -184,7 +184,7 @@ def _names(number: int, known: RegressionSet) -> dict[str, str]:
 
 
 def _request(
-    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, scene: RequestInputs, helpful: bool
+    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, inputs: RequestInputs, helpful: bool
 ) -> Request | str:
     """What is asked of the entry called ``name``, or why it cannot be."""
     id = names.get(name.casefold())
@@ -194,12 +194,12 @@ def _request(
     request = Request.model_validate(
         {"entry": id, "action": verb, "by": comment.author, "comment": comment.id, "said": digest(comment.body)}
     )
-    return _refusal(request, scene) or _obstacle(request, scene) or request
+    return _refusal(request, inputs) or _obstacle(request, inputs) or request
 
 
-def _obstacle(request: Request, scene: RequestInputs) -> str | None:
+def _obstacle(request: Request, inputs: RequestInputs) -> str | None:
     """Why what is asked makes no sense as R is."""
-    known, id = scene.known, request.entry
+    known, id = inputs.known, request.entry
     if request.action == "undo":
         if id not in known.entries:
             return "it is not in the regression set."
@@ -207,30 +207,30 @@ def _obstacle(request: Request, scene: RequestInputs) -> str | None:
             return "a person pinned it: take the pin out first."
     elif id not in known.tombstones:
         return "it was not evicted."
-    elif unknown := unknown_scores(known.tombstones[id].entry, scene.taxonomy):
+    elif unknown := unknown_scores(known.tombstones[id].entry, inputs.taxonomy):
         return (
             f"it scores {listed(list(map(code, unknown)))}, which the taxonomy does not know: list it under `retired`."
         )
-    elif scene.by_hand:
+    elif inputs.by_hand:
         return f"admissions are made by hand here: {code(f'incumbent restore {id}')}."
     return None
 
 
-def _refusal(request: Request, scene: RequestInputs) -> str | None:
+def _refusal(request: Request, inputs: RequestInputs) -> str | None:
     """Why who asks may not: nobody speaks of what they brought themselves."""
-    known, id = scene.known, request.entry
+    known, id = inputs.known, request.entry
     entry = known.entries.get(id) or known.evicted.get(id)
     number = None if entry is None or entry.source is None else entry.source.pull_request
-    author = None if number is None else scene.author(number)
+    author = None if number is None else inputs.author(number)
     person = Person(login=request.by, is_bot=False)
-    return refusal(Verb(request.action), person, author, scene.curators, scene.permission)
+    return refusal(Verb(request.action), person, author, inputs.curators, inputs.permission)
 
 
-def _still_stands(request: Request, scene: RequestInputs) -> bool:
+def _is_still_valid(request: Request, inputs: RequestInputs) -> bool:
     """Whether there is something left to do, and the comment is there as it was read."""
-    if _obstacle(request, scene) is not None:
+    if _obstacle(request, inputs) is not None:
         return False
-    comment = scene.comment(request.comment)
+    comment = inputs.comment(request.comment)
     return (
         comment is not None
         and not comment.is_bot

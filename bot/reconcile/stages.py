@@ -75,15 +75,15 @@ def raise_candidates(tip: RunState) -> Staged:
 
 def suggest_changes(tip: RunState) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
-    scene = _suggestion_scene(tip)
+    inputs = _suggestion_inputs(tip)
     departed = tip.inventory.departed_from(tip.platform.regression_set)
     undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
     kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
-    wanted = wish(tip.platform, kinds, scene, tip.carried.offer, undone)
+    wanted = wish(tip.platform, kinds, inputs, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
-    names = {pull.branch or "" for pull in scene.github.open} | {proposal.branch for proposal in wanted.proposals}
-    scene = replace(scene, github=replace(scene.github, branches=branches_of(tip, names)))
-    writes, planned = plan_suggestions(wanted, tip.platform, scene)
+    names = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
+    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
+    writes, planned = plan_suggestions(wanted, tip.platform, inputs)
     staged = Staged(writes=tuple(writes), carried=tip.carried)
     if writes and not tip.dry_run:
         return staged
@@ -161,7 +161,7 @@ def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[
             yield name, content
 
 
-def _suggestion_scene(tip: RunState) -> SuggestionInputs:
+def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
     record, events, pulls = tip.suggestions, text_of(tip.ledger, SET_EVENTS), _listed(tip)
     ours = [pull for pull in pulls if is_suggestion(pull.branch)]
     refused = {item.pull_request for item in record.refusals}
@@ -264,7 +264,7 @@ def admit_merged(tip: RunState) -> Staged:
     offers = {pull.number for pull in pulls if is_offer(pull.branch)}
     offers |= {item.pull_request for item in tip.suggestions.refusals}
     closed_by = remembered(parsed_of(text_of(tip.ledger, SET_EVENTS), offers), tip.github.closed_by)
-    scene = AdmissionInputs(
+    inputs = AdmissionInputs(
         login=tip.github.login,
         branch=tip.event.default_branch,
         commit=tip.commit,
@@ -295,11 +295,11 @@ def admit_merged(tip: RunState) -> Staged:
         abilities=abilities_of(tip.ledger, tip.world.clock()),
         refused=turned_down(tip.suggestions, pulls, closed_by, tip.github.find_pull_request),
     )
-    plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
+    plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, inputs)
     if plan.commits and _is_offering(tip):
         # The branch took no commits when that was opened, and takes none until it was merged.
-        scene = replace(scene, offering=True)
-        plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, scene)
+        inputs = replace(inputs, offering=True)
+        plan = admission_plan.plan_admissions(tip.inventory, cases, tip.platform, inputs)
     carried = replace(tip.carried, offer=plan.offer)
     if tip.dry_run:
         return Staged(writes=(*plan.note, *plan.rest), carried=carried)

@@ -23,19 +23,19 @@ _SHOWN = 10
 
 
 def plan_suggestions(
-    wanted: DesiredSuggestions, platform: Platform, scene: SuggestionInputs
+    wanted: DesiredSuggestions, platform: Platform, inputs: SuggestionInputs
 ) -> tuple[list[tuple[int | None, Operation]], tuple[PlannedPullRequest, ...]]:
     """The writes that make our pull requests match ``wanted``, none where they do, and what becomes of each."""
-    github, limit = scene.github, platform.config.limits.open_evictions
+    github, limit = inputs.github, platform.config.limits.open_evictions
     planned = plan_pull_requests(wanted.proposals, github, limit, lambda pull: _why_closed(pull, platform))
-    again = reopened(github.open, scene.known, scene.at)
+    again = reopened(github.open, inputs.known, inputs.at)
     if again:
         # Before anything is closed: a run that is killed must not leave a refusal that somebody took back.
-        write = WriteLedger.of(scene.ledger, {SET_EVENTS: appended(scene.events, again)}, "Suggestions opened again")
+        write = WriteLedger.of(inputs.ledger, {SET_EVENTS: appended(inputs.events, again)}, "Suggestions opened again")
         return [(None, write)], planned
     writes = [write for item in planned for write in item.writes]
-    for pull in scene.misnamed:
-        writes += [(pull.number, item) for item in _turn_down(pull, scene)]
+    for pull in inputs.misnamed:
+        writes += [(pull.number, item) for item in _turn_down(pull, inputs)]
     heads = {
         item.branch: github.branches[item.branch].commit
         for item in planned
@@ -45,33 +45,33 @@ def plan_suggestions(
         heads=dict(sorted(heads.items())),
         refusals=wanted.refusals,
         offers=dict(wanted.offers),
-        takes_no_commits=scene.takes_no_commits,
+        takes_no_commits=inputs.takes_no_commits,
     )
-    events = _events({item.branch: item for item in wanted.proposals}, heads, platform, scene)
-    if record != scene.record or events:
+    events = _events({item.branch: item for item in wanted.proposals}, heads, platform, inputs)
+    if record != inputs.record or events:
         files = {SUGGESTIONS: record_text(record), **events}
-        writes.append((None, WriteLedger.of(scene.ledger, files, f"Suggestions on {github.base[:12]}")))
+        writes.append((None, WriteLedger.of(inputs.ledger, files, f"Suggestions on {github.base[:12]}")))
     return writes, planned
 
 
 def _events(
-    proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, scene: SuggestionInputs
+    proposals: Mapping[str, Proposal], heads: Collection[str], platform: Platform, inputs: SuggestionInputs
 ) -> dict[str, str | None]:
     """The file of events with what became of our suggestions; none where nothing did."""
-    github, known = scene.github, scene.known
+    github, known = inputs.github, inputs.known
     shown = [pull for pull in github.open if pull.branch in heads]
     ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
     found = (
-        *suggested(shown, proposals, known, scene.at),
-        *answered(github.closed, known, ids, scene.merged_by, github.closed_by),
+        *suggested(shown, proposals, known, inputs.at),
+        *answered(github.closed, known, ids, inputs.merged_by, github.closed_by),
     )
-    return {SET_EVENTS: appended(scene.events, found)} if found else {}
+    return {SET_EVENTS: appended(inputs.events, found)} if found else {}
 
 
-def _turn_down(pull: PullRequest, scene: SuggestionInputs) -> list[Operation]:
+def _turn_down(pull: PullRequest, inputs: SuggestionInputs) -> list[Operation]:
     title = f"Branches under {OWN_BRANCHES} are Incumbent's"
     text = "Offer this change from a branch with another name."
-    return post_check(pull.head, "failure", title, text, scene.github.check(pull.head))
+    return post_check(pull.head, "failure", title, text, inputs.github.check(pull.head))
 
 
 def _why_closed(pull: PullRequest, platform: Platform) -> str:

@@ -82,7 +82,7 @@ def unchanged_folders(
     return found
 
 
-def awakened(unchanged: Mapping[str, ReconciledFolder], read: Sequence[SubmissionFacts]) -> tuple[str, ...]:
+def folders_to_read(unchanged: Mapping[str, ReconciledFolder], read: Sequence[SubmissionFacts]) -> tuple[str, ...]:
     """The folders among those ``unchanged`` whose queries may beat what enters of those that were ``read``."""
     coming = {name for facts in read for query in facts.queries for name in _exercised(query)}
     return tuple(folder for folder, item in unchanged.items() if not coming.isdisjoint(item.uncarried))
@@ -114,9 +114,9 @@ def new_index(
     if inventory.conditions is None:
         return None
     kept = {} if before is None or before.conditions != inventory.conditions else before.folders
-    former = {} if before is None or not inventory.unchanged else before.entries
-    entries = {**digests_of(platform.regression_set), **former}
-    fresh = _carried(platform.regression_set, entries.keys() - former.keys())
+    previous = {} if before is None or not inventory.unchanged else before.entries
+    entries = {**digests_of(platform.regression_set), **previous}
+    fresh = _carried(platform.regression_set, entries.keys() - previous.keys())
     unchanged = {
         folder: item
         for folder, item in inventory.unchanged.items()

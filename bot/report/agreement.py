@@ -229,4 +229,4 @@ def _carried(events: tuple[Event, ...], repo: Path, ledger: LocalLedger) -> tupl
         taxonomy = load_taxonomy(WorkingTree(repo))
     except InputError:
         return events
-    return migrated_events(events, lineage(taxonomy, capabilities_in(events), ledger.former_taxonomies))
+    return migrated_events(events, lineage(taxonomy, capabilities_in(events), ledger.previous_taxonomies))

@@ -7,7 +7,7 @@ from typing import Final
 from bot.agreement.agreement import Agreement, AgreementRow, Share
 from bot.agreement.statistics import ShareInterval
 from bot.report.tables import TableSection
-from bot.report.verdict_text import MarkdownVoice, counted
+from bot.report.verdict_text import MarkdownStyle, counted
 
 SHOWN: Final = 10
 """Lists of what people said, and of capabilities, are cut after this many; all are in the JSON report."""
@@ -15,7 +15,7 @@ SHOWN: Final = 10
 _MORE: Final = "`incumbent agreement`"
 
 
-def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[TableSection, ...]:
+def agreement_sections(agreement: Agreement, style: MarkdownStyle) -> tuple[TableSection, ...]:
     """What ``agreement`` says as sections; those that have nothing to say have no rows."""
     answers = counted(agreement.answers, "answer", "answers")
     return (
@@ -23,7 +23,7 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Tabl
             title=f"People and verdicts ({answers})",
             about=(_about(agreement),),
             header=("Decision", "Agree explicitly", "Share", "95 %", "Let pass by a merge", "Alpha"),
-            rows=tuple(_row(item, voice) for item in agreement.decisions),
+            rows=tuple(_row(item, style) for item in agreement.decisions),
             more=_MORE,
         ),
         TableSection(
@@ -32,7 +32,7 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Tabl
             header=("Capability", "Overridden", "95 %"),
             rows=tuple(
                 (
-                    _capability(item.capability, voice),
+                    _capability(item.capability, style),
                     f"{item.overrides} of {item.answers}",
                     _bounds(item.interval),
                 )
@@ -46,7 +46,7 @@ def agreement_sections(agreement: Agreement, voice: MarkdownVoice) -> tuple[Tabl
             about=_cut(len(agreement.said)),
             header=("Reason", "Times", "To override"),
             rows=tuple(
-                (voice.quote(item.text), str(item.count), str(item.overrides)) for item in agreement.said[:SHOWN]
+                (style.quote(item.text), str(item.count), str(item.overrides)) for item in agreement.said[:SHOWN]
             ),
             more=_MORE,
             fold=counted(len(agreement.said[:SHOWN]), "reason", "reasons"),
@@ -74,10 +74,10 @@ def _cut(count: int) -> tuple[str, ...]:
     return (f"The first {SHOWN}; all of them: `incumbent agreement --json`.",) if count > SHOWN else ()
 
 
-def _row(item: AgreementRow, voice: MarkdownVoice) -> tuple[str, ...]:
+def _row(item: AgreementRow, style: MarkdownStyle) -> tuple[str, ...]:
     explicit = item.explicit
     return (
-        voice.quote(item.name),
+        style.quote(item.name),
         f"{explicit.agreed} of {explicit.count}",
         _percent(explicit),
         _bounds(explicit.interval),
@@ -94,6 +94,6 @@ def _bounds(interval: ShareInterval | None) -> str:
     return "–" if interval is None else f"{interval.low:.0%} to {interval.high:.0%}"
 
 
-def _capability(id: str, voice: MarkdownVoice) -> str:
+def _capability(id: str, style: MarkdownStyle) -> str:
     """Its name, or the id of one that the taxonomy has not any more."""
-    return voice.capability(id) if id in voice.taxonomy.by_id else voice.name(id)
+    return style.capability(id) if id in style.taxonomy.by_id else style.name(id)

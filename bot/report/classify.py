@@ -24,7 +24,7 @@ from bot.intake.query import Query
 from bot.report.console import Printer
 from bot.report.output import Spent
 from bot.report.query_context import remarks_on, without_secrets
-from bot.report.verdict_text import PlainVoice, called, counted, first_turn
+from bot.report.verdict_text import PlainStyle, called, counted, first_turn
 from bot.taxonomy.model import Taxonomy
 
 CallsOutput: TypeAlias = Annotated[
@@ -87,24 +87,24 @@ class ClassifyOutput(BaseModel):
 
 def print_classified(result: ClassifierResult, queries: Sequence[Query], taxonomy: Taxonomy, out: Printer) -> None:
     """Print the capabilities of each query; a terminal shows the first queries with their texts."""
-    voice = PlainVoice(taxonomy)
+    style = PlainStyle(taxonomy)
     found = result.classifications
-    texts = {query.id: first_turn(query.turns, voice) for query in queries}
+    texts = {query.id: first_turn(query.turns, style) for query in queries}
     out.line(f"{counted(len(found), 'query', 'queries')}; taxonomy {taxonomy.version}", "bold")
     header = ("query", "capability", "confidence", "decided by")
     if out.is_terminal:
         for item in found[: out.shown(len(found))]:
             rows = [row[1:] for row in _rows(item)] or [("exercises no capability", "", "")]
-            out.title(f"{voice.name(item.query_id)}  {texts[item.query_id]}")
+            out.title(f"{style.name(item.query_id)}  {texts[item.query_id]}")
             out.table("", header[1:], rows, bare=True, whole=True)
-            for line in (*_besides(item, voice), *remarks_on([item]).lines(voice)):
+            for line in (*_besides(item, style), *remarks_on([item]).lines(style)):
                 out.line(line)
         out.rest(len(found))
         return
     rows = [row for item in found for row in _rows(item) or [(item.query_id, "", "", "")]]
-    out.table("Capabilities", header, [(voice.name(row[0]), *row[1:]) for row in rows])
-    out.lines("Besides", [f"{voice.name(item.query_id)}: {line}" for item in found for line in _besides(item, voice)])
-    out.lines("Remarks", remarks_on(found).lines(voice))
+    out.table("Capabilities", header, [(style.name(row[0]), *row[1:]) for row in rows])
+    out.lines("Besides", [f"{style.name(item.query_id)}: {line}" for item in found for line in _besides(item, style)])
+    out.lines("Remarks", remarks_on(found).lines(style))
 
 
 def _rows(item: Classification) -> list[tuple[str, ...]]:
@@ -115,9 +115,9 @@ def _rows(item: Classification) -> list[tuple[str, ...]]:
     ]
 
 
-def _besides(item: Classification, voice: PlainVoice) -> list[str]:
+def _besides(item: Classification, style: PlainStyle) -> list[str]:
     """What else is known of a query, beside its capabilities."""
     lines = [f"not {name} (corrected)" for name, value in item.corrected.items() if not value]
-    lines += [] if item.calls is None else [f"called tools: {called(item.calls, voice)}"]
+    lines += [] if item.calls is None else [f"called tools: {called(item.calls, style)}"]
     lines += [f"off taxonomy: {group}" for group in item.off_taxonomy]
     return lines + (["argues with the classifier, or hides text from people"] if item.attempt else [])

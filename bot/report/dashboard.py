@@ -19,7 +19,7 @@ from bot.report.output import StatusOutput
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import TableSection
-from bot.report.verdict_text import SHOWN_NAMES, MarkdownVoice, counted, listed
+from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
 
@@ -100,14 +100,14 @@ def summary(status: StatusOutput, refused: int) -> str:
     return " ".join(sentences)
 
 
-def coverage(status: StatusOutput, voice: MarkdownVoice) -> TableSection:
+def coverage(status: StatusOutput, style: MarkdownStyle) -> TableSection:
     """Every capability, those in short supply first; otherwise in the taxonomy's order."""
     rows = [
         (
-            voice.capability(item.id),
+            style.capability(item.id),
             str(len(item.coverers)),
             "on trial" if item.on_trial else str(item.floor) if item.floor_met else f"**short of {item.floor}**",
-            "–" if item.champion is None else voice.name(item.champion),
+            "–" if item.champion is None else style.name(item.champion),
             "–" if item.champion_score is None else f"{item.champion_score:.2f}",
         )
         for item in sorted(status.capabilities, key=lambda item: item.floor_met)
@@ -123,17 +123,17 @@ def coverage(status: StatusOutput, voice: MarkdownVoice) -> TableSection:
     )
 
 
-def waiting(platform: Platform, voice: MarkdownVoice) -> TableSection:
+def waiting(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries that wait for a slot, and what each would cover."""
     config = platform.config
     scored = {item.id: item for item in platform.regression_set.in_line(platform.taxonomy)[0]}
 
     def competent(resident: RatedEntry) -> str:
         names = [name for name, score in sorted(resident.scores.items()) if score >= config.competence_bar(name)]
-        return listed([voice.capability(name) for name in names]) if names else "–"
+        return listed([style.capability(name) for name in names]) if names else "–"
 
     rows = [
-        (voice.name(id), _customer(entry, voice), voice.quote(entry.admitted.at), competent(scored[id]))
+        (style.name(id), _customer(entry, style), style.quote(entry.admitted.at), competent(scored[id]))
         for id, entry in platform.regression_set.waiting.items()
     ]
     free = config.ceiling - len(platform.regression_set.entries)
@@ -148,17 +148,17 @@ def waiting(platform: Platform, voice: MarkdownVoice) -> TableSection:
     )
 
 
-def least_loss(losses: list[Loss], voice: MarkdownVoice) -> TableSection:
+def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
     """With which entries least would be lost, where none can go safely."""
     rows = []
     for loss in losses:
         parts = []
         if loss.capabilities:
-            parts.append(f"floor or champion of {listed([voice.capability(name) for name in loss.capabilities])}")
+            parts.append(f"floor or champion of {listed([style.capability(name) for name in loss.capabilities])}")
         if loss.combinations:
-            names = [" + ".join(voice.capability(name) for name in combination) for combination in loss.combinations]
+            names = [" + ".join(style.capability(name) for name in combination) for combination in loss.combinations]
             parts.append(f"the only test of {listed(names)}")
-        rows.append((voice.name(loss.id), "; ".join(parts) or "nothing"))
+        rows.append((style.name(loss.id), "; ".join(parts) or "nothing"))
     return TableSection(
         title=f"Least loss ({len(rows)})",
         about=("Entries wait, and no eviction can be suggested. Least would be lost with these; a person decides.",),
@@ -169,7 +169,7 @@ def least_loss(losses: list[Loss], voice: MarkdownVoice) -> TableSection:
     )
 
 
-def lagging(platform: Platform, voice: MarkdownVoice) -> TableSection:
+def lagging(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries, in R and in line, whose scores are not all comparable, and why."""
     known = platform.regression_set
     lags = (*known.residents(platform.taxonomy)[1], *known.in_line(platform.taxonomy)[1])
@@ -177,13 +177,13 @@ def lagging(platform: Platform, voice: MarkdownVoice) -> TableSection:
         title=f"Stale ({len(lags)})",
         about=("Classified by another taxonomy or classifier: run `incumbent reclassify` and commit what it writes.",),
         header=("Entry", "Why", "Capabilities without a score"),
-        rows=tuple((voice.name(lag.id), voice.quote(lag.reason), str(len(lag.capabilities))) for lag in lags),
+        rows=tuple((style.name(lag.id), style.quote(lag.reason), str(len(lag.capabilities))) for lag in lags),
         more=_STATUS,
         fold=counted(len(lags), "entry", "entries"),
     )
 
 
-def not_ready(platform: Platform, voice: MarkdownVoice) -> TableSection:
+def not_ready(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries of R that nobody could run: they name no tenant, no connector and no fixture."""
     entries = [
         entry
@@ -194,18 +194,18 @@ def not_ready(platform: Platform, voice: MarkdownVoice) -> TableSection:
         title=f"Not ready to run ({len(entries)})",
         about=("Their `setup` names no tenant, no connectors and no fixtures.",),
         header=("Entry", "Customer"),
-        rows=tuple((voice.name(entry.id), _customer(entry, voice)) for entry in entries),
+        rows=tuple((style.name(entry.id), _customer(entry, style)) for entry in entries),
         more=_FILES,
         fold=counted(len(entries), "entry", "entries"),
     )
 
 
-def customers(platform: Platform, voice: MarkdownVoice) -> TableSection:
+def customers(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The slots that each customer holds, most first, and whether the next one would need a person."""
     held, config = platform.regression_set.held, platform.config
     most = rounded(config.limits.customer_share * config.ceiling)
     rows = [
-        (voice.quote(name), str(count), f"{count / config.ceiling:.0%}", "a person" if count + 1 > most else "directly")
+        (style.quote(name), str(count), f"{count / config.ceiling:.0%}", "a person" if count + 1 > most else "directly")
         for name, count in sorted(held.items(), key=lambda item: (-item[1], item[0]))
     ]
     nobody = len(platform.regression_set.entries) - sum(held.values())
@@ -222,20 +222,20 @@ def customers(platform: Platform, voice: MarkdownVoice) -> TableSection:
     )
 
 
-def pinned(platform: Platform, voice: MarkdownVoice) -> TableSection:
+def pinned(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries that people keep, and why."""
     pins = {id: entry.pin for id, entry in platform.regression_set.entries.items() if entry.pin is not None}
     return TableSection(
         title=f"Pinned by people ({len(pins)})",
         header=("Entry", "Reason"),
-        rows=tuple((voice.name(id), voice.quote(reason)) for id, reason in pins.items()),
+        rows=tuple((style.name(id), style.quote(reason)) for id, reason in pins.items()),
         more=_FILES,
         fold=counted(len(pins), "entry", "entries"),
     )
 
 
-def _customer(entry: Entry, voice: MarkdownVoice) -> str:
-    return "–" if entry.source is None else voice.quote(entry.source.customer)
+def _customer(entry: Entry, style: MarkdownStyle) -> str:
+    return "–" if entry.source is None else style.quote(entry.source.customer)
 
 
 TITLE: Final = "Incumbent: the regression set"
@@ -368,22 +368,22 @@ class _Body:
             *([] if chart is None else [chart]),
         )
         notices = tuple(code(shortened(visible(masked(notice)), NOTICE_CHARACTERS)) for notice in dashboard.notices)
-        voice = MarkdownVoice(platform.taxonomy)
+        style = MarkdownStyle(platform.taxonomy)
         could_go = dashboard.open_suggestions or dashboard.candidates or status.size < status.ceiling
         losses = losses_overview(platform) if status.waiting and not could_go else []
         sections = (
-            _pending(dashboard.pending, voice),
-            _open(dashboard, voice),
-            _candidates(dashboard, voice),
-            waiting(platform, voice),
-            least_loss(losses, voice),
-            lagging(platform, voice),
-            coverage(status, voice),
-            customers(platform, voice),
-            pinned(platform, voice),
-            not_ready(platform, voice),
-            *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, voice)),
-            _runs(dashboard.runs, voice),
+            _pending(dashboard.pending, style),
+            _open(dashboard, style),
+            _candidates(dashboard, style),
+            waiting(platform, style),
+            least_loss(losses, style),
+            lagging(platform, style),
+            coverage(status, style),
+            customers(platform, style),
+            pinned(platform, style),
+            not_ready(platform, style),
+            *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, style)),
+            _runs(dashboard.runs, style),
         )
         return cls(opening, notices, tuple(item for item in sections if item.rows), _closing(dashboard))
 
@@ -402,13 +402,13 @@ class _Body:
         return "\n".join([MARKER, "\n\n".join(blocks), ""])
 
 
-def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> TableSection:
+def _pending(pending: Sequence[PendingReview], style: MarkdownStyle) -> TableSection:
     rows = tuple(
         (
             f"#{item.pull_request}",
             "merged" if item.merged else "open",
             str(len(item.queries)),
-            _names(item.queries, voice),
+            _names(item.queries, style),
         )
         for item in pending
     )
@@ -423,9 +423,9 @@ def _pending(pending: Sequence[PendingReview], voice: MarkdownVoice) -> TableSec
     )
 
 
-def _open(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
+def _open(dashboard: Dashboard, style: MarkdownStyle) -> TableSection:
     rows = tuple(
-        (f"#{item.pull_request}", _names(item.entries, voice), _KINDS[item.kind]) for item in dashboard.open_suggestions
+        (f"#{item.pull_request}", _names(item.entries, style), _KINDS[item.kind]) for item in dashboard.open_suggestions
     )
     return TableSection(
         title=f"Suggested, for you to merge or close ({len(rows)})",
@@ -436,13 +436,13 @@ def _open(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
     )
 
 
-def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
+def _candidates(dashboard: Dashboard, style: MarkdownStyle) -> TableSection:
     by_hand = any(item.compare is not None for item in dashboard.candidates)
     rows = []
     for item in dashboard.candidates:
-        why = f"{_KINDS[item.kind]}: {voice.quote(item.why)}" if item.why else _KINDS[item.kind]
+        why = f"{_KINDS[item.kind]}: {style.quote(item.why)}" if item.why else _KINDS[item.kind]
         compare = "–" if item.compare is None else link("open the pull request", item.compare)
-        rows.append((voice.name(item.entry), why, compare)[: 3 if by_hand else 2])
+        rows.append((style.name(item.entry), why, compare)[: 3 if by_hand else 2])
     leaving = sum(1 for item in dashboard.open_suggestions if item.kind != "admission")
     most = counted(dashboard.limit, "suggestion is", "suggestions are")
     return TableSection(
@@ -455,19 +455,19 @@ def _candidates(dashboard: Dashboard, voice: MarkdownVoice) -> TableSection:
     )
 
 
-def _names(ids: Sequence[str], voice: MarkdownVoice) -> str:
-    return listed([voice.name(id) for id in ids[:SHOWN_NAMES]], total=len(ids)) if ids else "–"
+def _names(ids: Sequence[str], style: MarkdownStyle) -> str:
+    return listed([style.name(id) for id in ids[:SHOWN_NAMES]], total=len(ids)) if ids else "–"
 
 
-def _runs(runs: Sequence[LastRun], voice: MarkdownVoice) -> TableSection:
+def _runs(runs: Sequence[LastRun], style: MarkdownStyle) -> TableSection:
     return TableSection(
         title="Last runs",
         header=("When", "Commit", "What it did", "Run"),
         rows=tuple(
             (
-                voice.quote(item.at),
+                style.quote(item.at),
                 code(item.commit[:12]),
-                voice.quote(item.did),
+                style.quote(item.did),
                 "–" if item.run is None else link("run", item.run),
             )
             for item in runs

@@ -12,7 +12,7 @@ from bot.curator.roles import Roles, derive_roles
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
 from bot.report.escaping import visible
-from bot.report.verdict_text import SHOWN_NAMES, PlainVoice, counted, listed
+from bot.report.verdict_text import SHOWN_NAMES, PlainStyle, counted, listed
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_together
 
@@ -168,7 +168,7 @@ _STATES: dict[State, str] = {
 
 def print_list(output: ListOutput, taxonomy: Taxonomy, out: Printer) -> None:
     """Print entries in columns, a line each."""
-    voice = PlainVoice(taxonomy)
+    style = PlainStyle(taxonomy)
     is_scored = any(item.score is not None for item in output.entries)
     header = [
         "entry",
@@ -184,12 +184,12 @@ def print_list(output: ListOutput, taxonomy: Taxonomy, out: Printer) -> None:
         [
             item.id,
             item.state,
-            voice.name(item.customer or "–"),
-            voice.name(item.agent or "–"),
+            style.name(item.customer or "–"),
+            style.name(item.agent or "–"),
             item.admitted[:10] if out.is_terminal else item.admitted,
             str(item.capabilities),
             *([] if item.score is None else [f"{item.score:.2f}"]),
-            "; ".join(_roles(item.roles, voice, short=out.is_terminal)),
+            "; ".join(_roles(item.roles, style, short=out.is_terminal)),
         ]
         for item in output.entries
     ]
@@ -203,17 +203,17 @@ def print_list(output: ListOutput, taxonomy: Taxonomy, out: Printer) -> None:
 
 def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
     """Print one entry: what it is, why it is in, and who else covers what it covers."""
-    voice = PlainVoice(taxonomy)
+    style = PlainStyle(taxonomy)
     entry = output.entry
     out.line(f"{entry.id}: {_STATES[output.state]}", "bold")
     if output.eviction is not None:
-        out.line(f"  {evicted(output.eviction, voice)}")
+        out.line(f"  {evicted(output.eviction, style)}")
         out.line(f"  to bring it back: incumbent restore {entry.id}")
     for number, turn in enumerate(map(visible, masked_together(entry.turns)), 1):
         out.line(f"  {turn}" if len(entry.turns) == 1 else f"  turn {number}: {turn}")
-    out.line(f"  {_source(output, voice)}")
-    out.line(f"  {_admitted(entry.admitted, voice)}")
-    for line in _roles(output.roles, voice, short=False):
+    out.line(f"  {_source(output, style)}")
+    out.line(f"  {_admitted(entry.admitted, style)}")
+    for line in _roles(output.roles, style, short=False):
         out.line(f"  {line}")
     if output.lag is not None:
         out.line(f"  stale ({visible(output.lag)}): run `incumbent reclassify`", "yellow")
@@ -230,36 +230,36 @@ def _others(item: EntryCapabilityOutput, short: bool) -> str:
     return listed(names, most=1 if short else SHOWN_NAMES) if names else "–"
 
 
-def evicted(eviction: Evicted, voice: PlainVoice) -> str:
+def evicted(eviction: Evicted, style: PlainStyle) -> str:
     """When an entry was evicted, by whom and why."""
     when = "evicted" if eviction.at is None else f"evicted at {eviction.at}"
-    who = "" if eviction.by is None else f" by {voice.name(eviction.by)}"
-    return f"{when}{who}: {voice.quote(eviction.reason)}"
+    who = "" if eviction.by is None else f" by {style.name(eviction.by)}"
+    return f"{when}{who}: {style.quote(eviction.reason)}"
 
 
-def _source(output: ShowOutput, voice: PlainVoice) -> str:
+def _source(output: ShowOutput, style: PlainStyle) -> str:
     source = output.entry.source
     if source is None:
         return "it names no source"
     pull = "" if source.pull_request is None else f", pull request #{source.pull_request}"
     imported = "" if source.imported is None else ", imported"
     return (
-        f"from {voice.name(source.customer)} / {voice.name(source.agent)}, {voice.name(source.item)} of "
-        f"{voice.quote(source.eval_set)}{imported}{pull}"
+        f"from {style.name(source.customer)} / {style.name(source.agent)}, {style.name(source.item)} of "
+        f"{style.quote(source.eval_set)}{imported}{pull}"
     )
 
 
-def _admitted(admitted: Admitted, voice: PlainVoice) -> str:
+def _admitted(admitted: Admitted, style: PlainStyle) -> str:
     reasons = " ".join([admitted.decision, admitted.route, *admitted.reasons])
-    by = "" if admitted.by is None else f" by {voice.name(admitted.by)}"
-    override = "" if admitted.override is None else f"; against the verdict: {voice.quote(admitted.override)}"
+    by = "" if admitted.by is None else f" by {style.name(admitted.by)}"
+    override = "" if admitted.override is None else f"; against the verdict: {style.quote(admitted.override)}"
     displaced = f"; displaces {listed(admitted.displaces)}" if admitted.displaces else ""
-    return f"admitted at {admitted.at}{by} [{voice.quote(reasons)}]{override}{displaced}"
+    return f"admitted at {admitted.at}{by} [{style.quote(reasons)}]{override}{displaced}"
 
 
-def _roles(roles: RolesOutput, voice: PlainVoice, *, short: bool) -> list[str]:
+def _roles(roles: RolesOutput, style: PlainStyle, *, short: bool) -> list[str]:
     """What the entry does; in ``short`` champions are counted."""
-    found = [] if roles.pin is None else [f"pinned: {voice.quote(roles.pin)}"]
+    found = [] if roles.pin is None else [f"pinned: {style.quote(roles.pin)}"]
     if roles.champion_of:
         names = listed(roles.champion_of, most=len(roles.champion_of))
         found.append(f"champion of {len(roles.champion_of)}" if short else f"champion of {names}")

@@ -12,7 +12,7 @@ from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import code
-from bot.report.verdict_text import MarkdownVoice, listed, quoted
+from bot.report.verdict_text import MarkdownStyle, listed, quoted
 from bot.text.digests import digest
 from bot.text.masking import masked_together
 
@@ -134,21 +134,21 @@ def _coverage(item: Suggestion, entry: Entry, moment: SuggestionContext) -> str:
     if not item.remaining:
         return "It covers no capability competently."
     platform = moment.platform
-    voice = MarkdownVoice(platform.taxonomy)
+    style = MarkdownStyle(platform.taxonomy)
     rows = ["| capability | its score | who covers it instead | coverers left | floor |", "|---|--:|---|--:|--:|"]
     for name, count in item.remaining.items():
         others = [code(id) for id in moment.suggestions.roles.coverers.get(name, ()) if id not in moment.leaving]
         floor = platform.config.redundancy_floor(name)
         short = " **short**" if count < floor else ""
         instead = listed(others) if others else "no entry"
-        rows.append(f"| {voice.capability(name)} | {entry.scores[name]:.2f} | {instead} | {count}{short} | {floor} |")
+        rows.append(f"| {style.capability(name)} | {entry.scores[name]:.2f} | {instead} | {count}{short} | {floor} |")
     return "\n".join(rows) + "\n\nCounted as if every open suggestion were merged."
 
 
 def _combinations(id: str, moment: SuggestionContext) -> str:
     live = moment.live
     own = next(member for member in live.members if member.id == id)
-    voice = MarkdownVoice(moment.platform.taxonomy)
+    style = MarkdownStyle(moment.platform.taxonomy)
     lines = []
     for mask in sorted(own.combinations, key=live.capabilities.named):
         carriers = [
@@ -156,7 +156,7 @@ def _combinations(id: str, moment: SuggestionContext) -> str:
             for other in live.members
             if other.id not in moment.leaving and mask in live.capabilities.carried(other)
         ]
-        names = " + ".join(voice.capability(name) for name in live.capabilities.named(mask))
+        names = " + ".join(style.capability(name) for name in live.capabilities.named(mask))
         lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'no entry'}")
     if not lines:
         return ""

@@ -8,7 +8,7 @@ from functools import cached_property
 from bot.consolidator.verdict import Reason, Verdict
 from bot.pipeline.review import Review
 from bot.rater.contextualizer import LiveSet
-from bot.report.verdict_text import Voice, why_of_group
+from bot.report.verdict_text import TextStyle, why_of_group
 from bot.text.compare import rounded
 
 
@@ -22,10 +22,10 @@ class ExcludedGroup:
 
 @dataclass(frozen=True)
 class Excluded:
-    """The excluded queries of ``review``, written in ``voice``."""
+    """The excluded queries of ``review``, written in ``style``."""
 
     review: Review
-    voice: Voice
+    style: TextStyle
 
     @cached_property
     def close_calls(self) -> tuple[Verdict, ...]:
@@ -38,19 +38,19 @@ class Excluded:
         """All of them by reason, the largest group first, then by the reason's words."""
         found: dict[str, list[Verdict]] = {}
         for verdict in self.review.plan.excluded:
-            found.setdefault(why_of_group(verdict, self.review, self.voice), []).append(verdict)
+            found.setdefault(why_of_group(verdict, self.review, self.style), []).append(verdict)
         groups = (ExcludedGroup(reason, tuple(verdicts)) for reason, verdicts in found.items())
         return tuple(sorted(groups, key=lambda group: (-len(group.verdicts), group.reason)))
 
     def in_the_way(self, verdict: Verdict) -> str:
         """The entry that covers all that the query does, or else the one with the most similar text."""
         facts = verdict.facts
-        near = "" if facts.most_similar is None else self.voice.name(facts.most_similar)
+        near = "" if facts.most_similar is None else self.style.name(facts.most_similar)
         if Reason.CLONE in verdict.reasons:
             return f"{near} ({facts.max_similarity:.2f})"
         covering = self._coverer(frozenset(facts.competent))
         if covering:
-            return f"{self.voice.name(covering)} covers all of it"
+            return f"{self.style.name(covering)} covers all of it"
         return f"nearest text: {near}" if near else ""
 
     def _coverer(self, competent: frozenset[str]) -> str:

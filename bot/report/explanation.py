@@ -19,7 +19,7 @@ from bot.files.views import View
 from bot.pipeline.explain import Explained
 from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import remarks_on, without_secrets
-from bot.report.verdict_text import PlainVoice, codes, counted, verdict_words, why_with_advice
+from bot.report.verdict_text import PlainStyle, codes, counted, verdict_words, why_with_advice
 from bot.text.compare import rounded
 
 RulingOutput: TypeAlias = Annotated[Ruling, View("outcome decision route reasons", reasons=tuple[str, ...])]
@@ -73,7 +73,7 @@ class ExplainOutput(BaseModel):
             kind=explained.kind,
             verdict=VerdictOutput.of(explained.verdict),
             outcome=found.outcome,
-            why=why_with_advice(explained.verdict, explained, PlainVoice(explained.platform.taxonomy)),
+            why=why_with_advice(explained.verdict, explained, PlainStyle(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
             contradiction=None if said is None or said.contradiction is None else without_secrets(said.contradiction),
             unfamiliar=None if said is None else said.unfamiliar,
@@ -93,20 +93,20 @@ _SHOWN_STEPS: Final = 1000
 
 def explanation_lines(explained: Explained) -> list[str]:
     """What ``explained`` says, line by line."""
-    voice = PlainVoice(explained.platform.taxonomy)
+    style = PlainStyle(explained.platform.taxonomy)
     found, verdict = explained.explanation, explained.verdict
     lines = [
-        f"{voice.name(verdict.id)}  {verdict_words(verdict)}  [{codes(verdict)}]",
-        f"    {why_with_advice(verdict, explained, voice)}",
+        f"{style.name(verdict.id)}  {verdict_words(verdict)}  [{codes(verdict)}]",
+        f"    {why_with_advice(verdict, explained, style)}",
     ]
     if explained.kind == "entry":
-        held = ", ".join(voice.quote(reason) for reason in explained.pinned)
+        held = ", ".join(style.quote(reason) for reason in explained.pinned)
         lines[0] += "  (as if it came today)"
         lines.append(f"    pinned: {held}" if held else "    not pinned")
     if explained.classification is not None:
-        lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(voice)]
+        lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(style)]
     lines.append("")
-    lines += _table(explained, voice)
+    lines += _table(explained, style)
     lines += ["", f"It {found.outcome}. Smallest changes that would change the outcome:"]
     changes = [
         *_cut(explained, found.scores, "score"),
@@ -116,50 +116,50 @@ def explanation_lines(explained: Explained) -> list[str]:
     return lines + [f"    {line}" for line in changes or ["no single score, absence or knob changes it"]]
 
 
-def _table(explained: Explained, voice: PlainVoice) -> list[str]:
-    lines = [f"    most like: {_similar(explained, voice)}"]
+def _table(explained: Explained, style: PlainStyle) -> list[str]:
+    lines = [f"    most like: {_similar(explained, style)}"]
     for item in explained.explanation.contests:
         reached = "at or above" if item.capability in explained.verdict.facts.competent else "below the bar"
         path = explained.path(item.capability)
         score = _number(item.score) if path is None else f"{_number(item.score)} ({path})"
-        told = f"    {voice.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
+        told = f"    {style.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
         if item.champion is None or item.held is None:
             lines.append(f"{told}; no champion")
         else:
-            held = f"champion {voice.name(item.champion)} has {_number(item.held)}"
+            held = f"champion {style.name(item.champion)} has {_number(item.held)}"
             lines.append(f"{told}; {held}, to be beaten by more than {_number(item.margin)}")
     return lines
 
 
-def _similar(explained: Explained, voice: PlainVoice) -> str:
+def _similar(explained: Explained, style: PlainStyle) -> str:
     facts = explained.verdict.facts
     if facts.most_similar is None:
         return "no entry"
-    return f"{voice.name(facts.most_similar)} ({_number(facts.max_similarity)})"
+    return f"{style.name(facts.most_similar)} ({_number(facts.max_similarity)})"
 
 
 def _cut(explained: Explained, changes: Sequence[Change], what: str) -> list[str]:
-    voice = PlainVoice(explained.platform.taxonomy)
-    lines = [f"{_told(change, voice)}: {_then(explained, change)}" for change in changes[:SHOWN]]
+    style = PlainStyle(explained.platform.taxonomy)
+    lines = [f"{_told(change, style)}: {_then(explained, change)}" for change in changes[:SHOWN]]
     rest = len(changes) - SHOWN
     return lines if rest <= 0 else [*lines, f"({counted(rest, f'more {what}', f'more {what}s')}: --json)"]
 
 
-def _told(change: Change, voice: PlainVoice) -> str:
+def _told(change: Change, style: PlainStyle) -> str:
     match change:
         case ScoreChange(to=None):
-            return f"{voice.capability(change.capability)} not exercised (now {_number(change.now or 0.0)})"
+            return f"{style.capability(change.capability)} not exercised (now {_number(change.now or 0.0)})"
         case ScoreChange(now=None):
-            return f"{voice.capability(change.capability)} exercised, at {_reached(change.to or 0.0, 0.0)}"
+            return f"{style.capability(change.capability)} exercised, at {_reached(change.to or 0.0, 0.0)}"
         case ScoreChange():
             by = (change.to or 0.0) - (change.now or 0.0)
             now = change.now or 0.0
             values = f"at {_reached(change.to or 0.0, now)} instead of {_number(now)} ({by:+.3f})"
-            return f"{voice.capability(change.capability)} {values}"
+            return f"{style.capability(change.capability)} {values}"
         case Absence():
-            return f"without {voice.name(change.id)}"
+            return f"without {style.name(change.id)}"
         case KnobChange():
-            of = "" if change.capability is None else f" of {voice.capability(change.capability)}"
+            of = "" if change.capability is None else f" of {style.capability(change.capability)}"
             if float(change.to).is_integer() and float(change.now).is_integer():
                 return f"{change.knob}{of} at {change.to:g} instead of {change.now:g}"
             return f"{change.knob}{of} at {_reached(change.to, change.now)} instead of {_number(change.now)}"

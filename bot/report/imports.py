@@ -22,7 +22,7 @@ from bot.report.console import Printer
 from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, VerdictOutput
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
-from bot.report.verdict_text import PlainVoice, counted, first_turn, why
+from bot.report.verdict_text import PlainStyle, counted, first_turn, why
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 
@@ -125,12 +125,12 @@ def import_overview(
 
 
 def _verdicts(items: Sequence[ImportItem], appraisal: ImportVerdicts) -> list[AppraisedOutput]:
-    voice = PlainVoice(appraisal.platform.taxonomy)
+    style = PlainStyle(appraisal.platform.taxonomy)
     queries: Mapping[str, ImportItem] = {item.id: item for item in items}
     return [
         AppraisedOutput(
             **dict(VerdictOutput.of(verdict)),
-            why=why(verdict, appraisal, voice),
+            why=why(verdict, appraisal, style),
             turns=list(queries[verdict.id].query.turns),
             file=queries[verdict.id].query.file,
             line=queries[verdict.id].query.line,
@@ -153,18 +153,18 @@ def _concentrated(platform: Platform) -> list[CustomerShareOutput]:
 def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None = None) -> None:
     """Print the report; a terminal gets tables, anything else lines whose cells are parted by tabs."""
     out = out or Printer()
-    voice = PlainVoice(taxonomy)
+    style = PlainStyle(taxonomy)
     out.line(_headline(output), "bold")
     for agent in output.agents:
-        out.line(_agent_text(agent, voice))
+        out.line(_agent_text(agent, style))
     out.line(_size(output))
     asked = "what the rules would have sent to review; it is kept"
-    out.table(f"Needed review ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, voice))
-    short = [(voice.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]
+    out.table(f"Needed review ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, style))
+    short = [(style.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]
     out.table(f"Below their floor ({len(short)})", ("capability", "coverers", "floor"), short)
-    uncovered = [(voice.capability(id), id) for id in output.uncovered]
+    uncovered = [(style.capability(id), id) for id in output.uncovered]
     out.table(f"Covered by no entry ({len(uncovered)})", ("capability", "id"), uncovered)
-    held = [(voice.name(item.customer), str(item.entries), f"{item.share:.0%}") for item in output.concentrated]
+    held = [(style.name(item.customer), str(item.entries), f"{item.share:.0%}") for item in output.concentrated]
     share = f"{output.customer_share:.0%}"
     title = f"More than {share} of all slots ({len(held)}): the next query of these customers needs a person"
     out.table(title, ("customer", "entries", "of all slots"), held)
@@ -173,8 +173,8 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
         out.table(_path_back(output), ("entry", "grounds"), [_suggested(item) for item in output.suggestions])
         out.line(view(known - len(output.uncovered), known, output.size))
     kept = "what the rules would not have admitted; it is kept"
-    out.table(f"Left out ({len(output.left_out)}): {kept}", *_appraised(output, output.left_out, voice))
-    out.lines("Remarks", _remarks(output, voice))
+    out.table(f"Left out ({len(output.left_out)}): {kept}", *_appraised(output, output.left_out, style))
+    out.lines("Remarks", _remarks(output, style))
 
 
 def _headline(output: ImportOutput) -> str:
@@ -187,11 +187,11 @@ def _headline(output: ImportOutput) -> str:
     return f"{verb} {counted(total, 'query', 'queries')}: {', '.join(parts)}"
 
 
-def _agent_text(bundle: Bundle, voice: PlainVoice) -> str:
+def _agent_text(bundle: Bundle, style: PlainStyle) -> str:
     agent, specifications = bundle.submission, bundle.specifications
     queries = counted(len(agent.queries), "query", "queries")
-    name = f"{voice.name(agent.customer)} / {voice.name(agent.agent)}: {queries}"
-    declared = f"specification in {', '.join(voice.quote(folder) for folder in specifications)}"
+    name = f"{style.name(agent.customer)} / {style.name(agent.agent)}: {queries}"
+    declared = f"specification in {', '.join(style.quote(folder) for folder in specifications)}"
     nothing = "no specification, so that nothing is declared and all is inferred from the texts (--agent-folder)"
     if not specifications:
         return f"{name}; {nothing}"
@@ -223,11 +223,11 @@ def _path_back(output: ImportOutput) -> str:
 
 
 def _appraised(
-    output: ImportOutput, ids: Sequence[str], voice: PlainVoice
+    output: ImportOutput, ids: Sequence[str], style: PlainStyle
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     verdicts = {item.id: item for item in output.verdicts}
     rows = [
-        (voice.name(id), first_turn(verdicts[id].turns, voice), " ".join(verdicts[id].reasons), verdicts[id].why)
+        (style.name(id), first_turn(verdicts[id].turns, style), " ".join(verdicts[id].reasons), verdicts[id].why)
         for id in ids
     ]
     return ("entry", "query", "codes", "why"), list(rows)
@@ -237,15 +237,15 @@ def _suggested(item: Suggestion) -> tuple[str, str]:
     return item.id, item.grounds.kind
 
 
-def _remarks(output: ImportOutput, voice: PlainVoice) -> list[str]:
+def _remarks(output: ImportOutput, style: PlainStyle) -> list[str]:
     remarks = [
-        f"{voice.name(id)} was evicted, and stays so: `incumbent restore` brings it back" for id in output.evicted
+        f"{style.name(id)} was evicted, and stays so: `incumbent restore` brings it back" for id in output.evicted
     ]
-    remarks += [f"{voice.name(id)} waits for a slot" for id in output.waiting]
-    remarks += [f"{voice.name(id)} is no longer in its file: evict it if it is not wanted" for id in output.gone]
-    remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in output.attempts]
-    remarks += output.lines(voice)
+    remarks += [f"{style.name(id)} waits for a slot" for id in output.waiting]
+    remarks += [f"{style.name(id)} is no longer in its file: evict it if it is not wanted" for id in output.gone]
+    remarks += [f"{style.name(id)} argues with the classifier, or hides text from people" for id in output.attempts]
+    remarks += output.lines(style)
     return remarks + [
-        voice.quote(f"{note.file if note.line is None else f'{note.file}:{note.line}'}: {note.message}")
+        style.quote(f"{note.file if note.line is None else f'{note.file}:{note.line}'}: {note.message}")
         for note in output.notes
     ]

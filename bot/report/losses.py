@@ -10,7 +10,7 @@ from bot.curator.losses import Departure, Losses
 from bot.curator.prune import EvictionKind
 from bot.report.escaping import code
 from bot.report.tables import Detail, TableWriter
-from bot.report.verdict_text import MarkdownVoice, counted, listed
+from bot.report.verdict_text import MarkdownStyle, counted, listed
 from bot.taxonomy.model import Taxonomy
 
 SHOWN = 10
@@ -49,13 +49,13 @@ def render_departure(departure: Departure, taxonomy: Taxonomy, detail: Detail, m
 
 
 def _lost(found: Losses, taxonomy: Taxonomy, table: TableWriter) -> list[str]:
-    voice = MarkdownVoice(taxonomy)
+    style = MarkdownStyle(taxonomy)
     if not found.shortages:
         blocks = ["Without them every capability that they cover keeps its floor."]
     else:
         rows = [
             (
-                voice.capability(item.capability),
+                style.capability(item.capability),
                 f"{item.before} → {item.after}",
                 "no entry would cover it" if item.after == 0 else f"short of {item.floor}",
             )
@@ -86,24 +86,24 @@ def render_no_longer_true(lost: Mapping[str, Losses], taxonomy: Taxonomy) -> str
 
 
 def _lacks(id: str, found: Losses, taxonomy: Taxonomy) -> list[str]:
-    voice = MarkdownVoice(taxonomy)
+    style = MarkdownStyle(taxonomy)
     lines = [
-        f"- {voice.capability(item.capability)} has {counted(item.after, 'competent coverer', 'competent coverers')} "
+        f"- {style.capability(item.capability)} has {counted(item.after, 'competent coverer', 'competent coverers')} "
         f"without {code(id)}: short of {item.floor}"
         for item in found.shortages
     ]
     if found.best_of:
-        lines.append(f"- {code(id)} was the best test of {_names(found.best_of, voice)}")
+        lines.append(f"- {code(id)} was the best test of {_names(found.best_of, style)}")
     if found.combinations:
-        first = " + ".join(voice.capability(name) for name in found.combinations[0])
+        first = " + ".join(style.capability(name) for name in found.combinations[0])
         rest = len(found.combinations) - 1
         more = f" and {counted(rest, 'other combination', 'other combinations')}" if rest else ""
         lines.append(f"- no entry carries {first}{more}, as {code(id)} did")
     return _cut(lines)
 
 
-def _names(names: Sequence[str], voice: MarkdownVoice) -> str:
-    return listed([voice.capability(name) for name in names], SHOWN)
+def _names(names: Sequence[str], style: MarkdownStyle) -> str:
+    return listed([style.capability(name) for name in names], SHOWN)
 
 
 def _cut(lines: Sequence[str]) -> list[str]:

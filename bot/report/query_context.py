@@ -19,7 +19,7 @@ from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
 from bot.report.escaping import code, code_block
 from bot.report.tables import TableWriter, folded
-from bot.report.verdict_text import MarkdownVoice, Voice, agreeing, contradicts, counted, is_unfamiliar, listed
+from bot.report.verdict_text import MarkdownStyle, TextStyle, agreeing, contradicts, counted, is_unfamiliar, listed
 from bot.text.masking import masked, masked_together
 from bot.text.personal_data.counting import kinds_in_words
 
@@ -55,27 +55,27 @@ def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, 
     )
 
 
-def evidence(query: Query, submission: Submission, voice: Voice) -> str:
+def evidence(query: Query, submission: Submission, style: TextStyle) -> str:
     """What is attached to ``query``, and the tools that it expects, a sentence each; empty where there is nothing."""
-    attached = [voice.name(name) for name in query.setup.attachments]
+    attached = [style.name(name) for name in query.setup.attachments]
     told = [f"Attached: {listed(attached)}."] if attached else []
-    return " ".join([*told, *_told_tools(query, submission, voice)])
+    return " ".join([*told, *_told_tools(query, submission, style)])
 
 
-def _told_tools(query: Query, submission: Submission, voice: Voice) -> list[str]:
+def _told_tools(query: Query, submission: Submission, style: TextStyle) -> list[str]:
     tools = expected_tools(query, submission)
     if not tools:
         return [] if tools is None else ["Expected: no tool call."]
     wanted, unwanted = ([tool for tool in tools if tool.unwanted is each] for each in (False, True))
-    parts = [f"Expected tools: {_named(wanted, voice)}"] if wanted else []
-    parts += [f"{'not' if wanted else 'Tools not'} to be called: {_named(unwanted, voice)}"] if unwanted else []
+    parts = [f"Expected tools: {_named(wanted, style)}"] if wanted else []
+    parts += [f"{'not' if wanted else 'Tools not'} to be called: {_named(unwanted, style)}"] if unwanted else []
     return [f"{'; '.join(parts)}."] if parts else []
 
 
-def _named(tools: Sequence[ExpectedTool], voice: Voice) -> str:
+def _named(tools: Sequence[ExpectedTool], style: TextStyle) -> str:
     # Of many only the first are named: those that are missing first.
     shown = sorted(tools, key=lambda tool: tool.declared is not False)
-    return listed([f"{voice.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in shown])
+    return listed([f"{style.name(tool.name)}{' (not declared)' * (tool.declared is False)}" for tool in shown])
 
 
 def without_secrets(found: Contradiction) -> Contradiction:
@@ -91,10 +91,10 @@ class RemarksOutput(BaseModel):
     )
     unfamiliar: dict[str, Unfamiliar] = Field(description="why the classifier cannot judge this kind of text")
 
-    def lines(self, voice: Voice) -> list[str]:
+    def lines(self, style: TextStyle) -> list[str]:
         """The remarks, a sentence or two each."""
-        found = [contradicts(id, item, voice) for id, item in self.contradictions.items()]
-        return found + [is_unfamiliar(id, why, voice) for id, why in self.unfamiliar.items()]
+        found = [contradicts(id, item, style) for id, item in self.contradictions.items()]
+        return found + [is_unfamiliar(id, why, style) for id, why in self.unfamiliar.items()]
 
 
 def remarks_on(items: Iterable[Classification]) -> RemarksOutput:
@@ -115,13 +115,13 @@ LONGEST_OFFER: Final = 2000
 """Characters of the replaced turns of a query that are shown; longer ones are left to the command."""
 
 
-def personal_blocks(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
+def personal_blocks(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
     """The queries that hold personal data, where they are, and what to write instead; no value of them is shown."""
     if not review.personal:
         return []
     rows = [
         (
-            f"**{voice.name(id)}**",
+            f"**{style.name(id)}**",
             code(_place(review.queries[id])),
             f"{kinds_in_words(kinds)}{_beyond_turns(review, id)}",
         )
@@ -135,7 +135,7 @@ def personal_blocks(review: Review, voice: MarkdownVoice, table: TableWriter) ->
     )
     blocks = [f"#### Personal data ({len(rows)})", about, table(("Query", "Where", "Holds"), rows)]
     ids = list(review.personal)
-    offers = [block for id in ids[:SHOWN_QUERIES] for block in _offer(review, voice, id)]
+    offers = [block for id in ids[:SHOWN_QUERIES] for block in _offer(review, style, id)]
     if offers and table.detail.folds:
         rest = len(ids) - SHOWN_QUERIES
         more = [f"And {counted(rest, 'more query', 'more queries')}, which the command replaces."] if rest > 0 else []
@@ -143,10 +143,10 @@ def personal_blocks(review: Review, voice: MarkdownVoice, table: TableWriter) ->
     return blocks
 
 
-def personal_lines(review: Review, voice: Voice) -> list[str]:
+def personal_lines(review: Review, style: TextStyle) -> list[str]:
     """Where personal data is, and of which kinds, a query a line."""
     return [
-        f"{voice.name(id)} ({voice.quote(_place(review.queries[id]))}) holds {kinds_in_words(kinds)}"
+        f"{style.name(id)} ({style.quote(_place(review.queries[id]))}) holds {kinds_in_words(kinds)}"
         for id, kinds in review.personal.items()
     ]
 
@@ -160,7 +160,7 @@ def _beyond_turns(review: Review, id: str) -> str:
     return "" if within == review.personal[id] else "; not in its turns alone: the command finds all of it"
 
 
-def _offer(review: Review, voice: MarkdownVoice, id: str) -> list[str]:
+def _offer(review: Review, style: MarkdownStyle, id: str) -> list[str]:
     """The turns of the query ``id`` that change, each as a block to copy."""
     turns = review.queries[id].turns
     detector = review.platform.config.personal_data.detector(review.origins[id].customer)
@@ -169,11 +169,11 @@ def _offer(review: Review, voice: MarkdownVoice, id: str) -> list[str]:
     replaced = [*map(replacement.text, turns)]
     changed = [place for place, turn in enumerate(turns) if replaced[place] != turn]
     if sum(len(replaced[place]) for place in changed) > LONGEST_OFFER:
-        return [f"{voice.name(id)}: too long to be shown here; the command replaces it."]
+        return [f"{style.name(id)}: too long to be shown here; the command replaces it."]
     shown = masked_together(replaced)
     blocks = []
     for place in changed:
-        blocks.append(f"{voice.name(id)}:" if len(turns) == 1 else f"{voice.name(id)}, turn {place + 1}:")
+        blocks.append(f"{style.name(id)}:" if len(turns) == 1 else f"{style.name(id)}, turn {place + 1}:")
         blocks.append(code_block(shown[place]))
     return blocks
 
@@ -182,18 +182,18 @@ SHOWN = 5
 """Queries that one sentence names, and sentences that are shown; the rest is counted."""
 
 
-def corrected_lines(review: Review, voice: Voice) -> list[str]:
+def corrected_lines(review: Review, style: TextStyle) -> list[str]:
     """A sentence for each curator and what they corrected."""
     said: dict[tuple[str, str], list[str]] = {}
     for name, tags in review.corrected.items():
         by: dict[str, list[str]] = {}
         for id, item in tags.items():
-            words = voice.capability(id) if item.value else f"not {voice.capability(id)}"
-            by.setdefault("a curator" if item.by is None else voice.name(item.by), []).append(words)
+            words = style.capability(id) if item.value else f"not {style.capability(id)}"
+            by.setdefault("a curator" if item.by is None else style.name(item.by), []).append(words)
         for person, tagged in by.items():
             said.setdefault((person, listed(tagged, len(tagged))), []).append(name)
     lines = [
-        f"Corrected by {person}: {listed(list(map(voice.name, names)), SHOWN)} "
+        f"Corrected by {person}: {listed(list(map(style.name, names)), SHOWN)} "
         f"{agreeing(names, 'exercises', 'exercise')} {words}."
         for (person, words), names in said.items()
     ]

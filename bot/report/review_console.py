@@ -14,7 +14,7 @@ from bot.report.console import Printer
 from bot.report.escaping import visible
 from bot.report.excluded import Excluded
 from bot.report.query_context import corrected_lines, evidence, personal_lines, remarks_on
-from bot.report.verdict_text import PlainVoice
+from bot.report.verdict_text import PlainStyle
 
 _HEADER = ("outcome", "query", "decision", "route", "reasons", "text", "why", "brought along", "in its way")
 
@@ -25,14 +25,14 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     ``admit`` is the command that admits from this eval set; without it none is shown.
     """
     out = out or Printer()
-    voice = PlainVoice(review.platform.taxonomy)
+    style = PlainStyle(review.platform.taxonomy)
     platform = review.platform
     out.line(wording.headline(review), "bold")
     size = len(platform.regression_set.entries)
     for submission in review.submissions:
         count = len(submission.queries)
         out.line(
-            f"{voice.name(submission.customer)} / {voice.name(submission.agent)}: {count} "
+            f"{style.name(submission.customer)} / {style.name(submission.agent)}: {count} "
             f"{'query' if count == 1 else 'queries'}; "
             f"regression set: {size} of {platform.config.ceiling} slots taken"
         )
@@ -48,33 +48,33 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         ("waiting-for-slot", "Deserve a slot, but the set is full", review.plan.waiting_for_slot),
         ("excluded", "Excluded", review.plan.excluded),
     )
-    excluded = Excluded(review, voice)
+    excluded = Excluded(review, style)
     if out.is_terminal:
         for outcome, title, verdicts in sections:
             beyond = excluded if outcome == "excluded" else None
-            _print_section(f"{title} ({len(verdicts)})", verdicts, review, voice, out, beyond)
+            _print_section(f"{title} ({len(verdicts)})", verdicts, review, style, out, beyond)
             if outcome == "waiting-for-review" and admit is not None:
                 print_accepting(admit, verdicts, review, out)
     else:
         rows = [
-            _row(outcome, verdict, review, voice, excluded.in_the_way(verdict) if outcome == "excluded" else "")
+            _row(outcome, verdict, review, style, excluded.in_the_way(verdict) if outcome == "excluded" else "")
             for outcome, _, verdicts in sections
             for verdict in verdicts
         ]
         out.table("Verdicts", _HEADER, rows)
     close = excluded.close_calls
     if close:
-        told = [f"{voice.name(item.id)}: {wording.close_call(item, voice)}" for item in close]
+        told = [f"{style.name(item.id)}: {wording.close_call(item, style)}" for item in close]
         out.lines(f"Close calls among the excluded, by what each may exercise ({len(close)})", told)
         if admit is not None and out.is_terminal:
             out.command(visible(f"{admit} --accept {shlex.quote(close[0].id)} --reason WHY"))
     for swap in review.swaps:
-        gone = wording.listed([voice.name(id) for id in swap.remove])
-        out.line(f"possible swap: admit {voice.name(swap.admit)} and evict {gone} together")
-    _print_coverage(review, voice, out)
-    out.lines("Corrected", corrected_lines(review, voice))
-    out.lines("Personal data: `incumbent scan DIR --replace` replaces it", personal_lines(review, voice))
-    out.lines("Remarks", _remarks(review, voice))
+        gone = wording.listed([style.name(id) for id in swap.remove])
+        out.line(f"possible swap: admit {style.name(swap.admit)} and evict {gone} together")
+    _print_coverage(review, style, out)
+    out.lines("Corrected", corrected_lines(review, style))
+    out.lines("Personal data: `incumbent scan DIR --replace` replaces it", personal_lines(review, style))
+    out.lines("Remarks", _remarks(review, style))
     identity = review.identity
     out.line()
     out.line(
@@ -84,30 +84,30 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     )
 
 
-def _row(outcome: str, verdict: Verdict, review: Review, voice: PlainVoice, in_its_way: str) -> tuple[str, ...]:
+def _row(outcome: str, verdict: Verdict, review: Review, style: PlainStyle, in_its_way: str) -> tuple[str, ...]:
     query = review.queries[verdict.id]
     return (
         outcome,
-        voice.name(verdict.id),
+        style.name(verdict.id),
         verdict.decision.value,
         verdict.route.value,
         " ".join(reason.value for reason in verdict.reasons),
-        wording.first_turn(query.turns, voice),
-        _why(verdict, review, voice),
-        evidence(query, review.origins[verdict.id], voice),
+        wording.first_turn(query.turns, style),
+        _why(verdict, review, style),
+        evidence(query, review.origins[verdict.id], style),
         in_its_way,
     )
 
 
-def _why(verdict: Verdict, review: Review, voice: PlainVoice) -> str:
-    return " ".join([wording.why(verdict, review, voice), *wording.beside(verdict, review, voice)])
+def _why(verdict: Verdict, review: Review, style: PlainStyle) -> str:
+    return " ".join([wording.why(verdict, review, style), *wording.beside(verdict, review, style)])
 
 
 def _print_section(
     title: str,
     verdicts: Sequence[Verdict],
     review: Review,
-    voice: PlainVoice,
+    style: PlainStyle,
     out: Printer,
     excluded: Excluded | None,
 ) -> None:
@@ -115,15 +115,15 @@ def _print_section(
     rows: list[tuple[Text, ...]] = []
     for verdict in verdicts[: out.shown(len(verdicts))]:
         query = review.queries[verdict.id]
-        text = wording.first_turn(query.turns, voice)
-        told = [_why(verdict, review, voice)] if excluded is None else [excluded.in_the_way(verdict)]
-        told += [shown] if (shown := evidence(query, review.origins[verdict.id], voice)) else []
+        text = wording.first_turn(query.turns, style)
+        told = [_why(verdict, review, style)] if excluded is None else [excluded.in_the_way(verdict)]
+        told += [shown] if (shown := evidence(query, review.origins[verdict.id], style)) else []
         codes = [wording.codes(verdict)] if excluded is None else []
         words = wording.verdict_words(verdict) if codes else " ".join(reason.value for reason in verdict.reasons)
         details = [("\n".join(["", *told]), "dim"), ("\n".join(["", *codes]), "dim italic")]
         rows.append(
             (
-                Text(voice.name(verdict.id), style="bold"),
+                Text(style.name(verdict.id), style="bold"),
                 Text(words, style=_style(verdict)),
                 Text.assemble(text, *(part for part in details if part[0])),
             )
@@ -161,10 +161,10 @@ def _style(verdict: Verdict) -> str:
     return "green" if verdict.decision.admits else "red"
 
 
-def _print_coverage(review: Review, voice: PlainVoice, out: Printer) -> None:
+def _print_coverage(review: Review, style: PlainStyle, out: Printer) -> None:
     rows = [
         (
-            voice.capability(item.capability),
+            style.capability(item.capability),
             str(item.before),
             str(item.after),
             "met" if item.after >= item.floor else f"short of {item.floor}",
@@ -175,14 +175,14 @@ def _print_coverage(review: Review, voice: PlainVoice, out: Printer) -> None:
     out.table("Coverage gained", ("capability", "before", "after", "floor"), rows, right=("before", "after"))
 
 
-def _remarks(review: Review, voice: PlainVoice) -> list[str]:
+def _remarks(review: Review, style: PlainStyle) -> list[str]:
     remarks = [visible(str(note).split("\n")[0]) for note in review.notes]
-    remarks += [f"{voice.name(id)} is already decided by {voice.name(item.id)}" for id, item in review.settled.items()]
-    remarks += [f"{voice.name(id)} is an edit of {voice.name(item.id)}" for id, item in review.edited.items()]
+    remarks += [f"{style.name(id)} is already decided by {style.name(item.id)}" for id, item in review.settled.items()]
+    remarks += [f"{style.name(id)} is an edit of {style.name(item.id)}" for id, item in review.edited.items()]
     remarks += [
-        f"{voice.name(id)} fits no member of {group}" for id, groups in review.off_taxonomy.items() for group in groups
+        f"{style.name(id)} fits no member of {group}" for id, groups in review.off_taxonomy.items() for group in groups
     ]
-    remarks += [f"{voice.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
-    remarks += [f"{voice.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
-    remarks += remarks_on(review.classifications.values()).lines(voice)
-    return remarks + [f"{voice.name(lag.id)} is stale ({visible(lag.reason)})" for lag in review.lags]
+    remarks += [f"{style.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
+    remarks += [f"{style.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
+    remarks += remarks_on(review.classifications.values()).lines(style)
+    return remarks + [f"{style.name(lag.id)} is stale ({visible(lag.reason)})" for lag in review.lags]

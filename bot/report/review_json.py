@@ -19,7 +19,7 @@ from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
 from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import ExpectedTool, RemarksOutput, expected_tools, remarks_on
-from bot.report.verdict_text import PlainVoice, headline, why
+from bot.report.verdict_text import PlainStyle, headline, why
 
 
 class ReviewedQueryOutput(VerdictOutput):
@@ -104,7 +104,7 @@ class ReviewOutput(RemarksOutput):
 
 def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
     full = {verdict.id for verdict in review.plan.waiting_for_slot}
-    voice = PlainVoice(review.platform.taxonomy)
+    style = PlainStyle(review.platform.taxonomy)
     outputs = []
     for verdict in review.verdicts:
         query = review.queries[verdict.id]
@@ -120,7 +120,7 @@ def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
             ReviewedQueryOutput(
                 **dict(VerdictOutput.of(verdict)),
                 outcome=outcome,
-                why=why(verdict, review, voice),
+                why=why(verdict, review, style),
                 entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
                 turns=list(query.turns),
                 attachments=list(query.setup.attachments),

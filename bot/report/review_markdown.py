@@ -14,7 +14,7 @@ from bot.report.escaping import code, link, plain, shortened, visible
 from bot.report.excluded import Excluded
 from bot.report.query_context import evidence, personal_blocks, remarks_on
 from bot.report.tables import EVERYTHING, Detail, TableWriter, folded
-from bot.report.verdict_text import MarkdownVoice
+from bot.report.verdict_text import MarkdownStyle
 from bot.text.masking import masked, masked_together
 
 SHOWN_TURNS = 3
@@ -35,25 +35,25 @@ def render_markdown(
     ``more`` says where rows are that ``detail`` leaves out; below the address ``product`` lie the product's files.
     ``commands`` are followed where this is read.
     """
-    voice = MarkdownVoice(review.platform.taxonomy)
+    style = MarkdownStyle(review.platform.taxonomy)
     table = TableWriter(detail, more)
     blocks = [
         f"### {wording.headline(review)}",
-        _summary(review, voice, table),
+        _summary(review, style, table),
         *_lagging(review),
-        *_needs_you(review, voice, table, commands),
-        *_unfamiliar(review, voice, table, commands),
-        *personal_blocks(review, voice, table),
-        *_admitted(review, voice, table),
-        *_waiting(review, voice, table),
-        *_rejected(review, voice, table),
+        *_needs_you(review, style, table, commands),
+        *_unfamiliar(review, style, table, commands),
+        *personal_blocks(review, style, table),
+        *_admitted(review, style, table),
+        *_waiting(review, style, table),
+        *_rejected(review, style, table),
         *_problems(review, table),
     ]
     if detail.folds:
         blocks += [
-            *_excluded(review, voice, table, commands),
-            *_coverage(review, voice, table),
-            *_remarks(review, voice),
+            *_excluded(review, style, table, commands),
+            *_coverage(review, style, table),
+            *_remarks(review, style),
         ]
     elif review.plan.excluded:
         blocks.append(f"{len(review.plan.excluded)} excluded: see {more}.")
@@ -61,7 +61,7 @@ def render_markdown(
     return "\n\n".join(blocks)
 
 
-def _summary(review: Review, voice: MarkdownVoice, table: TableWriter) -> str:
+def _summary(review: Review, style: MarkdownStyle, table: TableWriter) -> str:
     config = review.platform.config
     size = len(review.platform.regression_set.entries)
     entering = len([verdict for verdict in review.plan.admitted if verdict.id not in review.edited])
@@ -75,7 +75,7 @@ def _summary(review: Review, voice: MarkdownVoice, table: TableWriter) -> str:
     most = len(review.submissions) if table.detail.rows is None else max(1, table.detail.rows)
     for submission in review.submissions[:most]:
         count = len(submission.queries)
-        source = f"{voice.quote(submission.customer)} / {voice.quote(submission.agent)}"
+        source = f"{style.quote(submission.customer)} / {style.quote(submission.agent)}"
         sources.append(f"{source}: {count} {'query' if count == 1 else 'queries'}.")
     if len(review.submissions) > most:
         sources.append(f"{len(review.submissions) - most} more agents: see {table.more}.")
@@ -95,12 +95,12 @@ def _lagging(review: Review) -> list[str]:
     return [warning]
 
 
-def _needs_you(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
+def _needs_you(review: Review, style: MarkdownStyle, table: TableWriter, commands: bool) -> list[str]:
     waiting = [verdict for verdict in review.plan.waiting_for_review if verdict.facts.familiar]
     if not waiting:
         return []
-    beside = {verdict.id: wording.beside(verdict, review, voice) for verdict in waiting}
-    rows = [_row(item, review, voice, "".join(f"<br>{said}" for said in beside[item.id])) for item in waiting]
+    beside = {verdict.id: wording.beside(verdict, review, style) for verdict in waiting}
+    rows = [_row(item, review, style, "".join(f"<br>{said}" for said in beside[item.id])) for item in waiting]
     undecided = [verdict.id for verdict in waiting if verdict.id not in review.overtaken]
     named = review.together([id for id in undecided if _can_be_typed(id)][: wording.COMMANDED])
     return [
@@ -121,18 +121,18 @@ def _can_be_typed(id: str) -> bool:
     return _TYPED.fullmatch(id) is not None and masked(id) == id
 
 
-def _unfamiliar(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
+def _unfamiliar(review: Review, style: MarkdownStyle, table: TableWriter, commands: bool) -> list[str]:
     """One question about all queries that the classifier cannot judge, with the ways out."""
     waiting = [verdict for verdict in review.plan.waiting_for_review if not verdict.facts.familiar]
     ids = [verdict.id for verdict in waiting]
     if not ids:
         return []
-    rows = [_row(verdict, review, voice) for verdict in waiting]
+    rows = [_row(verdict, review, style) for verdict in waiting]
     shown = [folded("What they say", table(("Query", "Verdict", "Why"), rows))] if table.detail.folds else []
     kinds = Counter(review.unfamiliar[id] for id in ids if id in review.unfamiliar)
     told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     some = wording.counted(len(ids), "query is", "queries are")
-    names = wording.listed([voice.name(id) for id in ids], wording.COMMANDED)
+    names = wording.listed([style.name(id) for id in ids], wording.COMMANDED)
     about = f"{names}. {wording.WAYS_OUT} (`{'/' * commands}incumbent correct`). What you reject stays out."
     return [
         f"#### Needs you: {some} of a kind that the classifier cannot judge ({told})",
@@ -142,13 +142,13 @@ def _unfamiliar(review: Review, voice: MarkdownVoice, table: TableWriter, comman
     ]
 
 
-def _admitted(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
-    rows = [_row(verdict, review, voice, _by_whom(verdict, review, voice)) for verdict in review.plan.admitted]
+def _admitted(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
+    rows = [_row(verdict, review, style, _by_whom(verdict, review, style)) for verdict in review.plan.admitted]
     return [f"#### Deserve a slot ({len(rows)})", table(("Query", "Verdict", "Why"), rows)] if rows else []
 
 
-def _waiting(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
-    rows = [_row(verdict, review, voice) for verdict in review.plan.waiting_for_slot]
+def _waiting(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
+    rows = [_row(verdict, review, style) for verdict in review.plan.waiting_for_slot]
     if not rows:
         return []
     blocks = [
@@ -156,17 +156,17 @@ def _waiting(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[s
         table(("Query", "Verdict", "Why"), rows),
     ]
     for swap in review.swaps if table.detail.folds else ():
-        gone = wording.listed([voice.name(id) for id in swap.remove])
-        blocks.append(f"Possible swap: admit {voice.name(swap.admit)} and evict {gone} together.")
+        gone = wording.listed([style.name(id) for id in swap.remove])
+        blocks.append(f"Possible swap: admit {style.name(swap.admit)} and evict {gone} together.")
     return blocks
 
 
-def _excluded(review: Review, voice: MarkdownVoice, table: TableWriter, commands: bool) -> list[str]:
-    found = Excluded(review, voice)
+def _excluded(review: Review, style: MarkdownStyle, table: TableWriter, commands: bool) -> list[str]:
+    found = Excluded(review, style)
     blocks = []
     if found.close_calls:
         rows = [
-            (f"**{voice.name(item.id)}**<br>{_turns(item, review, voice)}", wording.close_call(item, voice))
+            (f"**{style.name(item.id)}**<br>{_turns(item, review, style)}", wording.close_call(item, style))
             for item in found.close_calls
         ]
         first = next((item.id for item in found.close_calls if _can_be_typed(item.id)), "ID")
@@ -178,7 +178,7 @@ def _excluded(review: Review, voice: MarkdownVoice, table: TableWriter, commands
     sections = []
     for group in found.groups:
         rows = [
-            (f"**{voice.name(item.id)}**<br>{_turns(item, review, voice)}", found.in_the_way(item))
+            (f"**{style.name(item.id)}**<br>{_turns(item, review, style)}", found.in_the_way(item))
             for item in group.verdicts
         ]
         sections.append(f"{group.reason}\n\n{table(('Query', 'In its way'), rows)}")
@@ -208,13 +208,13 @@ def _problem(problem: Problem) -> str:
     return f"{code(place)}: {code(shortened(visible(problem.message)))}. Fix: {code(shortened(visible(problem.fix)))}"
 
 
-def _coverage(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
+def _coverage(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
     gained = [item for item in review.coverage if item.after > item.before]
     if not gained:
         return []
     rows = [
         (
-            voice.capability(item.capability),
+            style.capability(item.capability),
             f"{item.before} → {item.after}",
             "met" if item.after >= item.floor else f"short of {item.floor}",
         )
@@ -223,21 +223,21 @@ def _coverage(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[
     return [folded(f"Coverage gained ({len(rows)} capabilities)", table(("Capability", "Coverers", "Floor"), rows))]
 
 
-def _remarks(review: Review, voice: MarkdownVoice) -> list[str]:
+def _remarks(review: Review, style: MarkdownStyle) -> list[str]:
     remarks = [f"- {_problem(note)}" for note in review.notes]
     for query, record in review.settled.items():
-        remarks.append(f"- {voice.name(query)} is already decided by {voice.name(record.id)} and was not judged again.")
+        remarks.append(f"- {style.name(query)} is already decided by {style.name(record.id)} and was not judged again.")
     for query, entry in review.edited.items():
-        remarks.append(f"- {voice.name(query)} is an edit of {voice.name(entry.id)} and was judged without it.")
+        remarks.append(f"- {style.name(query)} is an edit of {style.name(entry.id)} and was judged without it.")
     for id, groups in review.off_taxonomy.items():
-        remarks += [f"- {voice.name(id)} fits no member of {code(group)}." for group in groups]
+        remarks += [f"- {style.name(id)} fits no member of {code(group)}." for group in groups]
     for id, why in review.shortfalls.items():
-        remarks.append(f"- {voice.name(id)} has no verdict: {plain(why)}.")
+        remarks.append(f"- {style.name(id)} has no verdict: {plain(why)}.")
     for id in review.attempts:
-        remarks.append(f"- {voice.name(id)} argues with the classifier, or hides text from people.")
-    remarks += [f"- {remark}" for remark in remarks_on(review.classifications.values()).lines(voice)]
+        remarks.append(f"- {style.name(id)} argues with the classifier, or hides text from people.")
+    remarks += [f"- {remark}" for remark in remarks_on(review.classifications.values()).lines(style)]
     for lag in review.lags:
-        remarks.append(f"- {voice.name(lag.id)} is stale ({plain(lag.reason)}): run `incumbent reclassify`.")
+        remarks.append(f"- {style.name(lag.id)} is stale ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []
 
 
@@ -256,37 +256,37 @@ def _footer(review: Review, product: str | None) -> str:
     )
 
 
-def _row(verdict: Verdict, review: Review, voice: MarkdownVoice, after: str = "") -> tuple[str, str, str]:
+def _row(verdict: Verdict, review: Review, style: MarkdownStyle, after: str = "") -> tuple[str, str, str]:
     query = review.queries[verdict.id]
-    tools = evidence(query, review.origins[verdict.id], voice)
+    tools = evidence(query, review.origins[verdict.id], style)
     return (
-        f"**{voice.name(verdict.id)}**<br>{_turns(verdict, review, voice)}",
+        f"**{style.name(verdict.id)}**<br>{_turns(verdict, review, style)}",
         f"**{wording.verdict_words(verdict)}**<br><sub>`{wording.codes(verdict)}`</sub>",
-        wording.why(verdict, review, voice) + (f"<br>{tools}" if tools else "") + after,
+        wording.why(verdict, review, style) + (f"<br>{tools}" if tools else "") + after,
     )
 
 
-def _turns(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
+def _turns(verdict: Verdict, review: Review, style: MarkdownStyle) -> str:
     turns = review.queries[verdict.id].turns
     if len(turns) == 1:
-        return voice.quote(turns[0])
-    shown = [f"{place}. {voice.quote(turn)}" for place, turn in enumerate(masked_together(turns[:SHOWN_TURNS]), 1)]
+        return style.quote(turns[0])
+    shown = [f"{place}. {style.quote(turn)}" for place, turn in enumerate(masked_together(turns[:SHOWN_TURNS]), 1)]
     rest = len(turns) - SHOWN_TURNS
     shown += [f"and {rest} more {'turn' if rest == 1 else 'turns'}"] if rest > 0 else []
     return "<br>".join(shown)
 
 
-def _by_whom(verdict: Verdict, review: Review, voice: MarkdownVoice) -> str:
+def _by_whom(verdict: Verdict, review: Review, style: MarkdownStyle) -> str:
     for answer in review.derivation.accepted:
         if answer.id == verdict.id:
-            reason = f": {voice.quote(answer.reason)}" if answer.reason else ""
-            return f"<br>Accepted by {voice.name(answer.by)}{reason}."
+            reason = f": {style.quote(answer.reason)}" if answer.reason else ""
+            return f"<br>Accepted by {style.name(answer.by)}{reason}."
     return ""
 
 
-def _rejected(review: Review, voice: MarkdownVoice, table: TableWriter) -> list[str]:
+def _rejected(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
     rows = [
-        (f"**{voice.name(answer.id)}**", voice.name(answer.by), voice.quote(answer.reason or ""))
+        (f"**{style.name(answer.id)}**", style.name(answer.by), style.quote(answer.reason or ""))
         for answer in review.derivation.rejected
     ]
     return [f"#### Rejected ({len(rows)})", table(("Query", "By", "Reason"), rows)] if rows else []

@@ -12,7 +12,7 @@ from bot.pipeline.scan import Sighting
 from bot.report.console import Printer
 from bot.report.escaping import shortened, visible
 from bot.report.output import Spent
-from bot.report.verdict_text import PlainVoice, counted
+from bot.report.verdict_text import PlainStyle, counted
 
 
 class ScanOutput(BaseModel):
@@ -30,12 +30,12 @@ class ScanOutput(BaseModel):
     usage: Spent
 
 
-def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Printer) -> None:
+def print_scan(output: ScanOutput, replaced: bool, style: PlainStyle, out: Printer) -> None:
     """Print where something was found, and what was done about it."""
     rows = [
         (
             visible(item.place),
-            voice.name(item.id),
+            style.name(item.id),
             item.holds,
             shortened(visible(" / ".join(item.texts))),
         )
@@ -47,7 +47,7 @@ def print_scan(output: ScanOutput, replaced: bool, voice: PlainVoice, out: Print
     out.lines(
         "Not replaced, since the replaced file would not contain the same queries: edit it by hand",
         [
-            f"{visible(item.place)}: {voice.name(item.id)} holds {item.holds}"
+            f"{visible(item.place)}: {style.name(item.id)} holds {item.holds}"
             for items in output.kept.values()
             for item in items
         ],

@@ -38,7 +38,7 @@ def quoted(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownVoice:
+class MarkdownStyle:
     """Ids and foreign text in code spans; capability names, which are reviewed, as words."""
 
     taxonomy: Taxonomy
@@ -54,7 +54,7 @@ class MarkdownVoice:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainVoice:
+class PlainStyle:
     """Names as they are, with what would move a cursor made visible."""
 
     taxonomy: Taxonomy
@@ -77,7 +77,7 @@ SHOWN_NAMES = 3
 """Lists of names are cut after this many; the rest is counted."""
 
 
-class Voice(Protocol):
+class TextStyle(Protocol):
     """How a medium writes names."""
 
     def name(self, id: str) -> str:
@@ -191,22 +191,22 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{words}?" if verdict.route is Route.REVIEW else words
 
 
-def why(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def why(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     """The reason of a verdict in plain words, naming entries, champions, capabilities and margins."""
-    parts = [_EXPLANATIONS[reason](verdict, review, voice) for reason in verdict.reasons]
+    parts = [_EXPLANATIONS[reason](verdict, review, style) for reason in verdict.reasons]
     on_trial = [name for name in verdict.facts.scores if name in review.platform.taxonomy.trial]
     if on_trial:
-        names = listed([voice.capability(name) for name in on_trial])
+        names = listed([style.capability(name) for name in on_trial])
         parts.append(f"{names} {agreeing(on_trial, 'counts', 'count')} for nothing yet.")
     return " ".join(parts)
 
 
-def why_of_group(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def why_of_group(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     """:func:`why` of an excluded query, in words that all queries of its group share: the heading of their list."""
     if Reason.CLONE in verdict.reasons:
         return "Nearly the same text as an entry:"
     if verdict.alternate_of or not verdict.facts.competent:
-        return why(verdict, review, voice)
+        return why(verdict, review, style)
     return _adds_nothing("") + ":"
 
 
@@ -215,40 +215,40 @@ def _adds_nothing(names: str) -> str:
     return f"Adds nothing new: its capabilities{names} are covered, it beats no champion and brings no new combination"
 
 
-def why_with_advice(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def why_with_advice(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     """:func:`why` for ``incumbent explain``: with the ways out, where its text is the reason."""
-    told = why(verdict, review, voice)
+    told = why(verdict, review, style)
     return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told
 
 
-def beside(verdict: Verdict, review: Review, voice: Voice) -> list[str]:
+def beside(verdict: Verdict, review: Review, style: TextStyle) -> list[str]:
     """What else is to be said of a query that waits for a person: who would take its place, or that it has no use."""
     behind = review.alternates.get(verdict.id, ())
-    said = [f"Alternates: {listed([voice.name(id) for id in behind])}."] if behind else []
+    said = [f"Alternates: {listed([style.name(id) for id in behind])}."] if behind else []
     if verdict.id in review.overtaken:
         said.append("What it would add enters with the direct admissions: nothing is left to decide.")
     return said
 
 
-def contradicts(id: str, found: Contradiction, voice: Voice) -> str:
+def contradicts(id: str, found: Contradiction, style: TextStyle) -> str:
     """That the eval set and the classifier expect different calls of tools for the query ``id``, and which counts."""
-    said = _tools(found.likeliest, voice, "a tool call") if rounded(found.probability) >= EVEN else _NO_CALL
-    expected = _tools(found.expected, voice, _NO_CALL)
-    return f"{voice.name(id)}: the eval set expects {expected}; the classifier expected {said}. The expectation counts."
+    said = _tools(found.likeliest, style, "a tool call") if rounded(found.probability) >= EVEN else _NO_CALL
+    expected = _tools(found.expected, style, _NO_CALL)
+    return f"{style.name(id)}: the eval set expects {expected}; the classifier expected {said}. The expectation counts."
 
 
-def called(calls: CalledTools, voice: Voice) -> str:
+def called(calls: CalledTools, style: TextStyle) -> str:
     """The most likely tool of each likely step, and the probability of any call."""
-    steps = ", then ".join(f"{voice.name(name)} {share:.2f}" for name, share in calls.likely)
+    steps = ", then ".join(f"{style.name(name)} {share:.2f}" for name, share in calls.likely)
     any_call = f"any call: {calls.probability:.2f}"
     if rounded(calls.probability) >= EVEN:
         return f"{steps or 'none'} ({any_call})"
     return f"none ({any_call}; nearest: {steps})" if steps else f"none ({any_call})"
 
 
-def is_unfamiliar(id: str, why: Unfamiliar, voice: Voice) -> str:
+def is_unfamiliar(id: str, why: Unfamiliar, style: TextStyle) -> str:
     """That the classifier cannot judge the text of the query ``id``, and why."""
-    return f"{voice.name(id)}: the classifier cannot judge this kind of text: {_UNFAMILIAR[why]}."
+    return f"{style.name(id)}: the classifier cannot judge this kind of text: {_UNFAMILIAR[why]}."
 
 
 _UNFAMILIAR: Final[Mapping[Unfamiliar, str]] = {
@@ -259,18 +259,18 @@ _UNFAMILIAR: Final[Mapping[Unfamiliar, str]] = {
 }
 
 
-def first_turn(turns: Sequence[str], voice: Voice) -> str:
+def first_turn(turns: Sequence[str], style: TextStyle) -> str:
     """The first of the ``turns`` of a query, and how many more there are."""
     more = len(turns) - 1
-    return voice.quote(turns[0]) + (f" (and {counted(more, 'more turn', 'more turns')})" if more else "")
+    return style.quote(turns[0]) + (f" (and {counted(more, 'more turn', 'more turns')})" if more else "")
 
 
 _NO_CALL = "no tool call"
 
 
-def _tools(names: Sequence[str], voice: Voice, none: str) -> str:
+def _tools(names: Sequence[str], style: TextStyle, none: str) -> str:
     """``names`` of tools, each once; ``none`` where there are none."""
-    shown = ["a tool that is not listed" if name == UNLISTED else voice.name(name) for name in dict.fromkeys(names)]
+    shown = ["a tool that is not listed" if name == UNLISTED else style.name(name) for name in dict.fromkeys(names)]
     return listed(shown) if shown else none
 
 
@@ -288,52 +288,52 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _off_taxonomy(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _off_taxonomy(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "Exercises no capability of the taxonomy."
 
 
-def _clone(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _clone(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     other = verdict.facts.most_similar
     assert other is not None  # a clone resembles somebody
-    return f"Nearly the same text as {voice.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
+    return f"Nearly the same text as {style.name(other)} (similarity {verdict.facts.max_similarity:.2f})."
 
 
-def _redundant(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _redundant(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     if verdict.alternate_of:
-        leaders = listed([voice.name(id) for id in verdict.alternate_of])
+        leaders = listed([style.name(id) for id in verdict.alternate_of])
         return (
             f"Offers only what {leaders} {agreeing(verdict.alternate_of, 'offers', 'offer')}, awaiting your decision."
         )
     competent = verdict.facts.competent
     if not competent:
         return "Covers nothing competently and beats no champion."
-    names = listed([voice.capability(name) for name in competent])
+    names = listed([style.capability(name) for name in competent])
     return f"{_adds_nothing(f' ({names})')}."
 
 
-def _new_coverage(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
-    return f"First competent test of {listed(_scored(verdict.facts.new_capabilities, verdict, voice))}."
+def _new_coverage(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    return f"First competent test of {listed(_scored(verdict.facts.new_capabilities, verdict, style))}."
 
 
-def _fills(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _fills(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     floor = review.platform.config.redundancy_floor
     names = [
         f"{told} ({counted(count, 'test', 'tests')} of {floor(name)})"
         for (name, count), told in zip(
-            verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, voice), strict=True
+            verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, style), strict=True
         )
     ]
     return f"A test by another customer, where there are too few: {listed(names)}."
 
 
-def _novel(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
-    found = [" + ".join(_scored(names, verdict, voice)) for names in strongest_first(verdict)]
+def _novel(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    found = [" + ".join(_scored(names, verdict, style)) for names in strongest_first(verdict)]
     return f"First to combine {listed(found)}; otherwise covered."
 
 
-def _scored(names: Sequence[str], verdict: Verdict, voice: Voice) -> list[str]:
+def _scored(names: Sequence[str], verdict: Verdict, style: TextStyle) -> list[str]:
     """Capabilities of the query by name, each with its score."""
-    return [f"{voice.capability(name)} {verdict.facts.scores[name]:.2f}" for name in names]
+    return [f"{style.capability(name)} {verdict.facts.scores[name]:.2f}" for name in names]
 
 
 def strongest_first(verdict: Verdict) -> list[tuple[str, ...]]:
@@ -346,44 +346,44 @@ def strongest_first(verdict: Verdict) -> list[tuple[str, ...]]:
     return sorted(verdict.facts.new_combinations, key=weakness)
 
 
-def _beats(verdict: Verdict, voice: Voice) -> str:
+def _beats(verdict: Verdict, style: TextStyle) -> str:
     facts = verdict.facts
     by_champion: dict[str, list[str]] = {}
     for capability, champion in facts.wins.items():
         margin = f"{facts.scores[capability]:.2f} over {facts.champion_scores[capability]:.2f}"
-        by_champion.setdefault(champion, []).append(f"{voice.capability(capability)} ({margin})")
+        by_champion.setdefault(champion, []).append(f"{style.capability(capability)} ({margin})")
     return "; ".join(
-        f"beats {voice.name(champion)} at {listed(wins)}" for champion, wins in sorted(by_champion.items())
+        f"beats {style.name(champion)} at {listed(wins)}" for champion, wins in sorted(by_champion.items())
     )
 
 
-def _dominates(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
-    beaten = listed([voice.name(id) for id in verdict.displaces])
+def _dominates(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    beaten = listed([style.name(id) for id in verdict.displaces])
     verb = agreeing(verdict.displaces, "becomes a candidate", "become candidates")
-    return f"{_sentence(_beats(verdict, voice))} and covers all they cover: {beaten} {verb} for eviction."
+    return f"{_sentence(_beats(verdict, style))} and covers all they cover: {beaten} {verb} for eviction."
 
 
-def _split_or_floor(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _split_or_floor(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     facts = verdict.facts
     stays = []
     if facts.undominated:
         verb = agreeing(facts.undominated, "covers", "cover")
-        stays.append(f"{listed([voice.name(id) for id in facts.undominated])} {verb} more than this query")
+        stays.append(f"{listed([style.name(id) for id in facts.undominated])} {verb} more than this query")
     if facts.protected:
         verb = agreeing(facts.protected, "is", "are")
-        stays.append(f"{listed([voice.name(id) for id in facts.protected])} {verb} pinned or best at something else")
+        stays.append(f"{listed([style.name(id) for id in facts.protected])} {verb} pinned or best at something else")
     if facts.short_floors:
-        names = listed([voice.capability(name) for name in facts.short_floors])
+        names = listed([style.capability(name) for name in facts.short_floors])
         stays.append(f"{names} would fall below the redundancy floor")
-    return f"{_sentence(_beats(verdict, voice))}; both stay, since {' and '.join(stays)}."
+    return f"{_sentence(_beats(verdict, style))}; both stay, since {' and '.join(stays)}."
 
 
-def _concentration(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
-    names = listed([voice.capability(name) for name in verdict.facts.sole])
-    return f"{_sentence(_beats(verdict, voice))}, but would be the only competent test of {names}."
+def _concentration(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
+    names = listed([style.capability(name) for name in verdict.facts.sole])
+    return f"{_sentence(_beats(verdict, style))}, but would be the only competent test of {names}."
 
 
-def _low_confidence(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _low_confidence(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     config = review.platform.config
     score, floor = honesty(verdict.facts, config.knobs, config.options)
     shown = f"{score:.2f}" if f"{score:.2f}" != f"{floor:.2f}" else f"{score:.9f}".rstrip("0")
@@ -393,37 +393,37 @@ def _low_confidence(verdict: Verdict, review: VerdictContext, voice: Voice) -> s
     return f"The evidence is weak: {shown} is below {which} ({floor:.2f})."
 
 
-def _unfamiliar(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _unfamiliar(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "The classifier cannot judge this kind of text."
 
 
-def close_call(verdict: Verdict, voice: Voice) -> str:
+def close_call(verdict: Verdict, style: TextStyle) -> str:
     """What would give an excluded query merit if it exercised it competently, each with its probability."""
-    return listed([f"{voice.capability(call.capability)} {call.probability:.2f}" for call in verdict.close_calls])
+    return listed([f"{style.capability(call.capability)} {call.probability:.2f}" for call in verdict.close_calls])
 
 
-def _attempt(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _attempt(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "Its text argues with the classifier, or hides something from people."
 
 
-def _personal_data(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _personal_data(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return f"It holds {kinds_in_words(verdict.facts.personal)}."
 
 
-def _untrusted_author(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _untrusted_author(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "It would enter on inferred tags alone, and its author is not among the trusted ones."
 
 
-def _customer_share(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _customer_share(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     share = f"{review.platform.config.limits.customer_share:.0%}"
-    return f"{voice.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
+    return f"{style.name(review.origins[verdict.id].customer)} would hold more than {share} of all slots."
 
 
-def _unseen(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _unseen(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "It was not displayed as admitted when its eval set was merged."
 
 
-def _contested(verdict: Verdict, review: VerdictContext, voice: Voice) -> str:
+def _contested(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "A curator rejected it: in another text, or in a comment that was deleted or edited since."
 
 

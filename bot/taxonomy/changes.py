@@ -132,10 +132,10 @@ def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[Ta
 
 def _capabilities(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
     """New capabilities, and changes of existing ones."""
-    former = {name: id for id, name in migration.renames.items()}
+    previous = {name: id for id, name in migration.renames.items()}
     parts = {part for found in migration.splits.values() for part in found}
     for item in new.capabilities:
-        before = old.by_id.get(former.get(item.id, item.id))
+        before = old.by_id.get(previous.get(item.id, item.id))
         if before is not None:
             yield from _wording(before, item)
             yield from _moved(before, item, old, new)

@@ -126,18 +126,18 @@ class Lineage:
         return id
 
 
-def lineage(taxonomy: Taxonomy, named: Iterable[str], former: Callable[[], Sequence[Taxonomy]]) -> Lineage:
+def lineage(taxonomy: Taxonomy, named: Iterable[str], previous: Callable[[], Sequence[Taxonomy]]) -> Lineage:
     """The migrations from the capabilities ``named``, of any version, to the ids of ``taxonomy``.
 
     Ids are never reused, so all declarations apply.  A capability may have been renamed more than once.  So if the
-    declarations of ``taxonomy`` do not resolve every id, those of the ``former`` taxonomies are applied before them.
-    ``former`` returns them oldest first, and is slow.
+    declarations of ``taxonomy`` do not resolve every id, those of the ``previous`` taxonomies are applied before them.
+    ``previous`` returns them oldest first, and is slow.
     """
     last = declared(taxonomy)
     if all(part in taxonomy.by_id for name in named for part in last.became(name)):
         return Lineage((last,))
     steps: list[Migration] = []
-    for step in (*map(declared, former()), last):
+    for step in (*map(declared, previous()), last):
         # Most versions repeat the declarations of earlier ones.
         if not step.is_nothing and step not in steps:
             steps.append(step)
@@ -170,10 +170,10 @@ def _without_order(seen: Mapping[str, JsonValue], capability: Capability) -> dic
     return {**seen, "exemplars": (Counter(exemplars.positive), Counter(exemplars.negative))}
 
 
-def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
+def comparable_since(taxonomy: Taxonomy, previous: Callable[[], Sequence[Taxonomy]]) -> Callable[[str], frozenset[str]]:
     """A function: version → the capabilities of ``taxonomy`` whose scores under that version are still comparable.
 
-    The classifier's input about these has been equal since, except for ids.  ``former`` gives the taxonomies oldest
+    The classifier's input about these has been equal since, except for ids.  ``previous`` gives the taxonomies oldest
     first, and is called for versions other than that of ``taxonomy``.  For an unknown version nothing is comparable.
     """
 
@@ -181,10 +181,10 @@ def comparable_since(taxonomy: Taxonomy, former: Callable[[], Sequence[Taxonomy]
     def found(version: str) -> frozenset[str]:
         if version == taxonomy.version:
             return frozenset(taxonomy.by_id)
-        old = next((item for item in former() if item.version == version), None)
+        old = next((item for item in previous() if item.version == version), None)
         if old is None:
             return frozenset()
-        line = lineage(taxonomy, old.by_id, former)
+        line = lineage(taxonomy, old.by_id, previous)
         return frozenset(line.renamed(id) for id in carried_definitions(line, old, taxonomy))
 
     return found

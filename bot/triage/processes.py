@@ -92,15 +92,15 @@ def classify_shards(
                     progress(done, total)
             return
         if processes < 2 or len(left) < 2 or not isinstance(backend, EmbeddedBackend):
-            desk = ProcessState(ground, ground.live(), backend, connection)
+            state = ProcessState(ground, ground.live(), backend, connection)
             for path in left:
-                desk.classify(path, folder / path.name)
+                state.classify(path, folder / path.name)
                 done += sizes[path]
                 progress(done, total)
             return
     # Once, and not in every process: the processes read the cache that it writes.
     backend.fit()
-    with pool_of(min(processes, len(left)), _open_desk, work, ground, megabytes) as pool:
+    with pool_of(min(processes, len(left)), _open_state, work, ground, megabytes) as pool:
         running = {pool.submit(_work, path, folder / path.name): path for path in left}
         for each in as_completed(running):
             each.result()
@@ -123,17 +123,17 @@ class ProcessState:
         write_rows(self.connection, target, CLASSIFIED, classify_shard(rows, self.ground, self.live, self.backend))
 
 
-_desks: list[ProcessState] = []
+_states: list[ProcessState] = []
 
 
-def _open_desk(work: Path, ground: Ground, megabytes: int) -> None:
+def _open_state(work: Path, ground: Ground, megabytes: int) -> None:
     """Load the state that each process needs once."""
     with_masks(ground.platform)
-    _desks.append(ProcessState(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
+    _states.append(ProcessState(ground, ground.live(), open_backend(ground.platform), connected(work, megabytes)))
 
 
 def _work(path: Path, target: Path) -> None:
-    _desks[0].classify(path, target)
+    _states[0].classify(path, target)
 
 
 def _read(connection: DuckDBPyConnection, path: Path) -> list[Representative]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, WholeCycle
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, WholeCycle, with_knob
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import VerdictOutcome
@@ -74,3 +74,10 @@ def test_it_ends_where_it_is_told_to() -> None:
     cycle = WholeCycle(queries=[SECOND], residents=[HOLDER], config=CONFIG, tick=stop)
     with pytest.raises(KeyboardInterrupt):
         cycle.outcome("second", Absence(id="holder", ruling=run_cycle([SECOND], [], CONFIG)[0].ruling))
+
+
+def test_another_value_of_a_knob_is_that_of_the_option_the_knob_or_the_override() -> None:
+    assert with_knob(CONFIG, "first_floor", None, 0.3).options.first_floor == 0.3
+    assert with_knob(CONFIG, "honesty_floor", None, 0.3).knobs.honesty_floor == 0.3
+    overridden = with_knob(CONFIG, "winning_margin", "a", 0.3)
+    assert (overridden.winning_margin("a"), overridden.winning_margin("b")) == (0.3, 0.05)

@@ -170,7 +170,7 @@ class Hub:
         text = self.ledger.get("pull_requests/7.json")
         return None if text is None else PullRequestRecord.model_validate_json(text, strict=False)
 
-    def scene(self, head: str = HEAD) -> PublishInputs:
+    def inputs(self, head: str = HEAD) -> PublishInputs:
         check = None
         if self.check is not None and self.check.commit == head:
             check = CheckRun(conclusion=self.check.conclusion, external_id=self.check.external_id)
@@ -218,7 +218,7 @@ class Hub:
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), witnesses)
 
     def plan(self, analysis: Analysis) -> PublishPlan:
-        return plan_review(analysis, self.platform, self.scene(analysis.head), lambda login: self.permissions[login])
+        return plan_review(analysis, self.platform, self.inputs(analysis.head), lambda login: self.permissions[login])
 
     def review(
         self, analysis: Analysis | None = None, until: Callable[[object], bool] = lambda _: False

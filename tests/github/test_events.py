@@ -41,9 +41,9 @@ def group(action: str = "checks_requested", base: str = "refs/heads/main") -> di
     return {"action": action, "repository": REPOSITORY, "merge_group": merge}
 
 
-def edited(base: str = "main", former: str | None = None, **more: Any) -> dict[str, Any]:
+def edited(base: str = "main", previous: str | None = None, **more: Any) -> dict[str, Any]:
     """A title that was changed, or the branch that it goes to."""
-    changes = {"title": {"from": "x"}} if former is None else {"base": {"ref": {"from": former}}}
+    changes = {"title": {"from": "x"}} if previous is None else {"base": {"ref": {"from": previous}}}
     return pull_request("edited", base=base, **more) | {"changes": changes}
 
 
@@ -63,7 +63,7 @@ def ended(action: str, merged: bool) -> dict[str, Any]:
         ),
         ("pull_request_target", edited(), Flow.NOTHING),
         ("pull_request_target", edited(base="release"), Flow.NOTHING),
-        ("pull_request_target", edited(former="release"), Flow.REVIEW),
+        ("pull_request_target", edited(previous="release"), Flow.REVIEW),
         *(
             ("pull_request_target", ended(action, merged), Flow.NOTHING)
             for action in ("edited", "labeled", "synchronize", "ready_for_review", "reopened")

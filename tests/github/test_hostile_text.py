@@ -223,12 +223,12 @@ SCENES = {"undecided": undecided, "decided": decided}
 
 
 @cache
-def scene_of(scene: str, text: str) -> Written:
-    return SCENES[scene](text)
+def scene_of(inputs: str, text: str) -> Written:
+    return SCENES[inputs](text)
 
 
-def harmless(scene: str) -> Written:
-    return scene_of(scene, HARMLESS)
+def harmless(inputs: str) -> Written:
+    return scene_of(inputs, HARMLESS)
 
 
 # Markdown as a parser sees it ------------------------------------------------------------------------------------
@@ -280,8 +280,8 @@ def plain_line(text: str) -> None:
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("name", FEW)
-def test_nothing_comes_alive_on_the_pull_request(name: str, scene: str) -> None:
-    found, expected = scene_of(scene, FEW[name]), harmless(scene)
+def test_nothing_comes_alive_on_the_pull_request(name: str, inputs: str) -> None:
+    found, expected = scene_of(inputs, FEW[name]), harmless(inputs)
     assert len(found.comments) == len(expected.comments)
     for body, twin in zip(found.comments, expected.comments, strict=True):
         sticky = twin.startswith("<!-- incumbent:verdicts")
@@ -295,9 +295,9 @@ def test_nothing_comes_alive_on_the_pull_request(name: str, scene: str) -> None:
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("name", FEW)
-def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: str, scene: str) -> None:
+def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: str, inputs: str) -> None:
     text = FEW[name]
-    found, expected = scene_of(scene, text), harmless(scene)
+    found, expected = scene_of(inputs, text), harmless(inputs)
     assert (found.check.title, found.check.conclusion) == (expected.check.title, expected.check.conclusion)
     assert len(found.check.annotations) == len(expected.check.annotations)
     # Where ids sort elsewhere, annotations of the same rank are in another order.
@@ -321,16 +321,16 @@ def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: s
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("name", FEW)
-def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, scene: str) -> None:
+def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, inputs: str) -> None:
     text = FEW[name]
-    found, expected = scene_of(scene, text), harmless(scene)
+    found, expected = scene_of(inputs, text), harmless(inputs)
     assert found.ledger.message == expected.ledger.message == f"Pull request 7 at {'1' * 12}"
     assert [path for path, _ in found.ledger.files] == [path for path, _ in expected.ledger.files]
     ((path, content),) = [item for item in found.ledger.files if item[0].startswith("pull_requests/")]
     assert path == "pull_requests/7.json"
     assert content is not None
     record = PullRequestRecord.model_validate_json(content, strict=False)
-    assert [item.reason for item in record.decisions] == ([sayable(text)] * 3 if scene == "decided" else [])
+    assert [item.reason for item in record.decisions] == ([sayable(text)] * 3 if inputs == "decided" else [])
     kept = json.loads(content)
     theirs = {worded(text), worded(text)[:90], sayable(text)}
     assert all(value in theirs or re.fullmatch(r"[\w\-./: +]*", value) for value in strings(kept))

@@ -454,10 +454,10 @@ def promised(impact: Impact, before: State, names: Sequence[str], renames: Mappi
     effect = impact.effect
     assert effect is not None
     told = {item.after: item for item in effect.capabilities if item.after is not None}
-    former = {new: old for old, new in renames.items()}
+    previous = {new: old for old, new in renames.items()}
     champions, coverers, floors = {}, {}, {}
     for name in names:
-        old = former.get(name, name)
+        old = previous.get(name, name)
         if name in told:
             item = told[name]
             if item.champion_after is not None:

@@ -18,7 +18,7 @@ from bot.errors import Problem
 from bot.github.authority import UNTOLD
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
-from bot.github.publish_plan import PublishPlan, find_sticky, plan_farewell
+from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
 from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
 from bot.text.digests import digest
 from tests.factories import make_entry
@@ -590,8 +590,8 @@ def test_a_query_that_argues_waits_for_a_person_and_is_named() -> None:
 def test_what_was_said_while_nothing_was_displayed_counts_for_nothing() -> None:
     hub = Hub()
     hub.review()
-    scene = hub.scene()
-    for operation in plan_farewell("elsewhere", BOT, scene.pull, scene.comments):
+    inputs = hub.inputs()
+    for operation in plan_retraction("elsewhere", BOT, inputs.pull, inputs.comments):
         hub.apply(operation)
     hub.say("cora", "/incumbent accept q02")
     assert reactions(hub.review()) == ["confused"]
@@ -1124,14 +1124,14 @@ def test_a_pull_request_that_goes_elsewhere_is_told_so_once() -> None:
     hub = Hub()
     hub.review()
     for expected in (3, 0):
-        scene = hub.scene()
-        plan = plan_farewell("only pull requests to main are curated", BOT, scene.pull, scene.comments)
+        inputs = hub.inputs()
+        plan = plan_retraction("only pull requests to main are curated", BOT, inputs.pull, inputs.comments)
         for operation in plan:
             hub.apply(operation)
         assert len(plan) == expected
     assert hub.ours[0].endswith("Not curated here: only pull requests to main are curated.\n")
     assert hub.labels == set()
-    assert plan_farewell("why", BOT, hub.scene().pull, ()) == []
+    assert plan_retraction("why", BOT, hub.inputs().pull, ()) == []
 
 
 # Decisions are on contents

@@ -94,9 +94,9 @@ def json_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
-def desk_client(desk: Workspace, mode: str = "auto") -> Client:
-    """The SDK's own client, on a server over ``desk`` in this process."""
-    return Client(make_server(desk), mode=mode)
+def desk_client(workspace: Workspace, mode: str = "auto") -> Client:
+    """The SDK's own client, on a server over ``workspace`` in this process."""
+    return Client(make_server(workspace), mode=mode)
 
 
 def in_process(platform: Path, *, writes: bool = False) -> Client:

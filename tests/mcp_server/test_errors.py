@@ -249,8 +249,8 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
     def broken(_: Platform) -> Any:
         raise RuntimeError(f"secret of {platform}")
 
-    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=broken)
-    told = refusal_of(desk_client(desk), "classify", folder=CARD_LINE)
+    workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=broken)
+    told = refusal_of(desk_client(workspace), "classify", folder=CARD_LINE)
     assert told.startswith("It failed by a fault of the server's own, which its log tells")
     assert "secret" not in told
 

@@ -72,12 +72,12 @@ def slow() -> SlowBackend:
 
 
 @pytest.fixture
-def desk(platform: Path, slow: SlowBackend) -> Workspace:
+def workspace(platform: Path, slow: SlowBackend) -> Workspace:
     return Workspace(platform, CONFIG_FILE, environment={}, make_backend=lambda _: slow)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Workspace) -> None:
+def test_progress_is_told_and_ends_at_the_total(mode: str, workspace: Workspace) -> None:
     counted: list[float] = []
     said: list[str | None] = []
 
@@ -87,7 +87,7 @@ def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Workspace) -> N
         said.append(message)
 
     async def work() -> None:
-        async with desk_client(desk, mode) as client:
+        async with desk_client(workspace, mode) as client:
             answer_of(await client.call_tool("classify", {"queries": many(20)}, progress_callback=note))
 
     drive(work)
@@ -98,9 +98,9 @@ def test_progress_is_told_and_ends_at_the_total(mode: str, desk: Workspace) -> N
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Workspace, slow: SlowBackend) -> None:
+def test_a_call_that_is_given_up_ends_within_a_query(mode: str, workspace: Workspace, slow: SlowBackend) -> None:
     async def work() -> None:
-        async with desk_client(desk, mode) as client:
+        async with desk_client(workspace, mode) as client:
             with anyio.move_on_after(10 * PAUSE):
                 await client.call_tool("classify", {"queries": many(400)})
             with anyio.fail_after(20 * PAUSE):
@@ -115,13 +115,13 @@ def test_a_call_that_is_given_up_ends_within_a_query(mode: str, desk: Workspace,
     drive(work)
 
 
-def test_all_share_a_few_threads_and_all_are_served(desk: Workspace, slow: SlowBackend) -> None:
+def test_all_share_a_few_threads_and_all_are_served(workspace: Workspace, slow: SlowBackend) -> None:
     async def one(client: Client) -> None:
         answer = answer_of(await client.call_tool("classify", {"queries": many(4)}))
         assert answer["total"] == 4
 
     async def work() -> None:
-        async with desk_client(desk) as client, anyio.create_task_group() as group:
+        async with desk_client(workspace) as client, anyio.create_task_group() as group:
             for _ in range(3 * WORKERS):
                 group.start_soon(one, client)
 
@@ -184,17 +184,17 @@ def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
     fitting = Fitting()
     fitting.may_end.set()
     fitting.fails = True
-    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting)
-    assert "the disk is full" in refusal_of(desk_client(desk), "classify", queries=many(1))
+    workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting)
+    assert "the disk is full" in refusal_of(desk_client(workspace), "classify", queries=many(1))
     fitting.fails = False
-    assert ask(desk_client(desk), "classify", queries=many(1))["total"] == 1
+    assert ask(desk_client(workspace), "classify", queries=many(1))["total"] == 1
     assert fitting.count == 2
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_who_waits_for_the_fitting_holds_up_nobody(mode: str, platform: Path) -> None:
     fitting = Fitting()
-    desk = Workspace(platform, CONFIG_FILE, writes=True, environment={}, make_backend=fitting)
+    workspace = Workspace(platform, CONFIG_FILE, writes=True, environment={}, make_backend=fitting)
     finished: list[str] = []
 
     async def classify(client: Client) -> None:
@@ -202,7 +202,7 @@ def test_who_waits_for_the_fitting_holds_up_nobody(mode: str, platform: Path) ->
         finished.append("classify")
 
     async def work() -> None:
-        async with desk_client(desk, mode) as client, anyio.create_task_group() as group:
+        async with desk_client(workspace, mode) as client, anyio.create_task_group() as group:
             for _ in range(3 * WORKERS):
                 group.start_soon(classify, client)
             await anyio.to_thread.run_sync(fitting.begun.wait)
@@ -263,11 +263,11 @@ def test_a_classifier_is_made_once_and_anew_after_a_change_of_taxonomy(platform:
         made.append(SlowBackend(pause=0))
         return made[-1]
 
-    desk = Workspace(platform, CONFIG_FILE, environment={}, make_backend=make)
+    workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=make)
     for _ in range(3):
-        ask(desk_client(desk), "classify", folder=BRANCH_LINE)
+        ask(desk_client(workspace), "classify", folder=BRANCH_LINE)
     assert len(made) == 1
     taxonomy = platform / "taxonomy" / "taxonomy.yaml"
     taxonomy.write_text(taxonomy.read_text(encoding="utf-8").replace("description: ", "description: Now ", 1))
-    ask(desk_client(desk), "classify", folder=BRANCH_LINE)
+    ask(desk_client(workspace), "classify", folder=BRANCH_LINE)
     assert len(made) == 2

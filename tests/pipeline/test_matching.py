@@ -11,7 +11,7 @@ from bot.curator.store import RegressionSet
 from bot.files.documents import Data
 from bot.intake.query import Query, Setup
 from bot.pipeline import matching as settling
-from bot.pipeline.matching import Settling, asked, content_key, settle
+from bot.pipeline.matching import MatchedQueries, asked, content_key, settle
 from bot.pipeline.submission import Submission
 from bot.text.digests import digest
 from tests.factories import make_entry
@@ -45,7 +45,7 @@ def submission(texts: dict[str, str], **more: Any) -> Submission:
     return Submission(**defaults | more)
 
 
-def said(found: Settling) -> dict[str, str]:
+def said(found: MatchedQueries) -> dict[str, str]:
     """What became of each query, in a word and an id."""
     return {
         **{name: f"settled {item.id}" for name, item in found.settled.items()},

@@ -105,7 +105,7 @@ class After:
         return (*cases_of(self.inventory, self.fresh, {**mine, **self.found}, self.records), *self.again)
 
     @property
-    def scene(self) -> AdmissionInputs:
+    def inputs(self) -> AdmissionInputs:
         defaults: dict[str, Any] = {
             "login": BOT,
             "branch": "main",
@@ -131,7 +131,7 @@ class After:
         return self.files.get(path) or f"# kept by hand\n{changes.render(known[path])}"
 
     def plan(self) -> AdmissionWrites:
-        return plan_admissions(self.inventory, self.cases, self.platform, self.scene)
+        return plan_admissions(self.inventory, self.cases, self.platform, self.inputs)
 
     def step(self) -> AdmissionWrites:
         """Plan once, and write what is to be written now."""

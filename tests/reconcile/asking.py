@@ -47,7 +47,7 @@ class Threads:
         return id
 
     @property
-    def scene(self) -> RequestInputs:
+    def inputs(self) -> RequestInputs:
         remarks = [
             ThreadComment(number=number, comment=item) for number, items in self.comments.items() for item in items
         ]
@@ -71,7 +71,7 @@ class Threads:
 
     def plan(self) -> RequestPlan:
         """One run, whose answers and notes are written."""
-        plan = plan_requests(self.scene)
+        plan = plan_requests(self.inputs)
         for number, operation in plan.operations:
             if isinstance(operation, CreateComment):
                 assert number is not None

@@ -105,7 +105,7 @@ class Suggesting:
         )
 
     @property
-    def scene(self) -> SuggestionInputs:
+    def inputs(self) -> SuggestionInputs:
         return SuggestionInputs(
             github=self.github,
             misnamed=tuple(pull for pull in self.open if not is_suggestion(pull.branch)),
@@ -120,7 +120,7 @@ class Suggesting:
 
     @property
     def wish(self) -> DesiredSuggestions:
-        return wish(self.platform, self.departed, self.scene, self.offer, self.undone)
+        return wish(self.platform, self.departed, self.inputs, self.offer, self.undone)
 
     @property
     def proposals(self) -> dict[str, Proposal]:
@@ -128,7 +128,7 @@ class Suggesting:
         return {item.entries[0]: item for item in self.wish.proposals}
 
     def plan(self) -> Plan:
-        writes, planned = plan_suggestions(self.wish, self.platform, self.scene)
+        writes, planned = plan_suggestions(self.wish, self.platform, self.inputs)
         return Plan(tuple(writes), planned)
 
     def opened(self, proposal: Proposal, number: int, **more: Any) -> PullRequest:

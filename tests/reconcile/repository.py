@@ -114,11 +114,11 @@ class Repository(ObjectStore):
             if path in before:
                 found.append(ChangedFile(path, "modified", None, self._blob(before[path].encode()), blob))
                 continue
-            former = max(gone, key=lambda item: _likeness(gone[item], after[path]), default=None)
-            if former is None or _likeness(gone[former], after[path]) < 0.5:
+            previous = max(gone, key=lambda item: _likeness(gone[item], after[path]), default=None)
+            if previous is None or _likeness(gone[previous], after[path]) < 0.5:
                 found.append(ChangedFile(path, "added", None, None, blob))
             else:
-                found.append(ChangedFile(path, "renamed", former, self._blob(gone.pop(former).encode()), blob))
+                found.append(ChangedFile(path, "renamed", previous, self._blob(gone.pop(previous).encode()), blob))
         found += [ChangedFile(path, "deleted", None, self._blob(text.encode())) for path, text in gone.items()]
         return tuple(sorted(found, key=lambda change: change.path))
 

@@ -147,8 +147,10 @@ def test_what_was_renamed_before_counts_under_the_name_of_now() -> None:
     renamed = now.capabilities[0].model_copy(update={"was": "x"})
     before = now.model_copy(update={"retired": ("x",), "capabilities": (renamed, *now.capabilities[1:])})
     text = appended(None, events)
-    for former, name in ((tuple, "x"), (lambda: (before,), "a")):
-        found = count({"7.jsonl": blob_id(text)}, None, lambda _: [("7.jsonl", text.encode())], carried_to(now, former))
+    for previous, name in ((tuple, "x"), (lambda: (before,), "a")):
+        found = count(
+            {"7.jsonl": blob_id(text)}, None, lambda _: [("7.jsonl", text.encode())], carried_to(now, previous)
+        )
         assert [item.capability for item in agreement_in(found.tally).overridden] == [name]
 
 

@@ -57,15 +57,15 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
     return DashboardInputs(**defaults | more)
 
 
-def planned(scene: DashboardInputs) -> list[Operation]:
-    found = plan_dashboard(make_platform(), scene)
+def planned(inputs: DashboardInputs) -> list[Operation]:
+    found = plan_dashboard(make_platform(), inputs)
     assert all(number is None for number, _ in found)
     return [item for _, item in found]
 
 
-def body_of(scene: DashboardInputs) -> str:
+def body_of(inputs: DashboardInputs) -> str:
     """What the dashboard says where there is none yet."""
-    (issue,) = [item for item in planned(replace(scene, issues=())) if isinstance(item, CreateIssue)]
+    (issue,) = [item for item in planned(replace(inputs, issues=())) if isinstance(item, CreateIssue)]
     return issue.body
 
 
@@ -99,9 +99,9 @@ def test_one_that_a_race_doubled_is_closed_and_issues_without_our_mark_are_left_
 
 def test_the_page_of_another_run_is_no_reason_to_write() -> None:
     runs = RunRecord(runs=(Run(at=NOW, commit=TIP, did="admitted", run=PAGE),))
-    scene = make_scene(runs=runs)
-    body = body_of(scene).replace("/actions/runs/2", "/actions/runs/1")
-    assert planned(replace(scene, issues=(Issue(number=4, body=body),))) == []
+    inputs = make_scene(runs=runs)
+    body = body_of(inputs).replace("/actions/runs/2", "/actions/runs/1")
+    assert planned(replace(inputs, issues=(Issue(number=4, body=body),))) == []
 
 
 # What it tells -----------------------------------------------------------------------------------------------------
@@ -121,9 +121,9 @@ def test_what_is_suggested_and_what_could_go_is_told() -> None:
 
 def test_what_people_made_of_verdicts_is_told_and_what_was_counted_is_kept() -> None:
     events = (shown(facts=facts(scores={"x": 0.9}, new=("x",))), decided_on("q1", action="reject", reason="No."))
-    scene = make_scene(agreement=agreement_of(responses_of(events)), counted={AGREEMENT: "counts"})
-    assert "`x`" in body_of(scene)
-    (write,) = [item for item in planned(scene) if isinstance(item, WriteLedger)]
+    inputs = make_scene(agreement=agreement_of(responses_of(events)), counted={AGREEMENT: "counts"})
+    assert "`x`" in body_of(inputs)
+    (write,) = [item for item in planned(inputs) if isinstance(item, WriteLedger)]
     assert dict(write.files) == {AGREEMENT: "counts"}
 
 

@@ -6,7 +6,7 @@ from bot.github.models import AddLabels, EditComment, RemoveLabel
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.admission_pull_request import Refused
-from bot.reconcile.merge_comment import farewell
+from bot.reconcile.merge_comment import closing_operations
 from tests.factories import make_entry
 from tests.github.scenes import QUERIES, Hub, make_platform, make_query
 from tests.reconcile.admitting import NEW, OTHER, after, said
@@ -139,8 +139,8 @@ def test_where_nothing_is_left_to_decide_the_comment_and_the_labels_say_so() -> 
     hub.review()
     comments = tuple(hub.comments)
     pull = make_pull(labels=("incumbent: needs a curator", "mine"))
-    edit, label = farewell(pull, BOT, comments)
+    edit, label = closing_operations(pull, BOT, comments)
     assert isinstance(edit, EditComment)
     assert "was changed or taken out since" in edit.body
     assert label == RemoveLabel(name="incumbent: needs a curator")
-    assert farewell(make_pull(), BOT, ()) == ()
+    assert closing_operations(make_pull(), BOT, ()) == ()

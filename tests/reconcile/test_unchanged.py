@@ -24,7 +24,7 @@ from bot.ledger.model import (
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merged_submissions import MergedSubmission
-from bot.reconcile.unchanged import awakened, digests_of, new_index, unchanged_folders
+from bot.reconcile.unchanged import digests_of, folders_to_read, new_index, unchanged_folders
 from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
@@ -296,8 +296,8 @@ def test_queries_that_may_beat_the_first_entry_with_a_capability_of_theirs_are_r
     assert found.index is not None
     folders = found.index.folders
     coming = [facts(make_query("q9", {"b": 0.9}), LOST), facts(settled(IN), agent="pier")]
-    assert awakened(folders, coming) == (DESK,)
-    assert awakened(folders, coming[1:]) == ()
+    assert folders_to_read(folders, coming) == (DESK,)
+    assert folders_to_read(folders, coming[1:]) == ()
 
 
 def test_what_was_left_is_noted_with_the_capabilities_that_no_entry_has() -> None:

@@ -14,7 +14,7 @@ from bot.report.agreement import AgreementOutput, print_agreement
 from bot.report.agreement_section import agreement_sections
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
-from bot.report.verdict_text import MarkdownVoice
+from bot.report.verdict_text import MarkdownStyle
 from tests.agreement.factories import facts, response
 from tests.agreement.month import EVENTS
 from tests.factories import make_taxonomy
@@ -149,8 +149,8 @@ def test_implicit_answers_and_alike_ones_have_no_share_and_no_alpha() -> None:
 def test_nothing_that_people_wrote_comes_alive(text: str) -> None:
     known = facts(new=("gone.capability",))
     agreement = agreement_of([response(said=text, decision=text, agrees=False, facts=known)])
-    voice = MarkdownVoice(make_taxonomy("a"))
-    for item in agreement_sections(agreement, voice):
+    style = MarkdownStyle(make_taxonomy("a"))
+    for item in agreement_sections(agreement, style):
         dead(item.render(None), None)
-    assert any("`gone.capability`" in item.render(None) for item in agreement_sections(agreement, voice))
+    assert any("`gone.capability`" in item.render(None) for item in agreement_sections(agreement, style))
     assert printable(shown(output(agreement))) == shown(output(agreement))

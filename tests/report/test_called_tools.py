@@ -20,13 +20,13 @@ from bot.report.console import Printer
 from bot.report.review_console import print_text
 from bot.report.review_json import ReviewOutput
 from bot.report.review_markdown import render_markdown
-from bot.report.verdict_text import MarkdownVoice, PlainVoice, called, contradicts
+from bot.report.verdict_text import MarkdownStyle, PlainStyle, called, contradicts
 from bot.text.masking import masked_json
 from tests.classifier.factories import query
 from tests.factories import make_taxonomy
 from tests.github.scenes import make_analysis, make_platform, make_query
 
-PLAIN, MARKDOWN = PlainVoice(make_taxonomy("a")), MarkdownVoice(make_taxonomy("a"))
+PLAIN, MARKDOWN = PlainStyle(make_taxonomy("a")), MarkdownStyle(make_taxonomy("a"))
 KEY = "ghp_" + "a1" * 18
 
 

@@ -20,10 +20,10 @@ from bot.report.query_context import ExpectedTool, evidence, expected_tools
 from bot.report.review_console import print_text
 from bot.report.review_json import ReviewOutput
 from bot.report.review_markdown import render_markdown
-from bot.report.verdict_text import PlainVoice
+from bot.report.verdict_text import PlainStyle
 from tests.github.scenes import make_analysis, make_platform, make_query
 
-VOICE = PlainVoice(make_platform().taxonomy)
+VOICE = PlainStyle(make_platform().taxonomy)
 
 
 def submission(tools: tuple[str, ...] | None = ("look_up", "create")) -> Submission:

@@ -11,7 +11,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.curator.store import RegressionSet
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
-from bot.report.verdict_text import MarkdownVoice, PlainVoice, why
+from bot.report.verdict_text import MarkdownStyle, PlainStyle, why
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_config, make_taxonomy, query
 
@@ -33,15 +33,15 @@ def told(scores: Mapping[str, float], taxonomy: Taxonomy = TAXONOMY) -> str:
     config = make_config().under(trial=taxonomy.trial)
     (verdict,) = run_cycle([query("q", scores)], [], config)
     platform = Platform(taxonomy=taxonomy, config=config, regression_set=RegressionSet({}, {}, {}))
-    return why(verdict, Seen(platform), PlainVoice(taxonomy))
+    return why(verdict, Seen(platform), PlainStyle(taxonomy))
 
 
 def test_its_name_says_it() -> None:
-    assert (MarkdownVoice(TAXONOMY).capability("t"), PlainVoice(TAXONOMY).capability("t")) == (
+    assert (MarkdownStyle(TAXONOMY).capability("t"), PlainStyle(TAXONOMY).capability("t")) == (
         "*T* (on trial)",
         "T (on trial)",
     )
-    assert (MarkdownVoice(TAXONOMY).capability("a"), PlainVoice(TAXONOMY).capability("a")) == ("*A*", "A")
+    assert (MarkdownStyle(TAXONOMY).capability("a"), PlainStyle(TAXONOMY).capability("a")) == ("*A*", "A")
 
 
 @pytest.mark.parametrize(

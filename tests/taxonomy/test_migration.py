@@ -186,13 +186,13 @@ def test_who_was_renamed_twice_is_found_from_any_id() -> None:
 
 
 def test_former_taxonomies_are_not_read_where_the_last_one_tells_all() -> None:
-    def former() -> tuple[Taxonomy, ...]:
+    def previous() -> tuple[Taxonomy, ...]:
         raise AssertionError
 
-    line = lineage(THIRD, ["b", "c", "k", "t"], former)
+    line = lineage(THIRD, ["b", "c", "k", "t"], previous)
     assert line == Lineage((declared(THIRD),))
     with pytest.raises(AssertionError):
-        lineage(THIRD, ["never"], former)
+        lineage(THIRD, ["never"], previous)
 
 
 def test_scores_of_then_are_comparable_where_the_definition_is_the_same_but_for_ids() -> None:
@@ -214,11 +214,11 @@ def test_scores_of_then_are_comparable_where_the_definition_is_the_same_but_for_
     )
     read = []
 
-    def former() -> tuple[Taxonomy, ...]:
+    def previous() -> tuple[Taxonomy, ...]:
         read.append(1)
         return before, between
 
-    comparable = comparable_since(now, former)
+    comparable = comparable_since(now, previous)
     assert comparable("2.0.0") == {"c", "k", "n"}
     assert read == []
     assert comparable("1.0.0") == comparable("1.1.0") == {"c", "n"}

@@ -18,7 +18,7 @@ from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.query_ids import MadeIds, fault_of_id
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, enough, glance, open_source, too_many
 from bot.intake.eval_sets.registry import fitting, names_of, readers
-from bot.intake.eval_sets.unrecognised_files import AGENT_FILE, files_of_the_agent, find_strays, foreign_files
+from bot.intake.eval_sets.unrecognised_files import AGENT_FILE, files_of_the_agent, find_unrecognised, foreign_files
 from bot.intake.expectations.export_round_trip import carried_id
 from bot.intake.query import EvalSet, Query
 from bot.text.secrets import holds_key
@@ -57,7 +57,7 @@ def assemble(files: Sequence[ReadFile], limits: Limits) -> tuple[EvalSet, ...]:
                 kept.append((file.name, row))
             found.extend(faults)
         problems[file.name].extend(found)
-    queries = _identify(_told_apart(files, kept), problems)
+    queries = _identify(_with_unique_ids(files, kept), problems)
     return tuple(
         EvalSet(
             file=file.name,
@@ -133,7 +133,7 @@ class _Keys:
         return self._parts[id(data)]
 
 
-def _told_apart(files: Sequence[ReadFile], kept: Sequence[tuple[str, EvalSetRow]]) -> list[tuple[str, EvalSetRow]]:
+def _with_unique_ids(files: Sequence[ReadFile], kept: Sequence[tuple[str, EvalSetRow]]) -> list[tuple[str, EvalSetRow]]:
     """``kept`` with unique ids: if ``files`` use the same ids, later files get their name as a prefix of each id."""
     taken: set[str] = set()
     given: dict[str, set[str]] = {file.name: set() for file in files}
@@ -289,15 +289,15 @@ def _find(snapshot: Snapshot, limits: Limits) -> list[ReadFile]:
     }
     files = {path: file for path, file in files.items() if path not in used}
     files = _without_data(snapshot, limits, files, declared.files)
-    strays = find_strays(snapshot, limits, files.keys() | used | declared.own, is_empty=not files)
+    unrecognised = find_unrecognised(snapshot, limits, files.keys() | used | declared.own, is_empty=not files)
     if not files:
         message = f"no eval set was found; looked for: {names_of(readers())}"
         fix = "put an eval set of one of these formats into the folder; `incumbent formats` describes them"
         missing = Problem(folder, None, message, fix)
-        faults = (*declared.faults.values(), *strays.values())
+        faults = (*declared.faults.values(), *unrecognised.values())
         raise InputError([missing, *(problem for problems in faults for problem in problems)])
-    strays |= {path: problems for path, problems in declared.faults.items() if problems}
-    for path, problems in strays.items():
+    unrecognised |= {path: problems for path, problems in declared.faults.items() if problems}
+    for path, problems in unrecognised.items():
         files[path] = ReadFile(snapshot.name(path), UNKNOWN_FORMAT, EvalSetRows((), problems))
     return [files[path] for path in sorted(files)]
 

@@ -67,7 +67,7 @@ _ELSEWHERE: Final = "if it is no eval set, move it into a sub-folder"
 _AS_ONE: Final = f"write it in one of these formats, which `incumbent formats` describes; {_ELSEWHERE}"
 
 
-def find_strays(
+def find_unrecognised(
     snapshot: Snapshot, limits: Limits, taken: Collection[str], *, is_empty: bool = False
 ) -> dict[str, tuple[Problem, ...]]:
     """The problems of files and links that may be meant as an eval set; ``taken`` are the files that are read.
@@ -83,24 +83,24 @@ def find_strays(
     def foreign(path: str) -> bool:
         return _is_foreign(path, packages)
 
-    strays: dict[str, tuple[Problem, ...]] = {}
+    unrecognised: dict[str, tuple[Problem, ...]] = {}
     suspects: dict[str, tuple[Problem, ...]] = {}
     for path in paths:
         if path in taken or not path.lower().endswith(_DATA):
             continue
         if AGENT_FILE.fullmatch(posixpath.basename(path)):
-            strays[path] = _misnamed(snapshot, path, limits)
+            unrecognised[path] = _misnamed(snapshot, path, limits)
         elif not foreign(path) and (posixpath.dirname(path) in folders or (is_empty and _CALLED.search(path.lower()))):
             suspects[path] = _unrecognised(snapshot, path, limits)
     for link in snapshot.links():
         ending = posixpath.splitext(link)[1].lower()
         # A link without an ending may lead to a folder of eval sets.
         if not foreign(link) and (ending in _DATA or not ending):
-            (suspects if ending else strays)[link] = _refusal(snapshot, link, limits)
+            (suspects if ending else unrecognised)[link] = _refusal(snapshot, link, limits)
     suspects = {path: problems for path, problems in suspects.items() if problems}
     named = _named(snapshot, paths, limits, suspects)
-    strays |= {path: problems for path, problems in suspects.items() if path not in named}
-    return {path: problems for path, problems in strays.items() if problems}
+    unrecognised |= {path: problems for path, problems in suspects.items() if path not in named}
+    return {path: problems for path, problems in unrecognised.items() if problems}
 
 
 def foreign_files(paths: Collection[str]) -> frozenset[str]:

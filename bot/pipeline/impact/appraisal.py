@@ -91,10 +91,10 @@ _NOTHING: Final = HeldOutExemplars(by="part", found=0, false=0, missed=0)
 def _appraised(old: Taxonomy, new: Taxonomy) -> Iterator[tuple[Capability | None, Capability]]:
     """The capabilities of ``new`` to appraise, each with its earlier version (``None``: it is new)."""
     migration: Migration = migration_between(old, new)
-    former = {migration.renamed(item.id): item for item in old.capabilities}
+    previous = {migration.renamed(item.id): item for item in old.capabilities}
     same = carried_definitions(migration, old, new)
     for item in new.capabilities:
-        was = former.get(item.id)
+        was = previous.get(item.id)
         if item.is_appraised and (was is None or was.id not in same or was.trial != item.trial):
             yield was, item
 

@@ -88,9 +88,9 @@ def _capabilities(
     before: Platform, after: Platform, was: Suggestions, now: Suggestions, migration: Migration
 ) -> tuple[CapabilitySides, ...]:
     old, new = before.taxonomy.by_id, after.taxonomy.by_id
-    former = {migration.renamed(name): name for name in old}
-    pairs: list[tuple[str | None, str | None]] = [(former.get(name), name) for name in new]
-    pairs += [(former[name], None) for name in former if name not in new]
+    previous = {migration.renamed(name): name for name in old}
+    pairs: list[tuple[str | None, str | None]] = [(previous.get(name), name) for name in new]
+    pairs += [(previous[name], None) for name in previous if name not in new]
     found = []
     for first, second in pairs:
         champion_before = None if first is None else was.roles.champions.get(first)

@@ -29,11 +29,11 @@ from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
 from bot.pipeline.review import ClassifiedSubmission, Platform, Review, classify_package, judge, unsettled
 from bot.pipeline.submission import (
     Package,
-    called_by_agent,
     find_specification,
     read_package,
     refuse_shared_ids,
     submission_folders,
+    with_agent_in_ids,
 )
 from bot.taxonomy.affected import affected_by
 from bot.taxonomy.changes import TaxonomyChange as TaxonomyChange
@@ -50,13 +50,13 @@ _LONGEST = 4_000
 class PlatformChange:
     """The platform ``before`` a change and ``after`` it; R is the same on both sides, as written.
 
-    ``former`` gives the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
+    ``previous`` gives the taxonomies that entries may have been classified under; ``document`` is the taxonomy's file
     after the change.
     """
 
     before: Platform
     after: Platform
-    former: Former
+    previous: Former
     document: Document
 
     @property
@@ -87,7 +87,7 @@ def read_agents(snapshot: Snapshot, within: Callable[[str], Snapshot], platform:
             continue
     known = refuse_shared_ids(packages, platform.regression_set)
     return Agents(
-        packages=tuple(map(called_by_agent, known)),
+        packages=tuple(map(with_agent_in_ids, known)),
         specification=lambda folder: find_specification(within(folder), limits),
     )
 
@@ -117,7 +117,7 @@ def measure(
     config = config_changes(change.before.config, change.after.config)
     # Entries that are already stale stay so whether or not this is merged.
     tasks = (
-        tasks_of(_entries(change.before), change.after.taxonomy, identity, change.former) if changes or config else ()
+        tasks_of(_entries(change.before), change.after.taxonomy, identity, change.previous) if changes or config else ()
     )
     renewal: Renewal | None = None
     effect: Effect | None = None

@@ -37,7 +37,7 @@ def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChang
     before, after = load_platform(snapshot, is_past=True), load_platform(over)
     document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
     faults = succession_problems(before.taxonomy, after.taxonomy, document)
-    change = PlatformChange(before=before, after=after, former=History(store, base).since, document=document)
+    change = PlatformChange(before=before, after=after, previous=History(store, base).since, document=document)
     return change, faults
 
 

@@ -19,7 +19,7 @@ from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.impact.measure import Agents, PlatformChange, measure
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.review import Platform
-from bot.pipeline.submission import Package, Submission, called_by_agent
+from bot.pipeline.submission import Package, Submission, with_agent_in_ids
 from bot.taxonomy.model import Capability, Taxonomy
 from tests.factories import NO_APPRAISAL, make_config, make_entry, make_taxonomy
 from tests.reconcile.runs import IDENTITY, scores_of, text_of
@@ -120,7 +120,7 @@ def agents(queries: Mapping[str, str], specification: Specification | None = UND
             Query(id=item, turns=(text,), file=f"{FOLDER}/evals.yaml", line=None) for item, text in queries.items()
         ),
     )
-    package = called_by_agent(Package(submission=submission, specification=specification or UNDECLARED))
+    package = with_agent_in_ids(Package(submission=submission, specification=specification or UNDECLARED))
     return Agents(packages=(package,), specification=lambda _: specification)
 
 
@@ -142,7 +142,7 @@ def measured(
 ) -> Measurement:
     """The impact of going from ``before`` to ``after``."""
     first, second = Counting(before.taxonomy), Counting(after.taxonomy, **classifier)
-    change = PlatformChange(before=before, after=after, former=lambda version: (before.taxonomy,), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, previous=lambda version: (before.taxonomy,), document=DOCUMENT)
     impact, _ = measure(change, brought, (first, second), None, second.identity, lambda done, total: None, rejected)
     return Measurement(impact, first, second)
 

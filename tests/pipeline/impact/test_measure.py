@@ -201,7 +201,7 @@ def test_what_people_rejected_is_promised_no_slot_and_its_alternate_is() -> None
 
 def test_without_a_classifier_all_is_told_but_the_effect() -> None:
     before, after = platform(BASE, *residents()), platform(WITH_F, *residents())
-    change = PlatformChange(before=before, after=after, former=lambda version: (BASE,), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, previous=lambda version: (BASE,), document=DOCUMENT)
     identity = Counting(WITH_F).identity
     impact, renewal = measure(change, agents({"q1": "x"}), None, "it costs", identity, lambda done, total: None)
     assert renewal is None

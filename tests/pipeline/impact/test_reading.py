@@ -63,7 +63,7 @@ def test_what_the_head_changes_is_read_on_top_of_the_base(origin: Origin, store:
     assert [item.kind for item in changes_between(change.before.taxonomy, change.after.taxonomy)] == [ChangeKind.ADDED]
     assert config_changes(change.before.config, change.after.config) == ()
     assert change.after.config.ceiling == 7
-    assert [item.version for item in change.former("1.0.0")] == ["1.0.0"]
+    assert [item.version for item in change.previous("1.0.0")] == ["1.0.0"]
 
 
 def test_a_head_that_changes_nothing_of_it_is_no_change(origin: Origin, store: ObjectStore) -> None:
@@ -108,7 +108,7 @@ def test_a_rule_that_is_refused_now_can_be_corrected(origin: Origin, store: Obje
     change, _ = read_change(store, base, head)
     assert change.before.taxonomy.by_id["f"].when == when
     assert change.after.taxonomy.by_id["f"].when == "protocol == 'rest'"
-    assert [item.version for item in change.former("1.0.0")] == ["1.0.0"]
+    assert [item.version for item in change.previous("1.0.0")] == ["1.0.0"]
     assert (
         len(
             refused(store, base, origin.commit({**with_files(taxonomy=written(ruled("1.0.0", when))), "x": b"x"}, base))
@@ -372,7 +372,7 @@ def test_no_model_is_asked_that_nobody_reviewed_or_that_costs_against_a_word(
         return Counting(known.taxonomy)
 
     before, after = platform(BASE, **config(**old)), platform(AFTER, **config(**new))
-    change = PlatformChange(before=before, after=after, former=lambda version: (), document=DOCUMENT)
+    change = PlatformChange(before=before, after=after, previous=lambda version: (), document=DOCUMENT)
     backends, said = backends_of(change, make, may_ask)
     assert said == why
     assert made == ([] if why else [before, after])
