@@ -1,4 +1,7 @@
-"""The stages of reconcile up to what enters: each reads what its plan needs, and returns the writes that are left."""
+"""The stages of reconcile, in the order in which ``run.py`` runs them.
+
+Each reads what its plan needs, and returns the writes that are left.
+"""
 
 from __future__ import annotations
 
@@ -58,153 +61,6 @@ from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
-
-
-def raise_candidates(tip: RunState) -> Staged:
-    """What customers ask for and the taxonomy may lack becomes a draft that people edit and merge, or close."""
-    found = tip.inventory.candidates
-    record = raised_of(tip.ledger)
-    if not found and not record.raised:
-        return Staged(carried=tip.carried)
-    state = _state(tip, [pull for pull in _listed(tip) if is_candidate(pull.branch)])
-    state = replace(state, branches=branches_of(tip, {branch_of(item) for item in found}))
-    files = {path: tip.read(path) for path in read_files(tip.snapshot).contents}
-    operations = plan_candidates(found, tip.platform.config.extension, state, record, files, tip.ledger_commit)
-    return Staged(writes=operations, carried=tip.carried)
-
-
-def suggest_changes(tip: RunState) -> Staged:
-    """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
-    inputs = _suggestion_inputs(tip)
-    departed = tip.inventory.departed_from(tip.platform.regression_set)
-    undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
-    kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
-    wanted = wish(tip.platform, kinds, inputs, tip.carried.offer, undone)
-    # A run that was killed may have left a branch without a pull request.
-    names = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
-    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
-    writes, planned = plan_suggestions(wanted, tip.platform, inputs)
-    staged = Staged(writes=tuple(writes), carried=tip.carried)
-    if writes and not tip.dry_run:
-        return staged
-    issues = tip.github.own_issues()
-    if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
-        return staged
-    agreement, counted = _agreement(tip)
-    told = dashboard_plan.DashboardInputs(
-        commit=tip.commit,
-        at=tip.world.store.commit_time(tip.commit),
-        address=tip.world.url,
-        default_branch=tip.event.default_branch,
-        page=tip.world.run,
-        wanted=wanted,
-        planned=planned,
-        barred=tip.barred,
-        pushed=sum(1 for item in tip.left.values() if item.pull_request is None)
-        + sum(item.pushed for item in tip.inventory.unchanged.values()),
-        records=records_of(tip.ledger),
-        issues=issues,
-        ledger=tip.ledger_commit,
-        runs=tip.known(load_runs, RunRecord()),
-        noted=tip.carried.noted,
-        agreement=agreement,
-        counted=counted,
-        written=tip.written,
-    )
-    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
-    return replace(staged, writes=(*writes, *dashboard))
-
-
-def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
-    """How far people agree, and the files of the ledger that keep what was counted, where they change."""
-    ledger, store = tip.ledger, tip.world.store
-    tree = None if ledger is None else store.trees(tip.ledger_commit or "", EVENTS).get(EVENTS)
-    if ledger is None or tree is None:
-        return agreement_in(Tally()), {}
-    history = History(store, tip.commit)
-    conditions = digest([history.last, digest_of_product()])
-    record = tip.known(load_agreement, None)
-    if record is not None and (record.conditions != conditions or not tally_in(record).is_possible):
-        record = None
-    if record is not None and record.events == tree:
-        return agreement_in(tally_in(record)), {}
-    places = ledger.paths(COUNTED_FILES)
-    ledger.prepare(places)
-    known = {path: item for path in places if (item := _counted_at(ledger, path)) is not None}
-    events = ledger.within(EVENTS)
-    counts = count(
-        {name: id for name, id in events.ids().items() if name.endswith(SUFFIX)},
-        None if record is None else counts_in(record, known.values()),
-        partial(_contents, events),
-        carried_to(tip.platform.taxonomy, history.all),
-    )
-    record, parts = recorded(counts, tree, conditions)
-    files: dict[str, str | None] = {AGREEMENT: record_text(record)}
-    files |= {path: record_text(part) for path, part in parts.items() if known.get(path) != part}
-    files |= dict.fromkeys(set(places) - parts.keys())
-    return agreement_in(counts.tally), files
-
-
-def _counted_at(ledger: CommitSnapshot, path: str) -> CountedFiles | None:
-    try:
-        return load_counted(ledger, path)
-    except InputError:
-        return None
-
-
-def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of files of events, but for those that are too large."""
-    events.prepare(names)
-    for name in sorted(names):
-        with suppress(InputError):
-            content = events.read(name, REVIEWED_FILES)
-            yield name, content
-
-
-def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
-    record, events, pulls = tip.suggestions, text_of(tip.ledger, SET_EVENTS), _listed(tip)
-    ours = [pull for pull in pulls if is_suggestion(pull.branch)]
-    refused = {item.pull_request for item in record.refusals}
-    known = parsed_of(events, refused.union(pull.number for pull in ours))
-    closed_by = remembered(known, cache(tip.github.closed_by))
-    return SuggestionInputs(
-        github=replace(_state(tip, ours), heads=record.heads, closed_by=closed_by),
-        misnamed=tuple(pull for pull in pulls if is_own(pull.branch) and pull not in ours and not pull.closed),
-        ledger=tip.ledger_commit,
-        record=record,
-        takes_no_commits=tip.refused
-        or (record.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
-        at=tip.inventory.at,
-        events=events,
-        known=known,
-        merged_by=tip.github.merged_by,
-        pull_request=tip.github.find_pull_request,
-    )
-
-
-def _listed(tip: RunState) -> list[PullRequest]:
-    """The pull requests to the default branch that are open, and the last ones that were closed."""
-    base, number = tip.event.default_branch, tip.event.pull_request
-    found, closed = tip.open_pull_requests(), tip.github.closed_pull_requests(base)
-    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
-    if number is not None and all(pull.number != number for pull in closed):
-        pull = tip.github.find_pull_request(number)
-        closed = (pull, *closed) if pull is not None and pull.closed and pull.base == base else closed
-    ended = {pull.number for pull in closed}
-    return [*(pull for pull in found if pull.number not in ended), *closed]
-
-
-def _state(tip: RunState, pulls: Sequence[PullRequest]) -> PullRequestState:
-    """What GitHub shows of ``pulls``, without their branches."""
-    state = pull_request_state(tip.github, tip.event.default_branch, tip.commit, pulls)
-    opened = frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest))
-    return replace(state, barred=tip.barred, opened=opened)
-
-
-def branches_of(tip: RunState, names: Collection[str]) -> dict[str, Branch]:
-    """Those of the branches ``names`` that are there."""
-    found = tip.world.fetch_branches(names)
-    return {name: branch_at(tip.world.store, tip.commit, commit) for name, commit in found.items()}
 
 
 def hear_requests(tip: RunState) -> Staged:
@@ -355,36 +211,6 @@ def _with_merit(
     return tuple(found)
 
 
-def note_changes_by_hand(tip: RunState) -> Staged:
-    """Who changed the regression set by hand is recorded."""
-    changes, carried = _set_changes(tip), replace(tip.carried, noted=tip.commit)
-    if not changes:
-        return Staged(carried=carried)
-    before = text_of(tip.ledger, SET_EVENTS)
-    witnesses = CommitLookup(
-        login=tip.github.login,
-        introduced_by=tip.github.introduced_by,
-        merged_by=tip.github.merged_by,
-        author_of=tip.github.author_of,
-    )
-    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), witnesses)
-    if not found:
-        return Staged(carried=carried)
-    write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
-    return Staged(writes=((None, write),), carried=carried)
-
-
-def _set_changes(tip: RunState) -> list[SetCommit]:
-    """What was done to the set since changes of it were noted last, or since the last merge that was reconciled."""
-    store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
-    if since is None or not store.exists(since):
-        since = tip.inventory.since
-    line = () if since is None else store.first_parents(since, tip.commit)
-    pairs = zip((since or "", *line), line, strict=False)
-    found = [set_change(commit, store.commit_time(commit), store.changes(old, commit)) for old, commit in pairs]
-    return [item for item in found if item is not None]
-
-
 def forget_requests(tip: RunState) -> Staged:
     """What was asked and has happened is not asked again when the like of it comes."""
     left = requests.undone(tip.carried.requests, tip.platform.regression_set)
@@ -451,3 +277,180 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Col
     ]
     present = [path for path in paths if ledger.exists(path)]
     return {path: ledger.read(path, REVIEWED_FILES).decode("utf-8", "replace") for path in present}
+
+
+def note_changes_by_hand(tip: RunState) -> Staged:
+    """Who changed the regression set by hand is recorded."""
+    changes, carried = _set_changes(tip), replace(tip.carried, noted=tip.commit)
+    if not changes:
+        return Staged(carried=carried)
+    before = text_of(tip.ledger, SET_EVENTS)
+    witnesses = CommitLookup(
+        login=tip.github.login,
+        introduced_by=tip.github.introduced_by,
+        merged_by=tip.github.merged_by,
+        author_of=tip.github.author_of,
+    )
+    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), witnesses)
+    if not found:
+        return Staged(carried=carried)
+    write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
+    return Staged(writes=((None, write),), carried=carried)
+
+
+def _set_changes(tip: RunState) -> list[SetCommit]:
+    """What was done to the set since changes of it were noted last, or since the last merge that was reconciled."""
+    store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
+    if since is None or not store.exists(since):
+        since = tip.inventory.since
+    line = () if since is None else store.first_parents(since, tip.commit)
+    pairs = zip((since or "", *line), line, strict=False)
+    found = [set_change(commit, store.commit_time(commit), store.changes(old, commit)) for old, commit in pairs]
+    return [item for item in found if item is not None]
+
+
+def raise_candidates(tip: RunState) -> Staged:
+    """What customers ask for and the taxonomy may lack becomes a draft that people edit and merge, or close."""
+    found = tip.inventory.candidates
+    record = raised_of(tip.ledger)
+    if not found and not record.raised:
+        return Staged(carried=tip.carried)
+    state = _state(tip, [pull for pull in _listed(tip) if is_candidate(pull.branch)])
+    state = replace(state, branches=branches_of(tip, {branch_of(item) for item in found}))
+    files = {path: tip.read(path) for path in read_files(tip.snapshot).contents}
+    operations = plan_candidates(found, tip.platform.config.extension, state, record, files, tip.ledger_commit)
+    return Staged(writes=operations, carried=tip.carried)
+
+
+def suggest_changes(tip: RunState) -> Staged:
+    """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
+    inputs = _suggestion_inputs(tip)
+    departed = tip.inventory.departed_from(tip.platform.regression_set)
+    undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
+    kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
+    wanted = wish(tip.platform, kinds, inputs, tip.carried.offer, undone)
+    # A run that was killed may have left a branch without a pull request.
+    names = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
+    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
+    writes, planned = plan_suggestions(wanted, tip.platform, inputs)
+    staged = Staged(writes=tuple(writes), carried=tip.carried)
+    if writes and not tip.dry_run:
+        return staged
+    issues = tip.github.own_issues()
+    if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
+        return staged
+    agreement, counted = _agreement(tip)
+    told = dashboard_plan.DashboardInputs(
+        commit=tip.commit,
+        at=tip.world.store.commit_time(tip.commit),
+        address=tip.world.url,
+        default_branch=tip.event.default_branch,
+        page=tip.world.run,
+        wanted=wanted,
+        planned=planned,
+        barred=tip.barred,
+        pushed=sum(1 for item in tip.left.values() if item.pull_request is None)
+        + sum(item.pushed for item in tip.inventory.unchanged.values()),
+        records=records_of(tip.ledger),
+        issues=issues,
+        ledger=tip.ledger_commit,
+        runs=tip.known(load_runs, RunRecord()),
+        noted=tip.carried.noted,
+        agreement=agreement,
+        counted=counted,
+        written=tip.written,
+    )
+    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
+    return replace(staged, writes=(*writes, *dashboard))
+
+
+def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
+    """How far people agree, and the files of the ledger that keep what was counted, where they change."""
+    ledger, store = tip.ledger, tip.world.store
+    tree = None if ledger is None else store.trees(tip.ledger_commit or "", EVENTS).get(EVENTS)
+    if ledger is None or tree is None:
+        return agreement_in(Tally()), {}
+    history = History(store, tip.commit)
+    conditions = digest([history.last, digest_of_product()])
+    record = tip.known(load_agreement, None)
+    if record is not None and (record.conditions != conditions or not tally_in(record).is_possible):
+        record = None
+    if record is not None and record.events == tree:
+        return agreement_in(tally_in(record)), {}
+    places = ledger.paths(COUNTED_FILES)
+    ledger.prepare(places)
+    known = {path: item for path in places if (item := _counted_at(ledger, path)) is not None}
+    events = ledger.within(EVENTS)
+    counts = count(
+        {name: id for name, id in events.ids().items() if name.endswith(SUFFIX)},
+        None if record is None else counts_in(record, known.values()),
+        partial(_contents, events),
+        carried_to(tip.platform.taxonomy, history.all),
+    )
+    record, parts = recorded(counts, tree, conditions)
+    files: dict[str, str | None] = {AGREEMENT: record_text(record)}
+    files |= {path: record_text(part) for path, part in parts.items() if known.get(path) != part}
+    files |= dict.fromkeys(set(places) - parts.keys())
+    return agreement_in(counts.tally), files
+
+
+def _counted_at(ledger: CommitSnapshot, path: str) -> CountedFiles | None:
+    try:
+        return load_counted(ledger, path)
+    except InputError:
+        return None
+
+
+def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of files of events, but for those that are too large."""
+    events.prepare(names)
+    for name in sorted(names):
+        with suppress(InputError):
+            content = events.read(name, REVIEWED_FILES)
+            yield name, content
+
+
+def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
+    record, events, pulls = tip.suggestions, text_of(tip.ledger, SET_EVENTS), _listed(tip)
+    ours = [pull for pull in pulls if is_suggestion(pull.branch)]
+    refused = {item.pull_request for item in record.refusals}
+    known = parsed_of(events, refused.union(pull.number for pull in ours))
+    closed_by = remembered(known, cache(tip.github.closed_by))
+    return SuggestionInputs(
+        github=replace(_state(tip, ours), heads=record.heads, closed_by=closed_by),
+        misnamed=tuple(pull for pull in pulls if is_own(pull.branch) and pull not in ours and not pull.closed),
+        ledger=tip.ledger_commit,
+        record=record,
+        takes_no_commits=tip.refused
+        or (record.takes_no_commits and not any(isinstance(item, PushCommits) for item in tip.written)),
+        at=tip.inventory.at,
+        events=events,
+        known=known,
+        merged_by=tip.github.merged_by,
+        pull_request=tip.github.find_pull_request,
+    )
+
+
+def _listed(tip: RunState) -> list[PullRequest]:
+    """The pull requests to the default branch that are open, and the last ones that were closed."""
+    base, number = tip.event.default_branch, tip.event.pull_request
+    found, closed = tip.open_pull_requests(), tip.github.closed_pull_requests(base)
+    # What was closed between the two readings is in both; lists may lag behind what the event speaks of.
+    if number is not None and all(pull.number != number for pull in closed):
+        pull = tip.github.find_pull_request(number)
+        closed = (pull, *closed) if pull is not None and pull.closed and pull.base == base else closed
+    ended = {pull.number for pull in closed}
+    return [*(pull for pull in found if pull.number not in ended), *closed]
+
+
+def _state(tip: RunState, pulls: Sequence[PullRequest]) -> PullRequestState:
+    """What GitHub shows of ``pulls``, without their branches."""
+    state = pull_request_state(tip.github, tip.event.default_branch, tip.commit, pulls)
+    opened = frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest))
+    return replace(state, barred=tip.barred, opened=opened)
+
+
+def branches_of(tip: RunState, names: Collection[str]) -> dict[str, Branch]:
+    """Those of the branches ``names`` that are there."""
+    found = tip.world.fetch_branches(names)
+    return {name: branch_at(tip.world.store, tip.commit, commit) for name, commit in found.items()}

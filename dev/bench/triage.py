@@ -83,20 +83,25 @@ def measured(root: Path) -> tuple[float, float, dict[str, Any]]:
     given: dict[str, Path] = {"--agent": REPOSITORY / _AGENT, "--repo": root, "--out": root / "out"}
     command = [str(root / "traffic.jsonl"), *(str(word) for pair in given.items() for word in pair)]
     begun = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-m", "bot", "triage", *command, "--json"],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with (
+        (root / "said").open("w+", encoding="utf-8") as said,
+        subprocess.Popen(
+            [sys.executable, "-m", "bot", "triage", *command, "--json"],
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
         highest = [0.0]
         watcher = threading.Thread(target=_watch, args=(process, highest), daemon=True)
         watcher.start()
         out, _ = process.communicate()
+        said.seek(0)
+        last = said.readlines()[-3:]
     if process.returncode != 0:
-        raise SystemExit(f"the command ended with {process.returncode}")
+        raise SystemExit(f"the command ended with {process.returncode}:\n{''.join(last)}")
     return time.perf_counter() - begun, highest[0], json.loads(out)
 
 
