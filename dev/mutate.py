@@ -9,12 +9,13 @@ draws some.  The score is the share that a test fails for, or that never ends.  
 from __future__ import annotations
 
 import argparse
-import random
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
+
+import numpy as np
 
 FLOOR: Final = 90.0
 """The least score, in percent."""
@@ -74,7 +75,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return report(statuses(mutmut("results", "--all", "true")), asked.floor)
     mutmut("run", *many, FIRST)
     names = sorted(statuses(mutmut("results", "--all", "true")))
-    drawn = random.Random(asked.seed).sample(names, min(asked.sample, len(names)))
+    places = np.random.default_rng(asked.seed).permutation(len(names))[: asked.sample]
+    drawn = [names[place] for place in sorted(places.tolist())]
     mutmut("run", *many, *drawn)
     found = statuses(mutmut("results", "--all", "true"))
     return report({name: found[name] for name in drawn}, asked.floor)
