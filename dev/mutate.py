@@ -47,7 +47,7 @@ def statuses(text: str) -> dict[str, str]:
 def score(found: Mapping[str, str]) -> float:
     """The share of the tried mutants that were found, in percent."""
     tried = [status for status in found.values() if status not in UNTRIED]
-    return 100 * sum(status in FOUND for status in tried) / len(tried)
+    return 100 * sum(status in FOUND for status in tried) / max(1, len(tried))
 
 
 def report(found: Mapping[str, str], floor: float) -> int:

@@ -82,7 +82,8 @@ ready() {
 
 take_turn() {                       # one set-up at a time: a second one waits for the first
     told=
-    until ln -s $$ "$lock" 2>/dev/null; do
+    if [ -d "$lock" ] && [ ! -L "$lock" ]; then rm -rf "$lock"; fi # of an earlier version, where it was a folder
+    until ln -sn $$ "$lock" 2>/dev/null; do
         owner=$(readlink "$lock" || true)
         if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then
             rm -f "$lock"           # it was interrupted

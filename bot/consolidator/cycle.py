@@ -1,8 +1,8 @@
 """The cycle over an eval set: judges queries one by one against R and the queries admitted so far.
 
-Semantics, section 6.  Each turn goes to the query with the greatest key.  No part of a key grows while R does, so a
-lazy priority queue finds it at the cost of a sort.  Queries without merit stay without, and never enter or wait: they
-come last, in the order of their scores, and all are judged against the same set.
+Semantics, section 6.  Each turn goes to the query with the greatest key.  While R grows a key only falls in
+lexicographic order, so a lazy priority queue finds it at the cost of a sort.  Queries without merit stay without, and
+never enter or wait: they come last, in the order of their scores, and all are judged against the same set.
 """
 
 from __future__ import annotations

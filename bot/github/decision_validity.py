@@ -45,7 +45,7 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionContext:
-    """Everything that a hearing needs besides the comments; ``permission`` looks up a login's permission.
+    """What commands are judged by, besides the comments; ``permission`` looks up a login's permission.
 
     ``judge`` takes decisions, the contents that were rejected in a comment that is not as it was, and corrections of
     tags; ``corrections`` are those that stand.  Once the pull request is ``merged``, what its comments say of entries

@@ -42,7 +42,7 @@ _WRITES = (
 
 
 def make_server(workspace: Workspace) -> MCPServer[None]:
-    """The server over ``workspace``; tools that write are there only where the desk may."""
+    """The server over ``workspace``; tools that write are there only where the workspace allows it."""
     workers = Workers(workspace.root)
     server = ExplainingServer(
         "incumbent",

@@ -230,7 +230,8 @@ class Writing:
             )
             number, written = planned.number, "pull request"
             word = "was opened" if planned.action == "open" else "offers the same already"
-            to_do = f"#{number} {word}, to {account.client.default_branch()}: a person reviews and merges it"
+            name = f"#{number}" if number else f"the pull request from {planned.branch}"
+            to_do = f"{name} {word}, to {account.client.default_branch()}: a person reviews and merges it"
         elif staging.file_changes and not dry_run:
             apply(staging.file_changes, self._workspace.root)
             written = "working tree"

@@ -91,6 +91,7 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
+        # ``None``: the handler is not Python's, and cannot be set from here.
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
         if held:
             signal.raise_signal(signal.SIGINT)

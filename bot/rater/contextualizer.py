@@ -62,7 +62,7 @@ _NONE: Final[Mapping[str, Any]] = {}
 
 
 def without_merit(key: Key) -> bool:
-    """Whether a query with this ``key`` has no merit; it never gets any, since no part of a key grows."""
+    """Whether a query with this ``key`` has no merit; it never gets any, since keys only fall."""
     return key[:4] == (0, 0, 0, 0)
 
 
@@ -183,7 +183,7 @@ class LiveSet:
         self._known.add(profile.combined)
 
     def key(self, profile: Profile) -> Key:
-        """key(q) without the id (semantics, section 6); every part only shrinks while the set grows."""
+        """key(q) without the id (semantics, section 6); while the set grows it only falls in lexicographic order."""
         to_beat = self._to_beat
         contested = 0
         for index, score in profile.items:

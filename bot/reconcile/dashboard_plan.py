@@ -89,7 +89,9 @@ def plan_dashboard(platform: Platform, inputs: DashboardInputs) -> tuple[tuple[i
 
 def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> Dashboard:
     by_branch = {proposal.branch: proposal for proposal in inputs.wanted.proposals}
-    pulls = [(item.number, item.branch) for item in inputs.planned if item.branch in by_branch]
+    # The number of a refused one is that of a closed pull request.
+    current = [item for item in inputs.planned if item.branch in by_branch and item.action != "refused"]
+    pulls = [(item.number, item.branch) for item in current]
     shown = [(number, by_branch[branch]) for number, branch in pulls if number is not None]
     beyond = [(item, by_branch[item.branch]) for item in inputs.planned if item.action in ("wait", "barred")]
     notices = [

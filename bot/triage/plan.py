@@ -131,7 +131,7 @@ def writing_to(folder: Path, fix: str, *, spilling: bool) -> Iterator[None]:
         raise
     except duckdb.OutOfMemoryException as error:
         if _SPILLED_ALL not in str(error):
-            how = "raise triage.megabytes in the config, and run the same command with --force"
+            how = "raise triage.megabytes in the config, and run the same command: it goes on with what is left"
             raise OutsideError(f"the database needs more memory: {how}") from None
         if not spilling:
             raise

@@ -27,7 +27,7 @@ _SHOWN: Final = 1_000
 _HELD: Final = 30_000
 """Queries that fell behind and are held in memory."""
 _SORTED: Final = 20
-"""Shards that are sorted at once: they fit into the memory of the database, however long their queries are."""
+"""Shards that are sorted at once: they fit into the memory that the database has by default."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -90,14 +90,13 @@ def rows_of(
 
 
 class RowFiles:
-    """Files of rows in a ``folder`` of their own, which are read one by one and removed at the end.
+    """Files of rows in a ``folder`` of their own, each of which is read once, row by row, and then removed.
 
     The database cannot do it: what it sorts together with lists and texts has to fit into its memory.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._opened = ExitStack()
         self._numbers = itertools.count()
 
     def __enter__(self) -> RowFiles:
@@ -105,7 +104,6 @@ class RowFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._opened.close()
         shutil.rmtree(self._folder)
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -113,7 +111,12 @@ class RowFiles:
         path = self._folder / f"{next(self._numbers)}.jsonl"
         with path.open("w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        return map(json.loads, self._opened.enter_context(path.open(encoding="utf-8")))
+        return self._read(path)
+
+    def _read(self, path: Path) -> Iterator[dict[str, Any]]:
+        with path.open(encoding="utf-8") as file:
+            yield from map(json.loads, file)
+        path.unlink()
 
 
 def write_rows(

@@ -343,7 +343,7 @@ _INDEXES: dict[str, ToolIndex] = {}
 
 
 def _index(agents: dict[str, Agent], name: str, embedder: Embedder | None) -> ToolIndex:
-    """The index of an agent; its weights are set by :func:`_use` before any of them is used."""
+    """The index of an agent; its weights are set before it is used."""
     key = f"{name} {embedder is not None} {id(agents)}"
     if key not in _INDEXES:
         _INDEXES[key] = ToolIndex(agents[name].tools, agents[name].starters, embedder, _unfitted())

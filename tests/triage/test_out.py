@@ -20,6 +20,7 @@ from bot.intake.query import Query
 from bot.pipeline.review import Platform, review
 from bot.pipeline.submission import Package
 from bot.pipeline.workspace import open_package, open_platform
+from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
 from bot.triage.eval_set import render_eval_set
 from bot.triage.markdown import render_triage
@@ -45,6 +46,8 @@ COLUMNS = {
     "near": "BIGINT",
     "masked": "VARCHAR[]",
 }
+KEYS = {"place": "BIGINT", "agent": "VARCHAR", "digest": "VARCHAR", "file": "VARCHAR", "row": "BIGINT"}
+NEAR = {"place": "BIGINT", "of": "BIGINT", "exact": "BIGINT"}
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +109,17 @@ def written(work: Path, queries: Sequence[Query], each: int) -> None:
                 for place, query in enumerate(queries[start : start + each])
             ]
             write_rows(connection, work / REPRESENTATIVES / f"{start // each:05d}.parquet", COLUMNS, rows)
+        for folder, columns in (("keys", KEYS), ("near", NEAR)):
+            (work / folder).mkdir()
+            write_rows(connection, work / folder / "0.parquet", columns, [])
 
 
 def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_about(
-    tmp_path: Path, platform: Platform, package: Package, backend: EmbeddedBackend
+    tmp_path: Path,
+    platform: Platform,
+    package: Package,
+    backend: EmbeddedBackend,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     queries = generated(platform, SIZE)
     written(tmp_path, queries, 170)
@@ -119,6 +129,11 @@ def test_a_shortlist_is_what_a_review_of_all_representatives_lets_in_or_asks_abo
         ground = replace(ground, settled=settled, edited=edited)
         classify_shards(tmp_path, ground, backend, 1, MEGABYTES, silent(""))
         shortlist = choose(connection, tmp_path, ground, silent(""))
+        with monkeypatch.context() as small:
+            small.setattr(module, "_HELD", 2)
+            small.setattr(module, "_SORTED", 1)
+            assert choose(connection, tmp_path, ground, silent("")) == shortlist
+        assert not list(tmp_path.glob("spill-*"))
         out = tmp_path / "out"
         out.mkdir()
         summary = summarise(connection, tmp_path, out, ground, shortlist, 30)

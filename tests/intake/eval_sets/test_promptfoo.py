@@ -77,6 +77,7 @@ TEMPLATES: list[tuple[str, Any, str]] = [
     ("{{ only text", "x", "{{ only text"),
     ("50% {} { }", "x", "50% {} { }"),
     ("{% for m in _conversation %}{% if m %}{{ m.input }}{% endif %}\n{% endfor %}Q: {{a}}", "x", "Q: x"),
+    ("{% for m in _conversation %}{% for t in m.tags %}{{ t }}{% endfor %}{{ m.x }}{% endfor %}Q: {{a}}", "x", "Q: x"),
 ]
 
 

@@ -31,11 +31,13 @@ _FILTER: Final = rf"\|\s*+(\w++)\s*+(?:\(\s*+({_ARGUMENT})?\s*+\)\s*+)?"
 _HISTORY: Final = r"for\s++\w++\s++in\s++_conversation(?![\w.(\[])[^%]*+"
 _OPEN: Final = r"\{%-?\s*+"
 _END: Final = r"\s*+(?:-%\}\s*+|%\})"
+_LOOP: Final = rf"{_OPEN}for\b.*?{_OPEN}endfor{_END}"
+"""A loop within one over the conversation; deeper ones are refused."""
 _PARTS: Final = (
     rf"\{{\{{-?\s*+(?P<path>{_PATH})\s*+(?P<filters>(?:{_FILTER})*+)(?:-\}}\}}\s*+|\}}\}})",
     r"\{#.*?(?:-#\}\s*+|#\})",
     rf"{_OPEN}(?P<raw>raw|verbatim)\s*+-?%\}}(?P<text>.*?){_OPEN}end(?P=raw){_END}",
-    rf"{_OPEN}{_HISTORY}%\}}(?P<loop>.*?){_OPEN}endfor{_END}",
+    rf"{_OPEN}{_HISTORY}%\}}(?P<loop>(?:{_LOOP}|(?!{_OPEN}(?:for|endfor)\b).)*+){_OPEN}endfor{_END}",
     r"(?P<other>\{[{%#])",
 )
 _PART: Final = re.compile("|".join(_PARTS), re.DOTALL)
