@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 folder=$(pwd -P)
 venv=.venv
 lock=$venv.lock                     # a link to the number of the process that is at work
-state=$venv/incumbent-setup         # three lines: what it is for; its pins, Python and folder; its project.  Empty until done
+state=$venv/incumbent-setup         # four lines: what it is for; its pins and Python; its project; its folder.  Empty until done
 candidates="python3.13 python3.12 python3.11 python3 python3.14 python"
 
 say() { printf '%s\n' "$*" >&2; }
@@ -69,15 +69,18 @@ choose_python() {                   # sets python, and about, which describes it
         "If it is there but not on PATH, name it: make demo PYTHON=/path/to/python3"
 }
 
-current() {                         # whether .venv is done, and of these pins, this folder and the Python asked for
+# Whether .venv is done, and of these pins and the Python asked for.  Its scripts name their interpreter by the whole path:
+# one for tests and checks is of use only where it was made; of the others only our script is called, and written anew.
+current() {
     about=$(describe "$venv/bin/python") || return 1
     [ -z "${PYTHON:-}" ] || [ "$(describe "$PYTHON")" = "$about" ] || return 1
-    [ "$(recorded 2)" = "$packages $about $folder" ]
+    [ "$(recorded 2)" = "$packages $about" ] || return 1
+    [ "$(recorded 4)" = "$folder" ] || case $(recorded 1) in *mcp* | *dev* | *cluster*) return 1 ;; esac
 }
 
 ready() {
     current || return 1
-    case " $(recorded 1) " in *" $kind "*) [ "$(recorded 3)" = "$project" ] ;; *) return 1 ;; esac
+    case " $(recorded 1) " in *" $kind "*) [ "$(recorded 3) $(recorded 4)" = "$project $folder" ] ;; *) return 1 ;; esac
 }
 
 take_turn() {                       # one set-up at a time: a second one waits for the first
@@ -164,4 +167,4 @@ if current; then kinds=$(recorded 1); else make_venv; fi
 : >"$state"                         # until all is installed
 case " $kinds " in *" $kind "*) ;; *) install_packages; kinds="$kinds $kind" ;; esac
 install_project
-printf '%s\n' "$kinds" "$packages $about $folder" "$project" >"$state"
+printf '%s\n' "$kinds" "$packages $about" "$project" "$folder" >"$state"

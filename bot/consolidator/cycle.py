@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -248,29 +248,6 @@ def descending(live: LiveSet, profile: Profile) -> Key:
     return -new, -fills, -contested, -combinations, -total
 
 
-class _SortedSources(Generic[Tie]):
-    """Queries from several iterators, each of which is sorted, in one order."""
-
-    def __init__(self) -> None:
-        self._heads: list[tuple[_Waiting[Tie], Iterator[_Waiting[Tie]]]] = []
-
-    def add(self, source: Iterator[_Waiting[Tie]]) -> None:
-        """One more iterator."""
-        for head in itertools.islice(source, 1):
-            # No two heads are equal, so that nothing after them is compared.
-            heapq.heappush(self._heads, (head, source))
-
-    def comes_before(self, queue: Sequence[_Waiting[Tie]]) -> bool:
-        """Whether a query is left whose turn is before that of the first in ``queue``, if there is one."""
-        return bool(self._heads) and (not queue or self._heads[0][0] < queue[0])
-
-    def pop(self) -> _Waiting[Tie]:
-        """The first of all."""
-        head, source = heapq.heappop(self._heads)
-        self.add(source)
-        return head
-
-
 def _in_turn(
     live: LiveSet,
     arriving: Iterable[_Waiting[Tie]],
@@ -282,16 +259,23 @@ def _in_turn(
     They are sorted.  While ``live`` grows a key only falls behind.  So a query is needed only once its earlier key is
     the first, and of those that were needed and fell behind, more than ``held`` are handed to ``write`` again.
     """
-    sources: _SortedSources[Tie] = _SortedSources()
-    sources.add(iter(arriving))
+    # The first query of each sorted source, and the source. No two are equal, so that no sources are compared.
+    heads: list[tuple[_Waiting[Tie], Iterator[_Waiting[Tie]]]] = []
+    _add(heads, iter(arriving))
     queue: list[_Waiting[Tie]] = []
-    while queue or sources.comes_before(queue):
-        while sources.comes_before(queue):
-            heapq.heappush(queue, sources.pop())
+    while queue or heads:
+        while heads and (not queue or heads[0][0] < queue[0]):
+            first, source = heads[0]
+            heapq.heappush(queue, first)
+            following = next(source, None)
+            if following is None:
+                heapq.heappop(heads)
+            else:
+                heapq.heapreplace(heads, (following, source))
         if len(queue) > held:
             queue.sort()
             kept = max(1, int(held) // 2)
-            sources.add(write(queue[kept:]))
+            _add(heads, write(queue[kept:]))
             del queue[kept:]
         key, tie, query, profile = queue[0]
         current = descending(live, profile)
@@ -302,3 +286,8 @@ def _in_turn(
             yield current, tie, query, profile
         else:
             heapq.heapreplace(queue, (current, tie, query, profile))
+
+
+def _add(heads: list[tuple[_Waiting[Tie], Iterator[_Waiting[Tie]]]], source: Iterator[_Waiting[Tie]]) -> None:
+    for first in itertools.islice(source, 1):
+        heapq.heappush(heads, (first, source))

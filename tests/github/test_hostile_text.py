@@ -278,7 +278,7 @@ def plain_line(text: str) -> None:
     assert not [sign for sign in text if unicodedata.category(sign) in UNSEEN]
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("inputs", SCENES)
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_comes_alive_on_the_pull_request(name: str, inputs: str) -> None:
     found, expected = scene_of(inputs, FEW[name]), harmless(inputs)
@@ -293,7 +293,7 @@ def test_nothing_comes_alive_on_the_pull_request(name: str, inputs: str) -> None
         assert skeleton(text) == skeleton(twin)
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("inputs", SCENES)
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: str, inputs: str) -> None:
     text = FEW[name]
@@ -319,7 +319,7 @@ def test_nothing_comes_alive_in_the_check_its_annotations_and_the_labels(name: s
             assert operation.reaction == "confused"
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("inputs", SCENES)
 @pytest.mark.parametrize("name", FEW)
 def test_the_ledger_and_its_commit_hold_no_foreign_text_but_reasons(name: str, inputs: str) -> None:
     text = FEW[name]

@@ -222,7 +222,7 @@ def test_what_a_row_says_of_persons_is_masked_and_its_file_kept_as_given(tmp_pat
 
 @pytest.mark.parametrize(
     ("file", "made"),
-    [("monday.jsonl.gz", "monday-2"), ("4111111111111111.jsonl", "row-2"), ("a b.jsonl", "row-2")],
+    [("monday.jsonl.gz", "monday-2"), ("4539578763621486.jsonl", "row-2"), ("a" * 300 + ".jsonl", "row-2")],
 )
 def test_a_row_is_called_after_its_file_unless_that_would_show_personal_data(file: str, made: str) -> None:
     row = TrafficRow(place=1, file=file, row=2, given=None, agent="a", turns=("Show ticket 5",))
