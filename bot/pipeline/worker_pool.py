@@ -14,6 +14,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any, Final, TypeVar
 
 from bot.errors import OutsideError
+from bot.files.interrupts import uninterrupted
 
 T = TypeVar("T")
 
@@ -80,18 +81,13 @@ def _interrupts_held_back() -> Iterator[None]:
     A process that has not begun yet would answer with a traceback, to Ctrl-C itself and to a parent that stops while
     it hands over the work.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    held: list[int] = []
-    # New processes inherit the mask. Other threads of this one do not have it and may get the signal: hence a handler.
-    handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        # ``None``: the handler is not Python's, and cannot be set from here.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
-        if held:
-            signal.raise_signal(signal.SIGINT)
+    with uninterrupted():
+        if not hasattr(signal, "pthread_sigmask"):
+            yield
+            return
+        # New processes inherit the mask. Other threads of this one do not have it and may get the signal.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)

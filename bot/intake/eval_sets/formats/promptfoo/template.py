@@ -1,7 +1,7 @@
 """What promptfoo's prompts need of the template language Nunjucks: variables with filters, and no code.
 
 A template is text and parts: ``{{ name.path[0] | filter('text') }}``, comments, ``{% raw %}``, and loops over
-``_conversation``.  The history is made by whoever runs the conversation, so such a loop is empty here.  One pattern
+``_conversation``.  Only a run of the conversation has a history, so such a loop is empty here.  One pattern
 describes all parts.  Anything else that opens like a part is a fault, and the search ends there: so its time is in
 proportion to the text, and nothing of a text is evaluated.
 
