@@ -21,9 +21,10 @@ from bot.cli.options import (
     whole_text,
 )
 from bot.curator import file_changes as changes
-from bot.curator.admission import least_loss
 from bot.curator.entry import Evicted
-from bot.curator.prune import grounds_of, prune
+from bot.curator.grounds import grounds_of
+from bot.curator.losses import losses
+from bot.curator.prune import prune
 from bot.curator.staging import Staging
 from bot.errors import InputError, Problem
 from bot.pipeline.review import Platform
@@ -115,8 +116,9 @@ def _loss(id: str, platform: Platform, behind: set[str]) -> str:
     if id in behind:
         return "it is stale, so its coverage is unknown"
     residents, _ = platform.regression_set.residents(platform.taxonomy)
-    loss = next(item for item in least_loss(residents, platform.config, behind) if item.id == id)
-    lost = dict.fromkeys([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)])
+    loss = losses({id}, residents, platform.config)
+    held = {*(item.capability for item in loss.shortages), *loss.best_of}
+    lost = [*sorted(held), *(" + ".join(names) for names in loss.combinations)]
     return f"it holds {', '.join(lost)}" if lost else "entries that are suggested before it would leave with it"
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from bot.config import Curation
 from bot.curator.entry import Tombstone
-from bot.curator.prune import EvictionKind
+from bot.curator.grounds import EvictionKind
 from bot.curator.roles import derive_roles
+from bot.curator.safe_removals import SafeRemovals
 from bot.curator.store import RegressionSet
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
@@ -109,3 +110,56 @@ def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, c
     if id in derive_roles(residents, config).displaced:
         found = replace(found, combinations=())
     return found if found.shortages or found.combinations or found.best_of else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What R would lose if ``id``, which cannot leave safely, left in the place of the waiting query ``admit``.
+
+    ``capabilities`` would fall below their floor or lose their champion.  Nobody else carries ``combinations``.
+    """
+
+    admit: str
+    id: str
+    capabilities: tuple[str, ...]
+    combinations: tuple[tuple[str, ...], ...]
+
+
+def least_loss(
+    waiting: Sequence[RatedEntry],
+    residents: Sequence[RatedEntry],
+    config: Curation,
+    taxonomy_major: int,
+    lagging: Collection[str] = (),
+) -> tuple[Loss, ...]:
+    """For each of the ``waiting`` queries the resident with which R would lose least once the query is in.
+
+    That is the fewest capabilities, then the fewest combinations, then the lowest scores.  Residents that a person
+    pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown.
+    """
+    names = {name for query in waiting for name in query.scores}
+    removals = SafeRemovals(residents, config, taxonomy_major, (), lagging, names)
+    named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
+    found = []
+    for query in waiting:
+        losses = removals.losses(removals.arriving(query))
+        if losses:
+            id = min(
+                losses,
+                key=lambda id: (
+                    losses[id].capabilities.bit_count(),
+                    len(losses[id].combinations),
+                    totals[id],
+                    id,
+                ),
+            )
+            lost = losses[id]
+            found.append(
+                Loss(
+                    admit=query.id,
+                    id=id,
+                    capabilities=named(lost.capabilities),
+                    combinations=tuple(sorted(map(named, lost.combinations))),
+                )
+            )
+    return tuple(found)

@@ -226,13 +226,21 @@ def queued(entry: Entry, taxonomy: Taxonomy) -> ScoredQuery:
     return resident_of(entry, taxonomy, None)[0].query
 
 
+def entering(entry: Entry, verdict: Verdict) -> Entry:
+    """The waiting ``entry`` as it enters R on its current ``verdict``; what a person accepted keeps the verdict of then
+    if the current one is EXCLUDE.
+    """
+    if not verdict.decision.admits:
+        return entry
+    current = {
+        "decision": verdict.decision.value,
+        "route": verdict.route.value,
+        "reasons": tuple(reason.value for reason in verdict.reasons),
+        "displaces": verdict.displaces,
+    }
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update=current)})
+
+
 def _enter(entry: Entry, verdict: Verdict, occasion: AuditStamp) -> Entry:
-    update: dict[str, object] = {"at": occasion.at}
-    if verdict.decision.admits:
-        update |= {
-            "decision": verdict.decision.value,
-            "route": verdict.route.value,
-            "reasons": tuple(reason.value for reason in verdict.reasons),
-            "displaces": verdict.displaces,
-        }
-    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update=update)})
+    entry = entering(entry, verdict)
+    return entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": occasion.at})})

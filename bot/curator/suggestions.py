@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.curator.admission import Swap, suggest_swaps
-from bot.curator.entry import Entry, Evicted
-from bot.curator.prune import EvictionKind, Grounds, Suggestion, prune
+from bot.curator.entry import Entry, Evicted, resident_of
+from bot.curator.grounds import EvictionKind, Grounds
+from bot.curator.prune import Suggestion
 from bot.curator.roles import Roles, derive_roles
-from bot.curator.staging import queued
+from bot.curator.safe_removals import SafeRemovals
+from bot.curator.staging import entering, queued
 from bot.curator.store import RegressionSet
+from bot.curator.swaps import Freed, Swap, choose_swaps
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapSuggestion:
-    """Admit the waiting entry ``admit`` and remove ``evictions`` together."""
+    """Admit the waiting entry ``entering``, as its verdict is now, and remove ``evictions`` together."""
 
-    admit: str
+    entering: Entry
     evictions: tuple[Suggestion, ...]
     digest: str
 
     @property
     def swap(self) -> Swap:
         """The swap by ids."""
-        return Swap(admit=self.admit, remove=tuple(item.id for item in self.evictions))
+        return Swap(admit=self.entering.id, remove=tuple(item.id for item in self.evictions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def suggest(
     ``departed`` are entries whose source is gone, and how; ``undone`` those whose admission a person wants undone, with
     that person's comment.  These are suggested whatever would be lost, unless a person pinned them.
     ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.  Prune's
-    suggestions are safe whether or not the departed and swapped entries go.
+    suggestions and swaps are safe whether or not the departed entries go.
     """
     residents, lags = known.residents(taxonomy)
     lagging = {lag.id for lag in lags}
@@ -85,48 +87,51 @@ def suggest(
     staying = tuple(resident for resident in residents if resident.id not in gone)
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
 
-    def removal(admit: str, remove: Sequence[str]) -> dict[str, Grounds]:
-        return {id: Grounds.on(by_id[id], EvictionKind.DISPLACED, (admit,), taxonomy.major) for id in remove}
+    waiting = earning(known, residents, taxonomy, config)
+    newcomers = {entry.id: resident_of(entry, taxonomy, None)[0] for entry in waiting}
+    names = {name for newcomer in newcomers.values() for name in newcomer.scores}
+    removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
+    removals.choose(refused)
+    withheld: set[str] = set()
+    if refused:
+        free = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging)
+        free.choose()
+        holding |= {grounds.digest for grounds in free.chosen.values()}.intersection(refused)
+        withheld = free.chosen.keys() - removals.chosen.keys()
 
-    def may_swap(admit: str, remove: Sequence[str]) -> bool:
-        if not by_id.keys() >= set(remove):
-            return False  # It would displace an entry of the waitlist.
-        digest = _swap_digest(known.waiting[admit], removal(admit, remove))
+    def may_swap(admit: str, freed: Freed) -> bool:
+        digest = _swap_digest(known.waiting[admit], freed)
         if digest in refused:
             holding.add(digest)
         return digest not in refused
 
-    swaps = []
-    for swap in swaps_of(known, residents, staying, taxonomy, config, lagging, may_swap):
-        removed = removal(swap.admit, swap.remove)
-        swaps.append((swap, removed, _swap_digest(known.waiting[swap.admit], removed)))
-    swapped = {id for _, removed, _ in swaps for id in removed}
-    rest = tuple(resident for resident in staying if resident.id not in swapped)
-    pruning = free = prune(rest, config, taxonomy.major, open_suggestions, (), lagging)
-    held = {item.grounds.digest for item in free.suggestions}.intersection(refused)
-    if held:
-        holding |= held
-        pruning = prune(rest, config, taxonomy.major, open_suggestions, refused, lagging)
-    leaving = {*gone, *swapped, *(item.id for item in pruning.suggestions)}
-    left = derive_roles([resident for resident in residents if resident.id not in leaving], config)
+    swaps = (
+        dict(choose_swaps([*newcomers.values()], removals, len(residents) - config.ceiling, withheld, may_swap))
+        if len(residents) >= config.ceiling
+        else {}
+    )
+    leaving = {*gone, *removals.chosen, *(id for freed in swaps.values() for id in freed)}
+    left = [resident for resident in residents if resident.id not in leaving]
+    coverers = derive_roles([*left, *(newcomers[id] for id in swaps)], config).coverers
 
     def suggestion(id: str, grounds: Grounds) -> Suggestion:
         caps = [name for name, ids in sorted(roles.coverers.items()) if id in ids]
-        return Suggestion(id=id, grounds=grounds, remaining={name: len(left.coverers.get(name, ())) for name in caps})
+        return Suggestion(id=id, grounds=grounds, remaining={name: len(coverers.get(name, ())) for name in caps})
 
     return Suggestions(
         roles=roles,
         swaps=tuple(
             SwapSuggestion(
-                admit=swap.admit,
-                evictions=tuple(suggestion(id, grounds) for id, grounds in removed.items()),
-                digest=digest,
+                entering=entry,
+                evictions=tuple(suggestion(id, grounds) for id, grounds in swaps[entry.id].items()),
+                digest=_swap_digest(known.waiting[entry.id], swaps[entry.id]),
             )
-            for swap, removed, digest in swaps
+            for entry in waiting
+            if entry.id in swaps
         ),
         evictions=(
             *(suggestion(id, grounds) for id, grounds in gone.items() if grounds.digest not in refused),
-            *pruning.suggestions,
+            *(suggestion(id, grounds) for id, grounds in removals.chosen.items()),
         ),
         refused=frozenset(holding),
     )
@@ -143,33 +148,27 @@ def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     )
 
 
-def swaps_of(
-    known: RegressionSet,
-    residents: Sequence[RatedEntry],
-    present: Sequence[RatedEntry],
-    taxonomy: Taxonomy,
-    config: Curation,
-    lagging: Collection[str],
-    allowed: Callable[[str, Sequence[str]], bool] = lambda admit, remove: True,
-) -> tuple[Swap, ...]:
-    """The swaps for entries of the waitlist when R (``residents``) has no free slot, each safe in ``present``.
-
-    ``allowed`` decides whether a swap of these ids may be suggested.
+def earning(
+    known: RegressionSet, residents: Sequence[RatedEntry], taxonomy: Taxonomy, config: Curation
+) -> tuple[Entry, ...]:
+    """The entries of the waitlist that still earn a slot in R (the ``residents``), as they would enter now; in the
+    cycle's order.
     """
-    if len(residents) < config.ceiling:
-        return ()
-    queries = {id: queued(entry, taxonomy) for id, entry in known.waiting.items()}
-    verdicts = run_cycle(tuple(queries.values()), residents, config)
-    earning = [item for item in verdicts if item.admitted or known.waiting[item.id].is_wanted]
-    pairs = [(queries[item.id], item) for item in earning if allowed(item.id, item.displaces)]
-    return suggest_swaps(pairs, present, config, lagging)
+    waiting = known.waiting
+    verdicts = run_cycle([queued(entry, taxonomy) for entry in waiting.values()], residents, config)
+    return tuple(
+        entering(waiting[verdict.id], verdict)
+        for verdict in verdicts
+        if verdict.admitted or waiting[verdict.id].is_wanted
+    )
 
 
 def evicted_on(grounds: Grounds) -> Evicted:
     """The eviction record of an entry that is suggested on ``grounds``; the confirmation is filled in later."""
+    yields_to = ", ".join(grounds.yields_to)
     reasons = {
-        EvictionKind.DISPLACED: f"displaced by {', '.join(grounds.yields_to)}",
-        EvictionKind.REDUNDANT: "redundant: others cover all that it covers",
+        EvictionKind.DISPLACED: f"displaced by {yields_to}",
+        EvictionKind.REDUNDANT: "redundant: others cover all that it covers" + (yields_to and f", with {yields_to}"),
         EvictionKind.SOURCE_DELETED: "its query is in no eval set any more",
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
         EvictionKind.UNDONE: "its admission was taken back",

@@ -10,8 +10,8 @@ from typing import Final
 from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
 from bot.curator.decisions import Answer
+from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Departure, departure
-from bot.curator.prune import EvictionKind
 from bot.github.authority import NO_PERMISSION, author_permission, may_write
 from bot.github.facts import ChangedEntryFile, JudgedFacts, classified_of
 from bot.github.models import PullRequest

@@ -12,9 +12,10 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from bot.agreement.agreement import ReasonCount
-from bot.curator.admission import Loss, Swap
 from bot.curator.entry import Entry
+from bot.curator.losses import Loss
 from bot.curator.prune import Suggestion
+from bot.curator.swaps import Swap
 from bot.files.views import HowMany, View
 from bot.mcp_server.answers import Combinations, Ids, Page, ids_of, page
 from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark_turns
@@ -129,7 +130,9 @@ SuggestionRow: TypeAlias = Annotated[
     ),
 ]
 SwapRow: TypeAlias = Annotated[Swap, View("admit remove", admit=Name, remove=tuple[Name, ...])]
-LossRow: TypeAlias = Annotated[Loss, View("id capabilities combinations", id=Name, combinations=Combinations)]
+LossRow: TypeAlias = Annotated[
+    Loss, View("admit id capabilities combinations", admit=Name, id=Name, combinations=Combinations)
+]
 
 
 class SuggestionsAnswer(Page):

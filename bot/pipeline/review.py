@@ -17,13 +17,15 @@ from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
-from bot.curator.admission import AdmissionPlan, Swap, plan_admissions, suggest_swaps
+from bot.curator.admission import AdmissionPlan, plan_admissions
 from bot.curator.corrections import by_hand, load_corrections
 from bot.curator.decisions import Answer, Derivation, accept, derive, resident
 from bot.curator.entry import Entry, Source, StaleEntry, Tombstone
 from bot.curator.losses import Coverage
+from bot.curator.safe_removals import SafeRemovals
 from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
+from bot.curator.swaps import Swap, choose_swaps
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
@@ -345,7 +347,7 @@ def judge(
         residents=residents,
         derivation=derivation,
         plan=plan,
-        swaps=_swaps(plan, scored, remaining, lags, platform.config),
+        swaps=_swaps(plan, scored, queries, remaining, in_line, lags, platform),
         settled=settled,
         edited=edited,
         targets=found.targets,
@@ -399,14 +401,26 @@ def stage_admissions(
 def _swaps(
     plan: AdmissionPlan,
     scored: Mapping[str, ScoredQuery],
+    queries: Mapping[str, Query],
     entries: Sequence[RatedEntry],
+    in_line: Sequence[RatedEntry],
     lags: Sequence[StaleEntry],
-    config: Curation,
+    platform: Platform,
 ) -> tuple[Swap, ...]:
-    """Swaps against R after the admissions, which are last in the order of admission."""
-    entered = [resident(scored[verdict.id], verdict, place) for place, verdict in enumerate(plan.admitted)]
-    waiting = [(scored[verdict.id], verdict) for verdict in plan.waiting_for_slot]
-    return suggest_swaps(waiting, [*entries, *entered], config, {lag.id for lag in lags})
+    """Swaps against R after the admissions, for the new queries that wait behind those ``in_line``."""
+    if not plan.waiting_for_slot:
+        return ()
+    config = platform.config
+    present = [*entries, *(resident(scored[each.id], each, place) for place, each in enumerate(plan.admitted))]
+    waiting = [
+        replace(resident(scored[each.id], each, len(present)), setup_cost=queries[each.id].setup.cost)
+        for each in plan.waiting_for_slot
+    ]
+    names = {name for query in (*in_line, *waiting) for name in query.scores}
+    removals = SafeRemovals(present, config, platform.taxonomy.major, (), {lag.id for lag in lags}, names)
+    removals.choose(platform.regression_set.restored)
+    swaps = choose_swaps([*in_line, *waiting], removals, len(present) - config.ceiling)
+    return tuple(Swap(admit=id, remove=tuple(freed)) for id, freed in swaps if id in scored)
 
 
 def _coverage(

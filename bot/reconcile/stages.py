@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from bot.agreement.agreement import Agreement, Tally, agreement_in
 from bot.config import REVIEWED_FILES
-from bot.curator.prune import EvictionKind
+from bot.curator.grounds import EvictionKind
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot

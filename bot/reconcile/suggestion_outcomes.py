@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from bot.curator.prune import EvictionKind
+from bot.curator.grounds import EvictionKind
 from bot.github.managed_pull_request import ClosedBy, was_closed
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested

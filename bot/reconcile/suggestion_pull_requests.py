@@ -107,21 +107,18 @@ def _eviction(item: Suggestion, moment: SuggestionContext) -> Proposal:
 
 def _swap(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
     known = moment.platform.regression_set
-    waiting = known.waiting[item.admit]
-    removed = tuple(eviction.id for eviction in item.evictions)
-    verdict = {"decision": "REPLACE", "displaces": tuple(sorted(removed))}
-    entering = waiting.model_copy(update={"admitted": waiting.admitted.model_copy(update=verdict)})
-    planned = [changes.admit(entering), changes.stop_waiting(item.admit)]
+    admit, removed = item.swap.admit, item.swap.remove
+    planned = [changes.admit(item.entering), changes.stop_waiting(admit)]
     for eviction in item.evictions:
         planned += changes.evict(known.entries[eviction.id], evicted_on(eviction.grounds))
     return Proposal(
-        branch=branch_of(SWAP, item.admit, item.digest),
+        branch=branch_of(SWAP, admit, item.digest),
         kind="swap",
         entries=removed,
-        title=f"Swap {item.admit} for {', '.join(removed)}"[:250],
+        title=f"Swap {admit} for {', '.join(removed)}"[:250],
         body=render_swap(item, moment),
         files=_files(planned),
-        admits=item.admit,
+        admits=admit,
         remaining={name: count for eviction in item.evictions for name, count in eviction.remaining.items()},
     )
 

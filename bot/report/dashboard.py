@@ -8,8 +8,8 @@ from datetime import date
 from typing import Final, Literal
 
 from bot.agreement.agreement import Agreement
-from bot.curator.admission import Loss
 from bot.curator.entry import Entry, utc
+from bot.curator.losses import Loss
 from bot.curator.store import RegressionSet
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
@@ -149,7 +149,7 @@ def waiting(platform: Platform, style: MarkdownStyle) -> TableSection:
 
 
 def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
-    """With which entries least would be lost, where none can go safely."""
+    """With which entries least would be lost for those that wait, where none can go safely."""
     rows = []
     for loss in losses:
         parts = []
@@ -158,11 +158,11 @@ def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
         if loss.combinations:
             names = [" + ".join(style.capability(name) for name in combination) for combination in loss.combinations]
             parts.append(f"the only test of {listed(names)}")
-        rows.append((style.name(loss.id), "; ".join(parts) or "nothing"))
+        rows.append((style.name(loss.admit), style.name(loss.id), "; ".join(parts) or "nothing"))
     return TableSection(
         title=f"Least loss ({len(rows)})",
-        about=("Entries wait, and no eviction can be suggested. Least would be lost with these; a person decides.",),
-        header=("Entry", "What would be lost"),
+        about=("Entries wait, and nothing can go safely. Least would be lost in these ways; a person decides.",),
+        header=("Waits", "Would take the slot of", "What would be lost"),
         rows=tuple(rows),
         more="`incumbent prune`",
         asks=True,

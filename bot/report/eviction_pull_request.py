@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.curator.entry import Entry
-from bot.curator.prune import EvictionKind, Suggestion
+from bot.curator.entry import Entry, resident_of
+from bot.curator.grounds import EvictionKind
+from bot.curator.prune import Suggestion
 from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
+from bot.rater.profile import Profile, bits
 from bot.report.escaping import code
 from bot.report.verdict_text import MarkdownStyle, listed, quoted
 from bot.text.digests import digest
@@ -38,9 +40,37 @@ class SuggestionContext:
 
     @cached_property
     def live(self) -> LiveSet:
-        """R with what is derived from it."""
-        residents, _ = self.platform.regression_set.residents(self.platform.taxonomy)
-        return LiveSet(residents, (), self.platform.config)
+        """R and what would enter, each with what is derived from it."""
+        taxonomy = self.platform.taxonomy
+        residents, _ = self.platform.regression_set.residents(taxonomy)
+        entering = [resident_of(swap.entering, taxonomy, None)[0] for swap in self.suggestions.swaps]
+        return LiveSet([*residents, *entering], (), self.platform.config)
+
+    @cached_property
+    def members(self) -> Mapping[str, Profile]:
+        """Entry → its profile, of R and of what would enter."""
+        return {member.id: member for member in self.live.members}
+
+    @cached_property
+    def carriers(self) -> Mapping[int, Sequence[str]]:
+        """Combination → the entries that carry it once every suggestion was confirmed, sorted."""
+        found: dict[int, list[str]] = {}
+        for id, member in sorted(self.members.items()):
+            if id not in self.leaving:
+                for mask in self.live.capabilities.carried(member):
+                    found.setdefault(mask, []).append(id)
+        return found
+
+    @cached_property
+    def coverers(self) -> Mapping[str, Sequence[str]]:
+        """Capability → its competent coverers once every suggestion was confirmed, sorted."""
+        names = self.live.capabilities.names
+        found: dict[str, list[str]] = {name: [] for name in names}
+        for id, member in sorted(self.members.items()):
+            if id not in self.leaving:
+                for index in bits(member.caps):
+                    found[names[index]].append(id)
+        return found
 
 
 def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
@@ -59,12 +89,17 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
 
 
 def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
-    """The description of the pull request that admits a waiting entry in the place of what it displaces."""
-    known = moment.platform.regression_set
-    waiting = known.waiting[item.admit]
+    """The description of the pull request that admits a waiting entry in the place of what it frees."""
+    entering, known = item.entering, moment.platform.regression_set
     names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
-    what = f"admit {code(item.admit)}, which waits for a slot, and evict {names}, which it beats"
-    blocks = [f"The regression set is full. Incumbent suggests a swap: {what}.", _quote(waiting)]
+    which = "which it makes redundant" if len(item.evictions) == 1 else "which it makes redundant together"
+    what = f"admit {code(entering.id)}, which waits for a slot, and evict {names}, {which}"
+    blocks = [
+        f"The regression set is full. Incumbent suggests a swap: {what}.",
+        _quote(entering),
+        f"Mock set-up that is needed: {_provisions(entering)}.",
+        _before_and_after(item, moment),
+    ]
     for eviction in item.evictions:
         blocks.append(f"#### Evicted: {code(eviction.id)}")
         blocks += _about(eviction, known.entries[eviction.id], moment)
@@ -117,13 +152,33 @@ def _about(item: Suggestion, entry: Entry, moment: SuggestionContext) -> list[st
     combinations = _combinations(item.id, moment)
     if combinations:
         blocks.append(combinations)
-    setup = entry.setup
-    freed = [f"cost {setup.cost:g}"]
-    freed += [f"tenant {quoted(setup.tenant)}"] if setup.tenant else []
-    freed += [f"connector {quoted(name)}" for name in setup.connectors]
-    freed += [f"fixture {quoted(name)}" for name in setup.fixtures]
-    blocks.append(f"Mock set-up that is freed: {listed(freed, SHOWN)}.")
+    blocks.append(f"Mock set-up that is freed: {_provisions(entry)}.")
     return blocks
+
+
+def _provisions(entry: Entry) -> str:
+    """The mock set-up of ``entry``, with its cost."""
+    setup = entry.setup
+    parts = [f"cost {setup.cost:g}"]
+    parts += [f"tenant {quoted(setup.tenant)}"] if setup.tenant else []
+    parts += [f"connector {quoted(name)}" for name in setup.connectors]
+    parts += [f"fixture {quoted(name)}" for name in setup.fixtures]
+    return listed(parts, SHOWN)
+
+
+def _before_and_after(item: SwapSuggestion, moment: SuggestionContext) -> str:
+    """Who covers the capabilities of a swap's entries now, and once every suggestion was confirmed."""
+    names, before = moment.live.capabilities.names, moment.suggestions.roles.coverers
+    masks = [moment.members[id].caps for id in (item.entering.id, *(eviction.id for eviction in item.evictions))]
+    style = MarkdownStyle(moment.platform.taxonomy)
+    rows = ["| capability | covered now by | covered then by | floor |", "|---|---|---|--:|"]
+    for name in sorted({names[index] for mask in masks for index in bits(mask)}):
+        now, then = (
+            f"{len(ids)}: {listed([code(id) for id in ids], SHOWN)}" if ids else "no entry"
+            for ids in (before.get(name, ()), moment.coverers[name])
+        )
+        rows.append(f"| {style.capability(name)} | {now} | {then} | {moment.platform.config.redundancy_floor(name)} |")
+    return "\n".join(rows) + "\n\n“Then” is as if every open suggestion were merged."
 
 
 def _quote(entry: Entry) -> str:
@@ -133,12 +188,11 @@ def _quote(entry: Entry) -> str:
 def _coverage(item: Suggestion, entry: Entry, moment: SuggestionContext) -> str:
     if not item.remaining:
         return "It covers no capability competently."
-    platform = moment.platform
-    style = MarkdownStyle(platform.taxonomy)
+    style = MarkdownStyle(moment.platform.taxonomy)
     rows = ["| capability | its score | who covers it instead | coverers left | floor |", "|---|--:|---|--:|--:|"]
     for name, count in item.remaining.items():
-        others = [code(id) for id in moment.suggestions.roles.coverers.get(name, ()) if id not in moment.leaving]
-        floor = platform.config.redundancy_floor(name)
+        others = [code(id) for id in moment.coverers[name]]
+        floor = moment.platform.config.redundancy_floor(name)
         short = " **short**" if count < floor else ""
         instead = listed(others) if others else "no entry"
         rows.append(f"| {style.capability(name)} | {entry.scores[name]:.2f} | {instead} | {count}{short} | {floor} |")
@@ -146,18 +200,13 @@ def _coverage(item: Suggestion, entry: Entry, moment: SuggestionContext) -> str:
 
 
 def _combinations(id: str, moment: SuggestionContext) -> str:
-    live = moment.live
-    own = next(member for member in live.members if member.id == id)
+    named = moment.live.capabilities.named
     style = MarkdownStyle(moment.platform.taxonomy)
     lines = []
-    for mask in sorted(own.combinations, key=live.capabilities.named):
-        carriers = [
-            code(other.id)
-            for other in live.members
-            if other.id not in moment.leaving and mask in live.capabilities.carried(other)
-        ]
-        names = " + ".join(style.capability(name) for name in live.capabilities.named(mask))
-        lines.append(f"- {names}: {listed(sorted(carriers)) if carriers else 'no entry'}")
+    for mask in sorted(moment.members[id].combinations, key=named):
+        carriers = [code(other) for other in moment.carriers.get(mask, ())]
+        names = " + ".join(map(style.capability, named(mask)))
+        lines.append(f"- {names}: {listed(carriers) if carriers else 'no entry'}")
     if not lines:
         return ""
     more = [f"- and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
-from bot.curator.admission import Loss, Swap
 from bot.curator.entry import StaleEntry
-from bot.curator.prune import Grounds, Suggestion
+from bot.curator.grounds import Grounds
+from bot.curator.losses import Loss
+from bot.curator.prune import Suggestion
 from bot.curator.staging import Staging
+from bot.curator.swaps import Swap
 from bot.errors import Problem
 from bot.export.item import ExportRemark
 from bot.export.plan import Export

@@ -9,9 +9,9 @@ from pydantic import Field
 from bot.classifier.corrections import Correction
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.curator.admission import Swap
 from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
+from bot.curator.swaps import Swap
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View

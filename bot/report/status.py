@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from bot.curator.admission import Loss, least_loss
-from bot.curator.prune import Suggestion, prune
+from bot.curator.entry import resident_of
+from bot.curator.losses import Loss, least_loss
+from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
-from bot.curator.suggestions import swaps_of
+from bot.curator.suggestions import earning, suggest
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.escaping import visible
@@ -60,32 +62,31 @@ def status_overview(platform: Platform) -> StatusOutput:
 
 def prune_overview(platform: Platform) -> PruneOutput:
     """The suggestions of one prune over the platform's regression set."""
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    behind = {lag.id for lag in lags}
-    pruning = prune(
-        residents,
-        platform.config,
-        platform.taxonomy.major,
-        refused=platform.regression_set.restored,
-        lagging=behind,
-    )
     known, config = platform.regression_set, platform.config
-    swaps = swaps_of(known, residents, residents, platform.taxonomy, config, behind)
-    stuck = platform.regression_set.waiting and not pruning.suggestions and not swaps
+    found = suggest(known, platform.taxonomy, config)
     return PruneOutput(
-        pinned={id: list(reasons) for id, reasons in pruning.roles.pinned.items()},
-        suggestions=list(pruning.suggestions),
-        swaps=list(swaps),
-        least_loss=losses_overview(platform) if stuck else [],
-        over_ceiling=max(0, len(residents) - platform.config.ceiling),
+        pinned={id: list(reasons) for id, reasons in found.roles.pinned.items()},
+        suggestions=list(found.evictions),
+        swaps=[item.swap for item in found.swaps],
+        least_loss=[] if found.evictions else losses_overview(platform, {item.swap.admit for item in found.swaps}),
+        over_ceiling=max(0, len(known.entries) - config.ceiling),
     )
 
 
-def losses_overview(platform: Platform) -> list[Loss]:
-    """The entries with which R would lose least, as many as wait for a slot, least first."""
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    losses = least_loss(residents, platform.config, {lag.id for lag in lags})
-    return list(losses[: len(platform.regression_set.waiting)])
+def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[Loss]:
+    """With which entry R would lose least for each entry that waits for a slot and is not ``swapped``; in the cycle's
+    order, and empty while slots are free.
+    """
+    known, config, taxonomy = platform.regression_set, platform.config, platform.taxonomy
+    residents, lags = known.residents(taxonomy)
+    if len(residents) < config.ceiling or not known.waiting:
+        return []
+    waiting = [
+        resident_of(entry, taxonomy, None)[0]
+        for entry in earning(known, residents, taxonomy, config)
+        if entry.id not in swapped
+    ]
+    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}))
 
 
 def print_status(output: StatusOutput, out: Printer) -> None:
@@ -135,14 +136,15 @@ def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
         out.line(view)
     swaps = [(swap.admit, ", ".join(swap.remove)) for swap in output.swaps]
     out.table(f"Swaps ({len(swaps)})", ("admit", "remove"), swaps)
-    losses = [
-        (loss.id, ", ".join([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]) or "nothing")
-        for loss in output.least_loss
-    ]
-    out.table(f"Least loss ({len(losses)})", ("entry", "would cost"), losses)
+    losses = [(loss.admit, loss.id, _cost(loss)) for loss in output.least_loss]
+    out.table(f"Least loss ({len(losses)})", ("waits", "would yield", "would cost"), losses)
     rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]
     title = f"Could go ({len(rows)}): `incumbent evict ID --reason TEXT`"
     out.table(title, ("entry", "grounds", "coverers left"), rows)
+
+
+def _cost(loss: Loss) -> str:
+    return ", ".join([*loss.capabilities, *(" + ".join(names) for names in loss.combinations)]) or "nothing"
 
 
 def could_go_view(status: StatusOutput) -> str:

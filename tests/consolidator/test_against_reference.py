@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.curator.prune import Grounds, grounds_of, prune
+from bot.curator.grounds import Grounds, grounds_of
+from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.rater.model import Doubt, RatedEntry, ScoredQuery
 from bot.rater.similarity import similarity

@@ -8,8 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Coverage, departure, losses, lost_since
-from bot.curator.prune import EvictionKind
 from bot.curator.store import RegressionSet
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.curator.prune import EvictionKind, prune
+from bot.curator.grounds import EvictionKind
+from bot.curator.prune import prune
 from bot.rater.model import RatedEntry
 from tests.factories import make_config, resident
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.prune import EvictionKind, Grounds
+from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.roles import derive_roles
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import SwapSuggestion, evicted_on, suggest
@@ -95,7 +95,7 @@ def test_a_refused_swap_stands_in_the_way_of_no_other() -> None:
     (first,) = suggest(make_set(weak, other, waiting=line), TAXONOMY, config).swaps
     left = suggest(make_set(weak, other, waiting=line), TAXONOMY, config, refused={first.digest})
     assert first.digest in left.refused
-    assert first.admit not in [swap.admit for swap in left.swaps]
+    assert first.swap.admit not in [swap.swap.admit for swap in left.swaps]
 
 
 @pytest.mark.parametrize("kind", list(EvictionKind))

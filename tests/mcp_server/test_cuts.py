@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from bot.curator.admission import Loss, Swap
+from bot.curator.losses import Loss
+from bot.curator.swaps import Swap
 from bot.mcp_server.answers import Combinations, Ids, ids_of, unclassified
 from bot.mcp_server.set_answers import SuggestionsAnswer
 from bot.mcp_server.tools import parts_of
@@ -73,7 +74,9 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
         pinned={},
         suggestions=[],
         swaps=[Swap(admit=f"n{number}", remove=("e",)) for number in range(5)],
-        least_loss=[Loss(id=f"e{number}", capabilities=("c",), combinations=(("a", "b"),) * 9) for number in range(3)],
+        least_loss=[
+            Loss(admit="w", id=f"e{number}", capabilities=("c",), combinations=(("a", "b"),) * 9) for number in range(3)
+        ],
         over_ceiling=0,
     )
     first, last = SuggestionsAnswer.of(output, 0, 4), SuggestionsAnswer.of(output, 4, 4)

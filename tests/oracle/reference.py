@@ -333,16 +333,19 @@ def prune(
     refused_grounds: Collection[Grounds],
     knobs: Knobs,
     options: Options,
+    first: Sequence[str] = (),
 ) -> list[Grounds]:
-    """S, in the order in which its members join, each with its grounds."""
+    """S, in the order in which its members join, each with its grounds; those of ``first`` are tried before others."""
     entries = in_admission_order(residents)
     roles = roles_of(entries, knobs)
     why = {r.id: grounds(r, entries, knobs) for r in entries}
 
-    def order(place: int) -> tuple[bool, bool, float, float, int]:
+    def order(place: int) -> tuple[int, bool, bool, float, float, int]:
         r = entries[place]
         displaced = why[r.id].kind == "displaced"
-        return (r.id not in open, not displaced, -r.setup_cost, rounded(math.fsum(counting(r, knobs).values())), place)
+        total = rounded(math.fsum(counting(r, knobs).values()))
+        before = first.index(r.id) if r.id in first else len(first)
+        return (before, r.id not in open, not displaced, -r.setup_cost, total, place)
 
     chosen: list[Grounds] = []
     for place in sorted(range(len(entries)), key=order):
@@ -360,3 +363,11 @@ def prune(
         if floors_hold and (carried or why[r.id].kind == "displaced"):
             chosen.append(why[r.id])
     return chosen
+
+
+def freed(q: Item, residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options) -> list[str]:
+    """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already."""
+    already = [suggestion.id for suggestion in prune(residents, open, (), knobs, options)]
+    with_q = [suggestion.id for suggestion in prune([*residents, q], open, (), knobs, options, already)]
+    assert with_q[: len(already)] == already
+    return [] if q.id in with_q else [id for id in with_q if id not in already]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.curator.prune import EvictionKind
+from bot.curator.grounds import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
 from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.curator.prune import EvictionKind
+from bot.curator.grounds import EvictionKind
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal

@@ -234,13 +234,13 @@ def test_waiting_entries_say_what_they_would_cover() -> None:
 
 
 def test_the_least_loss_is_told_where_nothing_else_is_left_to_suggest() -> None:
-    found = rows(section(render_dashboard(make_dashboard(full())), "Least loss"))
-    assert found == [["`z`", "nothing"], ["`y`", "floor or champion of *C*; the only test of *C*"]]
-    three = make_platform(
-        entry("x", "a", "b"), waiting=(entry("w", "a"), entry("v", "c")), ceiling=1, redundancy_floor=1
-    )
-    found = rows(section(render_dashboard(make_dashboard(three)), "Least loss"))
-    assert found == [["`x`", "floor or champion of *A* and *B*; the only test of *A* + *B*"]]
+    pair = make_platform(entry("x", "a", "b"), entry("y", "a"), waiting=(entry("w", "c"),), ceiling=2)
+    found = rows(section(render_dashboard(make_dashboard(pair)), "Least loss"))
+    assert found == [["`w`", "`y`", "floor or champion of *A*"]]
+    one = make_platform(entry("x", "a", "b"), waiting=(entry("w", "a"), entry("v", "c")), ceiling=1, redundancy_floor=1)
+    found = rows(section(render_dashboard(make_dashboard(one)), "Least loss"))
+    assert found == [["`v`", "`x`", "floor or champion of *A* and *B*; the only test of *A* + *B*"]]
+    assert not section(render_dashboard(make_dashboard(full())), "Least loss")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from bot.consolidator.verdict import Decision, Reason, Route
-from bot.curator.prune import EvictionKind, Grounds, Suggestion
+from bot.curator.grounds import EvictionKind, Grounds
+from bot.curator.prune import Suggestion
 from bot.errors import Problem
 from bot.intake.query import Query
 from bot.pipeline.importing.reading import Bundle, ImportedAgent, Origin

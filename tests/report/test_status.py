@@ -6,9 +6,11 @@ import io
 
 from rich.console import Console
 
-from bot.curator.admission import Loss, Swap
 from bot.curator.entry import StaleEntry
-from bot.curator.prune import EvictionKind, Grounds, Suggestion
+from bot.curator.grounds import EvictionKind, Grounds
+from bot.curator.losses import Loss
+from bot.curator.prune import Suggestion
+from bot.curator.swaps import Swap
 from bot.report.console import Printer
 from bot.report.output import (
     CapabilityStatus,
@@ -58,7 +60,7 @@ PRUNE = PruneOutput(
         suggestion("e2", EvictionKind.DISPLACED, "e9"),
     ],
     swaps=[Swap(admit="w1", remove=("e4", "e5"))],
-    least_loss=[Loss(id="e6", capabilities=("a",), combinations=(("b", "c"),))],
+    least_loss=[Loss(admit="w2", id="e6", capabilities=("a",), combinations=(("b", "c"),))],
     over_ceiling=0,
 )
 
@@ -119,5 +121,5 @@ def test_suggestions_swaps_and_losses_are_a_line_each() -> None:
     assert "e1\tredundant\tb 4, c 2" in lines
     assert "e2\tdisplaced by e9\tit covers nothing competently" in lines
     assert "w1\te4, e5" in lines
-    assert "e6\ta, b + c" in lines
+    assert "w2\te6\ta, b + c" in lines
     assert "c 2 and 1 more" in prune(terminal=True)

@@ -162,7 +162,8 @@ def _suggestions(was: Suggestions, now: Suggestions) -> tuple[SuggestionSides, .
 def _by_entry(suggestions: Suggestions) -> dict[str, str]:
     """Entry → why its eviction is suggested."""
     found = {item.id: item.grounds.kind.value for item in suggestions.evictions}
-    return found | {eviction.id: f"swap with {swap.admit}" for swap in suggestions.swaps for eviction in swap.evictions}
+    swapped = {id: f"swap with {item.swap.admit}" for item in suggestions.swaps for id in item.swap.remove}
+    return found | swapped
 
 
 def _verdicts(before: Side, after: Side) -> tuple[VerdictSides, ...]:

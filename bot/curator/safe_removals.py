@@ -1,0 +1,268 @@
+"""Which residents may leave R together, also in the place of a newcomer (semantics, section 7).
+
+People decide on each suggestion by itself.  So what is chosen here is safe in whatever part and order it is confirmed:
+no floor, no pin and no combination is lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from typing import NamedTuple
+
+from bot.config import Curation
+from bot.curator.grounds import EvictionKind, Grounds
+from bot.curator.roles import Roles, derive_roles
+from bot.rater.contextualizer import LiveSet, outranks
+from bot.rater.model import RatedEntry
+from bot.rater.profile import Profile, bits
+
+
+class Obstacles(NamedTuple):
+    """What R would lose with an entry, as masks.
+
+    ``capabilities`` would fall below their floor or lose their champion, at or above the bar.  Nobody else carries
+    ``combinations``.
+    """
+
+    capabilities: int
+    combinations: tuple[int, ...]
+
+    @property
+    def none(self) -> bool:
+        """Whether the entry may leave."""
+        return not (self.capabilities or self.combinations)
+
+
+class Newcomer(NamedTuple):
+    """A query that would be the last to enter R.
+
+    ``beats`` are the capabilities whose champion it becomes, as a mask; ``displaces`` the residents that it displaces.
+    """
+
+    entry: RatedEntry
+    profile: Profile
+    beats: int
+    displaces: frozenset[str]
+
+
+class SafeRemovals:
+    """Residents that may leave R, chosen one after another; and what R keeps, whichever of them leave.
+
+    ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds.
+    """
+
+    def __init__(
+        self,
+        residents: Sequence[RatedEntry],
+        config: Curation,
+        taxonomy_major: int,
+        open_suggestions: Collection[str] = (),
+        lagging: Collection[str] = (),
+        names: Iterable[str] = (),
+    ) -> None:
+        """Nothing is chosen yet.
+
+        ``open_suggestions`` are ids already suggested and open.  ``lagging`` are stale residents, whose scores are not
+        all comparable: what would be lost with them is unknown, so they stay.  ``names`` are the capabilities of
+        newcomers.
+        """
+        self.roles: Roles = derive_roles(residents, config)
+        self.live = LiveSet.knowing(names, residents, config)
+        self.chosen: dict[str, Grounds] = {}
+        self._major = taxonomy_major
+        self._open = open_suggestions
+        self._profiles = {member.id: member for member in self.live.members}
+        self._kept = _Kept(self.live)
+        # Resident → the capabilities whose champion it is, at or above the bar.
+        self._titles: Counter[str] = Counter()
+        for index, champion in enumerate(self.live.champions):
+            if champion is not None and champion.caps >> index & 1:
+                self._titles[champion.id] += 1 << index
+        movable = [resident for resident in residents if resident.pin is None and resident.id not in lagging]
+        self._movable = sorted(movable, key=lambda item: self._order(item, self._profiles[item.id], frozenset()))
+
+    def choose(self, refused: Collection[str] = ()) -> None:
+        """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds."""
+        for resident in self._movable:
+            profile = self._profiles[resident.id]
+            displacers = self._displacers(resident.id, self._kept)
+            if not self._may_leave(profile, self._kept, bool(displacers)):
+                continue
+            kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
+            grounds = Grounds.on(resident, kind, displacers, self._major)
+            if grounds.digest not in refused:
+                self.chosen[resident.id] = grounds
+                self._kept.lose(profile, displacers)
+
+    def remaining(self, id: str) -> Mapping[str, int]:
+        """Competent capability of the resident ``id`` → its coverers once all that was chosen left."""
+        names, coverers = self.live.capabilities.names, self._kept.coverers
+        return {names[index]: coverers[index] for index in bits(self._profiles[id].caps)}
+
+    def arriving(self, query: RatedEntry) -> Newcomer:
+        """``query`` as a newcomer; ``names`` must hold its capabilities."""
+        profile = self.live.profile(query.query)
+        return Newcomer(
+            entry=query,
+            profile=profile,
+            beats=sum(
+                1 << index
+                for index, score in profile.items
+                if (champion := self.live.champions[index]) is None or outranks(profile, champion, index, score)
+            ),
+            displaces=frozenset(
+                id
+                for id in query.displaces
+                if (displaced := self._profiles.get(id)) is not None and not displaced.caps & ~profile.caps
+            ),
+        )
+
+    def freed(self, newcomer: Newcomer, staying: Collection[str] = ()) -> Mapping[str, Grounds]:
+        """freed(q): the residents that may leave only once the newcomer is in, with the grounds; nothing is chosen.
+
+        It is empty if the newcomer itself would be suggested for eviction.  The residents ``staying`` are left out.
+        """
+        kept = self._kept.with_newcomer(newcomer)
+        candidates = [
+            (resident, profile)
+            for resident in self._movable
+            if resident.id not in kept.leaving
+            and resident.id not in staying
+            and self._may_leave(
+                profile := self._profiles[resident.id],
+                kept,
+                bool(self._displacers(resident.id, kept, newcomer)),
+                newcomer,
+            )
+        ]
+        candidates.append((newcomer.entry, newcomer.profile))
+        candidates.sort(key=lambda item: self._order(item[0], item[1], newcomer.displaces))
+        found: dict[str, Grounds] = {}
+        for resident, profile in candidates:
+            if resident is newcomer.entry:
+                if resident.pin is None and self._may_leave(profile, kept, False, newcomer):
+                    return {}
+                continue
+            displacers = self._displacers(resident.id, kept, newcomer)
+            if self._may_leave(profile, kept, bool(displacers), newcomer):
+                kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
+                yields_to = tuple(sorted({*displacers, newcomer.entry.id}))
+                found[resident.id] = Grounds.on(resident, kind, yields_to, self._major)
+                kept.lose(profile, displacers)
+        return found
+
+    def swap(self, newcomer: Newcomer, leaving: Iterable[str]) -> None:
+        """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""
+        gone = [self._profiles[id] for id in leaving]
+        for profile in gone:
+            displaced = profile.id in newcomer.displaces
+            self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
+        self._kept.make_good(newcomer, gone)
+
+    def losses(self, newcomer: Newcomer) -> Mapping[str, Obstacles]:
+        """Resident that could be moved → what R would lose with it once the newcomer is in."""
+        kept = self._kept.with_newcomer(newcomer)
+        found = {}
+        for resident in self._movable:
+            obstacles = kept.obstacles(self._profiles[resident.id])
+            titles = self._titles[resident.id] & ~newcomer.beats
+            found[resident.id] = obstacles._replace(capabilities=obstacles.capabilities | titles)
+        return found
+
+    def _order(
+        self, entry: RatedEntry, profile: Profile, displaced: Collection[str]
+    ) -> tuple[bool, bool, float, float, int, str]:
+        """The order of candidates; ``displaced`` are those that a newcomer displaces."""
+        return (
+            entry.id not in self._open,
+            entry.id not in self.roles.displaced and entry.id not in displaced,
+            -entry.setup_cost,
+            profile.total,
+            len(self._profiles) if profile.rank < 0 else profile.rank,
+            entry.id,
+        )
+
+    def _displacers(self, id: str, kept: _Kept, newcomer: Newcomer | None = None) -> tuple[str, ...]:
+        """The residents that displace ``id`` and stay, and the newcomer if it does."""
+        found = tuple(each for each in self.roles.displaced.get(id, ()) if each not in kept.leaving)
+        return found if newcomer is None or id not in newcomer.displaces else (*found, newcomer.entry.id)
+
+    def _may_leave(self, profile: Profile, kept: _Kept, displaced: bool, newcomer: Newcomer | None = None) -> bool:
+        titles = self._titles[profile.id]
+        if newcomer is not None:
+            titles = newcomer.beats & profile.caps if profile is newcomer.profile else titles & ~newcomer.beats
+        if titles or kept.needs(profile.id):
+            return False
+        obstacles = kept.obstacles(profile)
+        return not obstacles.capabilities and (displaced or not obstacles.combinations)
+
+
+class _Kept:
+    """What R keeps whichever of the residents ``leaving`` leave.
+
+    ``coverers`` are the competent coverers of each capability.
+    """
+
+    def __init__(self, live: LiveSet) -> None:
+        self.coverers = list(live.coverers)
+        self.leaving: set[str] = set()
+        self._capabilities = live.capabilities
+        # Combination → its carriers.
+        self._carriers = Counter(mask for member in live.members for mask in live.capabilities.carried(member))
+        # Entry that leaves because it is displaced → those that displace it.
+        self._because: dict[str, tuple[str, ...]] = {}
+
+    def with_newcomer(self, newcomer: Newcomer) -> _Kept:
+        """A copy in which ``newcomer`` is present."""
+        other = copy(self)
+        other.coverers = list(self.coverers)
+        for index in bits(newcomer.profile.caps):
+            other.coverers[index] += 1
+        other.leaving = set(self.leaving)
+        other._carriers = self._carriers.copy()
+        other._carriers.update(self._capabilities.carried(newcomer.profile))
+        other._because = dict(self._because)
+        for id in newcomer.displaces.intersection(self.leaving):
+            other._because[id] = (*self._because.get(id, ()), newcomer.entry.id)
+        return other
+
+    def obstacles(self, profile: Profile) -> Obstacles:
+        """What would be lost with ``profile``, champions aside."""
+        coverers, floors = self.coverers, self._capabilities.floors
+        return Obstacles(
+            sum(1 << index for index in bits(profile.caps) if coverers[index] <= floors[index]),
+            tuple(mask for mask in profile.combinations if self._carriers[mask] < 2),
+        )
+
+    def needs(self, id: str) -> bool:
+        """Whether ``id`` is the last that displaces an entry which leaves for that reason."""
+        leaving = self.leaving | {id}
+        return any(id in displacers and leaving.issuperset(displacers) for displacers in self._because.values())
+
+    def lose(self, profile: Profile, displacers: tuple[str, ...]) -> None:
+        """Let ``profile`` be one of those that leave, because of its ``displacers`` if it has any."""
+        self.leaving.add(profile.id)
+        if displacers:
+            self._because[profile.id] = displacers
+        self._carriers.subtract(self._capabilities.carried(profile))
+        for index in bits(profile.caps):
+            self.coverers[index] -= 1
+
+    def make_good(self, newcomer: Newcomer, gone: Sequence[Profile]) -> None:
+        """Let ``newcomer`` be present exactly when those of ``gone``, which leave, are not.
+
+        So it replaces one coverer of each capability, one carrier of each combination and one displacer of each entry
+        that they have.
+        """
+        for index in bits(newcomer.profile.caps):
+            self.coverers[index] += any(each.caps >> index & 1 for each in gone)
+        carried = self._capabilities.carried
+        self._carriers.update(carried(newcomer.profile).intersection(frozenset().union(*map(carried, gone))))
+        left = {each.id for each in gone}
+        self._because = {
+            id: displacers
+            for id, displacers in self._because.items()
+            if id not in newcomer.displaces or left.isdisjoint(displacers)
+        }
