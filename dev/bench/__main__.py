@@ -10,6 +10,7 @@ things as well, it exits 1 where a ratio is more than half over its bound.
 `make bench ARGS=verdicts` how often verdicts on sets of others are right by people's labels (dev/bench/verdicts.py),
 `make bench ARGS=familiarity` which texts are called unfamiliar (dev/bench/familiarity.py),
 `make bench ARGS=background` and `ARGS=structure-scale` fit two data files of the classifier,
+`make bench ARGS=stream` what becomes of R while customers come, beside the optimum (dev/bench/stream.py),
 `make bench ARGS=extension` how often a capability that the taxonomy lacks is found (dev/bench/extension.py),
 `make bench ARGS=personal-data` how well personal data is found (dev/bench/personal_data.py),
 and `make bench ARGS=calibration` how well calibration finds what simulated reviewers go by (dev/bench/calibration.py).
@@ -340,6 +341,10 @@ if __name__ == "__main__":
         from dev.bench import attacks
 
         sys.exit(attacks.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["stream"]:
+        from dev.bench import stream
+
+        sys.exit(stream.main(sys.argv[2:]))
     if sys.argv[1:2] == ["cost"]:
         from dev.bench import cost
 

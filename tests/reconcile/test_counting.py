@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bot.agreement.agreement import agreement_in, agreement_of, tally_of
 from bot.agreement.responses import responses_of
 from bot.git import blob_id
-from bot.ledger.event_files import appended
+from bot.ledger.event_files import appended, recorded_in
 from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
 from bot.reconcile import counting
@@ -236,7 +236,8 @@ def counted_step_by_step(lines: Any, stops: list[int]) -> None:
         assert anew.tally.is_possible
         before = kept(counted)
         assert before == counted
-    events = [event for name in sorted(texts) for at, event in lines if at == name]
+    # Of a comment that decided twice, a file has the first line alone.
+    events = [event for name in sorted(texts) for event in recorded_in(texts[name].encode(), name).events]
     spaced = {
         name: "\n".join(json.dumps(json.loads(line)) for line in text.splitlines()) for name, text in texts.items()
     }

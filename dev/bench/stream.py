@@ -1,0 +1,247 @@
+"""What becomes of R while customers come aboard, one after another: make bench ARGS=stream.
+
+Customers are drawn: each has tools with facts of their own, and queries that call some of them and ask for things, the
+frequent ones often.  All suggestions are confirmed and all reviews accepted.  At the end R is held against the optimum:
+the fewest queries of all that came which carry the same pairs, keep the same floors and contain the same champions
+(an integer programme).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import mean
+from typing import Final
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+from bot.config import Curation, load_config
+from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
+from bot.curator.roles import derive_roles
+from bot.curator.safe_removals import SafeRemovals
+from bot.curator.swaps import choose_swaps
+from bot.files.snapshot import WorkingTree
+from bot.rater.contextualizer import LiveSet
+from bot.rater.model import RatedEntry
+
+REPOSITORY: Final = Path(__file__).parents[2]
+FACTS: Final = tuple(f"tool-{place}" for place in range(10))
+"""Capabilities that follow from the tools that a query calls."""
+REQUESTS: Final = tuple(f"asks-{place}" for place in range(18))
+"""Capabilities that follow from what a query asks for."""
+BASE: Final = frozenset({"asks-0"})
+SETTLED: Final = 20
+"""Customers after which the set has met most of what there is."""
+
+
+@dataclass
+class Outcome:
+    """What happened while a stream went through: numbers of queries, and R at its end."""
+
+    residents: list[RatedEntry] = field(default_factory=list)
+    waiting: list[RatedEntry] = field(default_factory=list)
+    seen: list[RatedEntry] = field(default_factory=list)
+    reviews: int = 0
+    late_reviews: int = 0
+    late_queries: int = 0
+    admissions: int = 0
+    evictions: int = 0
+    swaps: int = 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run every seed at every ceiling, and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m dev.bench stream")
+    parser.add_argument("--customers", type=int, default=60)
+    parser.add_argument("--ceilings", type=int, nargs="+", default=[35, 42, 60, 1000])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--without-swaps", action="store_true")
+    options = parser.parse_args(arguments)
+    shipped = load_config(WorkingTree(REPOSITORY), None).under(BASE, frozenset())
+    print(
+        "ceiling seed     R  optimum  ratio  pairs carried  capabilities  reviews/100  admitted  evicted  swaps  "
+        "waiting  cost  champions' age"
+    )
+    for ceiling in options.ceilings:
+        for seed in options.seeds:
+            config = shipped.model_copy(update={"ceiling": ceiling})
+            customers = list(stream(random.Random(seed), options.customers))
+            print(
+                described(run(customers, config, not options.without_swaps), config, seed, len(customers)), flush=True
+            )
+    return 0
+
+
+def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
+    """The queries of each customer."""
+    for customer in range(customers):
+        tools = [draw.sample(FACTS, draw.choice((1, 1, 2, 3))) for _ in range(draw.randint(2, 6))]
+        weights = [1 / (place + 1) for place in range(len(REQUESTS))]
+        draw.shuffle(weights[6:])
+        queries = []
+        for place in range(draw.randint(12, 35)):
+            called = draw.sample(tools, draw.choice((0, 1, 1, 1, 2))) if len(tools) > 1 else []
+            scores = {fact: _score(draw, 0.97) for facts in called for fact in facts}
+            asked = draw.choices(REQUESTS, weights, k=draw.choice((1, 2, 2, 3)))
+            scores |= {name: _score(draw, 0.85) for name in asked}
+            id = f"c{customer:03d}-q{place:02d}"
+            words = " ".join(str(draw.random()) for _ in range(4))
+            cost = round(draw.lognormvariate(0, 0.7), 3)
+            queries.append(
+                RatedEntry(
+                    id=id,
+                    turns=(words,),
+                    scores=dict(sorted(scores.items())),
+                    customer=f"c{customer}",
+                    admitted_at=f"{customer:06d}",
+                    setup_cost=cost,
+                )
+            )
+        yield queries
+
+
+def _score(draw: random.Random, mean: float) -> float:
+    return round(min(1.0, max(0.5, draw.gauss(mean, 0.08))), 6)
+
+
+def run(customers: Sequence[Sequence[RatedEntry]], config: Curation, swapping: bool) -> Outcome:
+    """Let all ``customers`` come; people confirm whatever is suggested."""
+    outcome = Outcome()
+    for place, queries in enumerate(customers):
+        by_id = {query.id: query for query in (*outcome.waiting, *queries)}
+        before = outcome.reviews
+        arrive(queries, by_id, outcome, config, place)
+        if place >= SETTLED:
+            outcome.late_reviews += outcome.reviews - before
+            outcome.late_queries += len(queries)
+        tidy(outcome, config, swapping, place)
+        outcome.seen += queries
+    return outcome
+
+
+def arrive(
+    queries: Sequence[RatedEntry], by_id: Mapping[str, RatedEntry], outcome: Outcome, config: Curation, place: int
+) -> None:
+    """One eval set: direct admissions enter or wait; then people accept each review that still has merit."""
+    present = [*outcome.residents, *outcome.waiting]
+    verdicts = run_cycle([query.query for query in queries], present, config)
+    for verdict in verdicts:
+        if verdict.admitted:
+            enter(verdict, by_id, outcome, config, place)
+    for verdict in verdicts:
+        if verdict.asks and verdict.decision.admits:
+            outcome.reviews += 1
+            present = [*outcome.residents, *outcome.waiting]
+            (now,) = run_cycle([by_id[verdict.id].query], present, config)
+            if now.decision.admits:
+                enter(now, by_id, outcome, config, place)
+
+
+def enter(verdict: Verdict, by_id: Mapping[str, RatedEntry], outcome: Outcome, config: Curation, place: int) -> None:
+    """Into R, or at the ceiling on the waitlist."""
+    entry = replace(by_id[verdict.id], displaces=verdict.displaces, admitted_at=f"{place:06d}-{outcome.admissions:06d}")
+    if len(outcome.residents) < config.ceiling:
+        outcome.residents.append(entry)
+        outcome.admissions += 1
+    else:
+        outcome.waiting.append(entry)
+
+
+def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None:
+    """Evictions and swaps are merged; what waits and still has merit takes the slots that are free."""
+    names = {name for query in outcome.waiting for name in query.scores}
+    removals = SafeRemovals(outcome.residents, config, 1, (), (), names)
+    removals.choose()
+    gone = set(removals.chosen)
+    earning = judged_again(outcome, config)
+    swaps: dict[str, frozenset[str]] = {}
+    if swapping and len(outcome.residents) >= config.ceiling:
+        found = choose_swaps(earning, removals, len(outcome.residents) - config.ceiling)
+        swaps = {id: frozenset(freed) for id, freed in found}
+    outcome.evictions += len(gone)
+    outcome.swaps += len(swaps)
+    gone |= {id for freed in swaps.values() for id in freed}
+    entering = [query for query in earning if query.id in swaps]
+    outcome.residents = [entry for entry in outcome.residents if entry.id not in gone]
+    outcome.waiting = [entry for entry in outcome.waiting if entry.id not in swaps]
+    for query in entering:
+        outcome.residents.append(replace(query, admitted_at=f"{place:06d}-{outcome.admissions:06d}"))
+        outcome.admissions += 1
+    waiting, outcome.waiting = judged_again(outcome, config), []
+    for query in waiting:
+        (now,) = run_cycle([query.query], outcome.residents, config)
+        enter(now, {query.id: query}, outcome, config, place)
+
+
+def judged_again(outcome: Outcome, config: Curation) -> list[RatedEntry]:
+    """Those that wait and still have merit, on their current verdicts."""
+    by_id = {entry.id: entry for entry in outcome.waiting}
+    verdicts = run_cycle([entry.query for entry in outcome.waiting], outcome.residents, config)
+    return [replace(by_id[each.id], displaces=each.displaces) for each in verdicts if each.decision.admits]
+
+
+def described(outcome: Outcome, config: Curation, seed: int, customers: int) -> str:
+    """One row of the table."""
+    live = LiveSet(outcome.residents, (), config)
+    carried = frozenset().union(*(live.capabilities.carried(member) for member in live.members))
+    everything = LiveSet(outcome.seen, (), config)
+    pairs = {mask for each in everything.members for mask in each.combinations if mask.bit_count() == 2}
+    held = {live.capabilities.named(mask) for mask in carried if mask.bit_count() == 2}
+    covered = sum(1 for coverers in live.coverers if coverers)
+    roles = derive_roles(outcome.residents, config)
+    ages = [
+        customers - int(entry.admitted_at[:6]) for entry in outcome.residents if entry.id in roles.champions.values()
+    ]
+    best = optimum(outcome, config)
+    late = 100 * outcome.late_reviews / max(1, outcome.late_queries)
+    cost = sum(entry.setup_cost for entry in outcome.residents)
+    size = len(outcome.residents)
+    return (
+        f"{config.ceiling:7d} {seed:4d} {size:5d} {best:8d} {size / best:6.2f} {len(held):7d} of {len(pairs):3d} "
+        f"{covered:13d} {late:12.1f} {outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} "
+        f"{len(outcome.waiting):8d} {cost:5.0f} {mean(ages):15.1f}"
+    )
+
+
+def optimum(outcome: Outcome, config: Curation) -> int:
+    """The fewest of all queries that came with which R keeps its pairs, its floors and its champions."""
+    live = LiveSet(outcome.seen, (), config)
+    members, floors = live.members, live.capabilities.floors
+    own = LiveSet(outcome.residents, (), config)
+    roles = derive_roles(outcome.residents, config)
+    pinned = {id for id, reasons in roles.pinned.items() if reasons}
+    place = {member.id: index for index, member in enumerate(members)}
+    names = live.capabilities.index
+    carried = {
+        sum(1 << names[name] for name in own.capabilities.named(mask))
+        for member in own.members
+        for mask in member.combinations
+    }
+    rows, columns, least = [], [], []
+    for mask in sorted(carried):
+        carriers = [place[member.id] for member in members if mask & ~member.combined == 0]
+        rows += [len(least)] * len(carriers)
+        columns += carriers
+        least.append(1)
+    for name, coverers in roles.coverers.items():
+        index = names[name]
+        able = [place[member.id] for member in members if member.caps >> index & 1]
+        rows += [len(least)] * len(able)
+        columns += able
+        least.append(min(floors[index], len(coverers)))
+    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(least), len(members)))
+    lower = np.array([float(member.id in pinned) for member in members])
+    solved = milp(
+        np.ones(len(members)),
+        integrality=np.ones(len(members)),
+        bounds=Bounds(lower, np.ones(len(members))),
+        constraints=LinearConstraint(matrix, lb=np.array(least)),
+        options={"time_limit": 60.0, "mip_rel_gap": 0.0},
+    )
+    return round(solved.fun)
