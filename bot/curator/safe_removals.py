@@ -202,7 +202,9 @@ class SafeRemovals:
 class _Kept:
     """What R keeps whichever of the residents ``leaving`` leave.
 
-    ``coverers`` are the competent coverers of each capability.
+    ``coverers`` are the competent coverers of each capability.  One that leaves by itself takes its own along.  A swap
+    takes what its newcomer does not bring: as both happen or none, one of the two is always there.  Nobody needs to
+    look at champions: one leaves only in a swap with a better one, and none of its inferiors becomes champion.
     """
 
     def __init__(self, live: LiveSet) -> None:
@@ -238,8 +240,10 @@ class _Kept:
 
     def needs(self, id: str) -> bool:
         """Whether ``id`` is the last that displaces an entry which leaves for that reason."""
-        leaving = self.leaving | {id}
-        return any(id in displacers and leaving.issuperset(displacers) for displacers in self._because.values())
+        return any(
+            id in displacers and all(other == id or other in self.leaving for other in displacers)
+            for displacers in self._because.values()
+        )
 
     def lose(self, profile: Profile, displacers: tuple[str, ...]) -> None:
         """Let ``profile`` be one of those that leave, because of its ``displacers`` if it has any."""
