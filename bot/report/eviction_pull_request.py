@@ -78,6 +78,8 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
     entry = moment.platform.regression_set.entries[item.id]
     blocks = [
         f"Incumbent suggests to evict {code(item.id)}: {_why(item)}.",
+        _quote(entry),
+        _coverage(item, entry, moment),
         *_about(item, entry, moment),
         _how(
             item.id,
@@ -101,8 +103,8 @@ def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
         _before_and_after(item, moment),
     ]
     for eviction in item.evictions:
-        blocks.append(f"#### Evicted: {code(eviction.id)}")
-        blocks += _about(eviction, known.entries[eviction.id], moment)
+        entry = known.entries[eviction.id]
+        blocks += [f"#### Evicted: {code(eviction.id)}", _quote(entry), *_about(eviction, entry, moment)]
     blocks.append(
         _how(
             " ".join(eviction.id for eviction in item.evictions),
@@ -148,12 +150,9 @@ def _why(item: Suggestion) -> str:
 
 
 def _about(item: Suggestion, entry: Entry, moment: SuggestionContext) -> list[str]:
-    blocks = [_quote(entry), _coverage(item, entry, moment)]
     combinations = _combinations(item.id, moment)
-    if combinations:
-        blocks.append(combinations)
-    blocks.append(f"Mock set-up that is freed: {_provisions(entry)}.")
-    return blocks
+    freed = f"Mock set-up that is freed: {_provisions(entry)}."
+    return [combinations, freed] if combinations else [freed]
 
 
 def _provisions(entry: Entry) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -30,12 +30,15 @@ from bot.files.snapshot import WorkingTree
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
 
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 REPOSITORY: Final = Path(__file__).parents[2]
 FACTS: Final = tuple(f"tool-{place}" for place in range(10))
 """Capabilities that follow from the tools that a query calls."""
 REQUESTS: Final = tuple(f"asks-{place}" for place in range(18))
 """Capabilities that follow from what a query asks for."""
 BASE: Final = frozenset({"asks-0"})
+GAP: Final = 0.01
+"""How far, at most, an optimum may be from the true one."""
 SETTLED: Final = 20
 """Customers after which the set has met most of what there is."""
 
@@ -65,8 +68,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     shipped = load_config(WorkingTree(REPOSITORY), None).under(BASE, frozenset())
     print(
-        "ceiling seed     R  optimum  ratio  pairs carried  capabilities  reviews/100  admitted  evicted  swaps  "
-        "waiting  cost  champions' age"
+        "ceiling seed     R  fewest  ratio  pairs carried, at best, of all  capabilities  reviews/100  admitted"
+        "  evicted  swaps  waiting  cost  champions' age"
     )
     for ceiling in options.ceilings:
         for seed in options.seeds:
@@ -88,7 +91,7 @@ def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
         for place in range(draw.randint(12, 35)):
             called = draw.sample(tools, draw.choice((0, 1, 1, 1, 2))) if len(tools) > 1 else []
             scores = {fact: _score(draw, 0.97) for facts in called for fact in facts}
-            asked = draw.choices(REQUESTS, weights, k=draw.choice((1, 2, 2, 3)))
+            asked = draw.choices(REQUESTS, weights, k=draw.choice((1, 2, 3, 3, 4, 5)))
             scores |= {name: _score(draw, 0.85) for name in asked}
             id = f"c{customer:03d}-q{place:02d}"
             words = " ".join(str(draw.random()) for _ in range(4))
@@ -188,60 +191,86 @@ def judged_again(outcome: Outcome, config: Curation) -> list[RatedEntry]:
 
 def described(outcome: Outcome, config: Curation, seed: int, customers: int) -> str:
     """One row of the table."""
-    live = LiveSet(outcome.residents, (), config)
-    carried = frozenset().union(*(live.capabilities.carried(member) for member in live.members))
-    everything = LiveSet(outcome.seen, (), config)
-    pairs = {mask for each in everything.members for mask in each.combinations if mask.bit_count() == 2}
-    held = {live.capabilities.named(mask) for mask in carried if mask.bit_count() == 2}
-    covered = sum(1 for coverers in live.coverers if coverers)
+    best = Optimum(outcome, config)
     roles = derive_roles(outcome.residents, config)
-    ages = [
-        customers - int(entry.admitted_at[:6]) for entry in outcome.residents if entry.id in roles.champions.values()
-    ]
-    best = optimum(outcome, config)
+    champions = set(roles.champions.values())
+    ages = [customers - int(entry.admitted_at[:6]) for entry in outcome.residents if entry.id in champions]
+    size, fewest = len(outcome.residents), best.fewest()
+    carried = len(best.pairs & best.carried)
+    most = best.most_pairs(config.ceiling) if config.ceiling < len(outcome.seen) else len(best.pairs)
     late = 100 * outcome.late_reviews / max(1, outcome.late_queries)
     cost = sum(entry.setup_cost for entry in outcome.residents)
-    size = len(outcome.residents)
     return (
-        f"{config.ceiling:7d} {seed:4d} {size:5d} {best:8d} {size / best:6.2f} {len(held):7d} of {len(pairs):3d} "
-        f"{covered:13d} {late:12.1f} {outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} "
-        f"{len(outcome.waiting):8d} {cost:5.0f} {mean(ages):15.1f}"
+        f"{config.ceiling:7d} {seed:4d} {size:5d} {fewest:7d} {size / fewest:6.2f} "
+        f"{carried:13d} {most:8d} {len(best.pairs):7d} {sum(map(bool, roles.coverers.values())):13d} {late:12.1f} "
+        f"{outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} {len(outcome.waiting):8d} {cost:5.0f} "
+        f"{mean(ages):15.1f}"
     )
 
 
-def optimum(outcome: Outcome, config: Curation) -> int:
-    """The fewest of all queries that came with which R keeps its pairs, its floors and its champions."""
-    live = LiveSet(outcome.seen, (), config)
-    members, floors = live.members, live.capabilities.floors
-    own = LiveSet(outcome.residents, (), config)
-    roles = derive_roles(outcome.residents, config)
-    pinned = {id for id, reasons in roles.pinned.items() if reasons}
-    place = {member.id: index for index, member in enumerate(members)}
-    names = live.capabilities.index
-    carried = {
-        sum(1 << names[name] for name in own.capabilities.named(mask))
-        for member in own.members
-        for mask in member.combinations
-    }
-    rows, columns, least = [], [], []
-    for mask in sorted(carried):
-        carriers = [place[member.id] for member in members if mask & ~member.combined == 0]
-        rows += [len(least)] * len(carriers)
-        columns += carriers
-        least.append(1)
-    for name, coverers in roles.coverers.items():
-        index = names[name]
-        able = [place[member.id] for member in members if member.caps >> index & 1]
-        rows += [len(least)] * len(able)
-        columns += able
-        least.append(min(floors[index], len(coverers)))
-    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(least), len(members)))
-    lower = np.array([float(member.id in pinned) for member in members])
-    solved = milp(
-        np.ones(len(members)),
-        integrality=np.ones(len(members)),
-        bounds=Bounds(lower, np.ones(len(members))),
-        constraints=LinearConstraint(matrix, lb=np.array(least)),
-        options={"time_limit": 60.0, "mip_rel_gap": 0.0},
-    )
-    return round(solved.fun)
+class Optimum:
+    """Integer programmes over all queries that came, with R's champions and its floors.
+
+    ``pairs`` are those of all queries, ``carried`` the combinations that R carries.
+    """
+
+    def __init__(self, outcome: Outcome, config: Curation) -> None:
+        live, own = LiveSet(outcome.seen, (), config), LiveSet(outcome.residents, (), config)
+        roles = derive_roles(outcome.residents, config)
+        self._members = live.members
+        self.pairs = {mask for each in live.members for mask in each.combinations if mask.bit_count() == 2}
+        index = live.capabilities.index
+        self.carried = {
+            sum(1 << index[name] for name in own.capabilities.named(mask))
+            for member in own.members
+            for mask in member.combinations
+        }
+        self._floors = [
+            (1 << index[name], min(config.redundancy_floor(name), len(coverers)))
+            for name, coverers in roles.coverers.items()
+        ]
+        self._least = np.array([float(member.id in roles.pinned) for member in live.members])
+
+    def fewest(self) -> int:
+        """The fewest queries that carry what R carries."""
+        return round(self._solved(np.ones(len(self._members)), [(mask, 1) for mask in sorted(self.carried)], None))
+
+    def most_pairs(self, ceiling: int) -> int:
+        """The most pairs that so many queries can carry."""
+        pairs = sorted(self.pairs)
+        weights = np.concatenate([np.zeros(len(self._members)), -np.ones(len(pairs))])
+        return round(-self._solved(weights, [(mask, 0) for mask in pairs], ceiling))
+
+    def _solved(self, weights: Floats, carried: Sequence[tuple[int, int]], ceiling: int | None) -> float:
+        """The least of ``weights`` times the queries, and times the pairs in ``carried`` if the ``ceiling`` bounds the
+        queries: a pair then counts only if a query carries it.
+        """
+        count = len(self._members)
+        rows: list[dict[int, float]] = []
+        least: list[float] = []
+        for place, (mask, needed) in enumerate(carried):
+            row = {each: 1.0 for each, member in enumerate(self._members) if not mask & ~member.combined}
+            rows.append(row if ceiling is None else row | {count + place: -1.0})
+            least.append(needed)
+        for bit, floor in self._floors:
+            rows.append({place: 1.0 for place, member in enumerate(self._members) if member.caps & bit})
+            least.append(floor)
+        if ceiling is not None:
+            rows.append(dict.fromkeys(range(count), -1.0))
+            least.append(-ceiling)
+        cells = [(row, column, value) for row, columns in enumerate(rows) for column, value in columns.items()]
+        matrix = csr_array(
+            ([value for _, _, value in cells], ([row for row, _, _ in cells], [column for _, column, _ in cells])),
+            shape=(len(rows), len(weights)),
+        )
+        low = np.concatenate([self._least, np.zeros(len(weights) - count)])
+        solved = milp(
+            weights,
+            integrality=np.concatenate([np.ones(count), np.zeros(len(weights) - count)]),
+            bounds=Bounds(low, np.ones(len(weights))),
+            constraints=LinearConstraint(matrix, lb=np.array(least)),
+            options={"mip_rel_gap": GAP},
+        )
+        if solved.x is None:
+            raise RuntimeError(solved.message)
+        return float(solved.fun)
