@@ -105,7 +105,7 @@ def test_no_floor_rests_on_what_another_swap_would_bring() -> None:
     rivals = [resident("lone", {"a": 0.6}), *(resident(f"e{name}", {"x": 0.6, name: 0.7}) for name in "bcd")]
     first = resident("q1", {"a": 0.9, "x": 0.58})
     second = resident("q2", {"x": 0.9, "b": 0.9, "c": 0.9, "d": 0.9})
-    floor = {"per_capability": {"x": {"redundancy_floor": 2}}}
+    floor: dict[str, Any] = {"per_capability": {"x": {"redundancy_floor": 2}}}
     assert swaps([first, second], rivals, **floor) == [("q1", ("lone",)), ("q2", ("eb", "ec"))]
 
 
