@@ -347,7 +347,9 @@ def judge(
         residents=residents,
         derivation=derivation,
         plan=plan,
-        swaps=_swaps(plan, scored, queries, remaining, in_line, lags, platform),
+        swaps=_swaps(
+            plan, scored, queries, remaining, [item for item in in_line if item.id not in own], lags, platform
+        ),
         settled=settled,
         edited=edited,
         targets=found.targets,
