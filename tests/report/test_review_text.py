@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
+from bot.curator.swaps import Swap
 from bot.github.facts import classified_of
 from bot.pipeline.review import Review, judge
 from bot.report.classify import print_classified
 from bot.report.console import Printer
 from bot.report.review_console import print_text
 from bot.report.review_markdown import render_markdown
+from tests.factories import make_entry
 from tests.github.scenes import make_analysis, make_platform, make_query
 
 
@@ -44,6 +47,27 @@ def test_the_command_that_accepts_can_be_copied() -> None:
     accepts = " ".join(f"--accept {id}" for id in waiting)
     assert waiting
     assert f"incumbent admit 'my set' {accepts}\n" in printed(terminal=True)
+
+
+def full(*in_line: str) -> Review:
+    """A query with merit for which there is no slot, beside entries that wait with the same merit."""
+    platform = make_platform(ceiling=6)
+    waiting = {id: make_entry(id, {"a": 0.95, "b": 0.95, "e": 0.95}) for id in in_line}
+    platform = replace(platform, regression_set=replace(platform.regression_set, waiting=waiting))
+    facts = make_analysis([make_query("q", {"a": 0.99, "b": 0.99, "d": 0.95})])
+    return judge(platform, [classified_of(item) for item in facts.submissions], facts.identity)
+
+
+def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
+    review = full()
+    assert review.swaps == (Swap(admit="q", remove=("ra1", "rb1")),)
+    stream = io.StringIO()
+    print_text(review, Printer(console=Console(file=stream, width=90)), "incumbent admit set")
+    for text in (stream.getvalue(), render_markdown(review)):
+        assert "ossible swap: admit" in text
+    # What waits already has the first choice.
+    assert full("w").swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
+    assert reviewed().swaps == ()
 
 
 def overtaken() -> Review:
