@@ -1,7 +1,7 @@
 """Which residents may leave R together, also in the place of a newcomer (semantics, section 7).
 
 People decide on each suggestion by itself.  So what is chosen here is safe in whatever part and order it is confirmed:
-no floor, no pin and no combination is lost.
+no floor, no pin and no combination of t capabilities is lost.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.grounds import EvictionKind
-from bot.curator.losses import Coverage, departure, losses, lost_since
+from bot.curator.losses import Coverage, Loss, departure, least_loss, losses, lost_since
 from bot.curator.store import RegressionSet
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 
@@ -105,3 +105,19 @@ def test_what_was_displaced_may_take_its_combinations_along() -> None:
 def test_of_scores_that_are_comparable_no_more_nobody_knows() -> None:
     lagging = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"model": "m0"})})
     assert lost_since(grave(entry=lagging), make_set(BEST), TAXONOMY, CONFIG) is None
+
+
+def test_least_loss_counts_what_the_newcomer_brings() -> None:
+    residents = [
+        resident("wide", {"a": 0.9, "b": 0.9}),
+        resident("lone", {"c": 0.9}),
+        resident("kept", {"a": 0.5}, pin="audit"),
+    ]
+    config = make_config(redundancy_floor=1)
+    query = resident("q", {"d": 0.9})
+    lone = Loss(admit="q", id="lone", capabilities=("c",), combinations=(("c",),))
+    assert least_loss([query], residents, config, 1) == (lone,)
+    query = resident("q", {"a": 0.95, "b": 0.95})
+    wide = Loss(admit="q", id="wide", capabilities=(), combinations=())
+    assert least_loss([query], residents, config, 1) == (wide,)
+    assert least_loss([query], [residents[2]], config, 1) == ()
