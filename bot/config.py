@@ -408,8 +408,8 @@ class OpenAISettings(Section):
     def conditions(self) -> str:
         """A digest of everything on which answers depend besides model, prompt and number of samples."""
         names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "examples", "answer_tokens"}
-        told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        dumped = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
+        return hashlib.sha256(dumped.encode()).hexdigest()[:12]
 
 
 class ClassifierSettings(Section):

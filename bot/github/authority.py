@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.github.commands import Verb
-from bot.ledger.people import NOBODY, is_bot
+from bot.ledger.people import GHOST, is_bot
 
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
-UNTOLD: Final = "untold"
+UNKNOWN_PERMISSION: Final = "untold"
 """What stands in for a permission that the token may not look up."""
 NO_PERMISSION: Final = "none"
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})
@@ -25,7 +25,7 @@ class Person:
 
 
 def may_write(permission: str) -> bool:
-    """Whether somebody with ``permission`` may write to the repository; one that is :data:`UNTOLD` is none."""
+    """Whether somebody with ``permission`` may write to the repository; one that is :data:`UNKNOWN_PERMISSION` is none."""
     return permission.casefold() in _WRITERS
 
 
@@ -35,7 +35,7 @@ def author_permission(login: str, association: str, permission: Callable[[str], 
     The ``association`` that GitHub states proves nothing but for the repository's owner: collaborators and members may
     have no right to write, and those whose membership is private appear as outsiders.
     """
-    if login.casefold() in {"", NOBODY} or is_bot(login):
+    if login.casefold() in {"", GHOST} or is_bot(login):
         return NO_PERMISSION
     return "admin" if association == "OWNER" else permission(login)
 
@@ -51,12 +51,12 @@ def refusal(
 
     ``curators`` are the configured logins.  If there are none, whoever may write to the repository is a curator, and
     ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``, or
-    :data:`UNTOLD`): at most once, only if nothing else decides; what it raises is passed on.  Logins are compared
+    :data:`UNKNOWN_PERMISSION`): at most once, only if nothing else decides; what it raises is passed on.  Logins are compared
     without regard to case.
     """
     written = author.login or ""
     login = written.casefold()
-    if login in {"", NOBODY}:
+    if login in {"", GHOST}:
         return "The account that wrote this does not exist any more, so its rights are unknown."
     if author.is_bot or is_bot(login):
         return "Bots cannot give commands; a person has to."
@@ -71,6 +71,6 @@ def refusal(
     found = permission(written).casefold()
     if may_write(found):
         return None
-    if found == UNTOLD:
+    if found == UNKNOWN_PERMISSION:
         return "This token may not look up your permission here: name the curators in config/curation.yaml."
     return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

@@ -15,7 +15,7 @@ from github import GithubRetry
 from urllib3 import BaseHTTPResponse
 
 from bot.errors import OutsideError
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.branch_names import parents
 from bot.github.check import NAME
 from bot.github.commands import command_lines
@@ -291,7 +291,7 @@ class GitHubClient:
             found = self._ask(
                 "GET",
                 f"/collaborators/{quote(login, safe='')}/permission",
-                instead={404: {"permission": "none"}, 403: {"permission": UNTOLD}},
+                instead={404: {"permission": "none"}, 403: {"permission": UNKNOWN_PERMISSION}},
             )
             self._permissions[login] = str(found["permission"])
         return self._permissions[login]

@@ -21,7 +21,7 @@ from bot.github.decision_validity import (
     matter,
     still_released,
 )
-from bot.github.judgement import NO_VERDICT, NOBODY, ReviewJudgement
+from bot.github.judgement import NO_VERDICT, UNKNOWN_AUTHOR, ReviewJudgement
 from bot.github.models import IssueComment
 from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
 from bot.ledger.model import StoredCorrection as StoredCorrection
@@ -71,7 +71,7 @@ class Reply:
     comment: IssueComment
     followed: bool
     lines: tuple[str, ...]
-    stranger: bool = False
+    unauthorized: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ class _ProcessingState:
     corrected: list[NewCorrection] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     followed: bool = True
-    stranger: bool = False
+    unauthorized: bool = False
 
 
 def hear(
@@ -152,7 +152,7 @@ def hear(
     person, and says so.
     """
     elsewhere = {comment.key: comment for comment in previous.comments}
-    any_author = replace(context, author=NOBODY)
+    any_author = replace(context, author=UNKNOWN_AUTHOR)
     before = [item for item in previous.decisions if item not in record.decisions]
     inherited = [item for item in before if is_still_valid(item, elsewhere, any_author)]
     written = {comment.key: comment for comment in comments}
@@ -195,7 +195,7 @@ def hear(
         if not said and not too_early:
             continue
         state.lines, state.followed = [], True
-        state.stranger = context.refusal(Verb.RUN, comment) is not None
+        state.unauthorized = context.refusal(Verb.RUN, comment) is not None
         if comment.is_edited:
             state.followed = False
             state.lines.append(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
@@ -206,7 +206,7 @@ def hear(
             state.followed = False
             state.lines.append(TOO_EARLY)
         replies.append(
-            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
+            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), unauthorized=state.unauthorized)
         )
     return CommandOutcome(
         judgement=state.judgement,

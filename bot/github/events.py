@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import UsageError
-from bot.ledger.people import NOBODY
+from bot.ledger.people import GHOST
 
 
 class Flow(StrEnum):
@@ -131,7 +131,7 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
 
 
 def _login(item: Mapping[str, Any]) -> str:
-    return str((item.get("user") or {"login": NOBODY})["login"])
+    return str((item.get("user") or {"login": GHOST})["login"])
 
 
 def _is_closed(pull: Mapping[str, Any]) -> bool:

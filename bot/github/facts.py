@@ -242,7 +242,7 @@ class Analysis(FileModel):
     )
 
     @model_validator(mode="after")
-    def _ids_are_told_apart(self) -> Analysis:
+    def _ids_are_unique(self) -> Analysis:
         refuse_doubles(self.submissions)
         return self
 

@@ -37,7 +37,7 @@ class Author:
     permission: str
 
 
-NOBODY: Final = Author(login="", permission=NO_PERMISSION)
+UNKNOWN_AUTHOR: Final = Author(login="", permission=NO_PERMISSION)
 
 
 @dataclass(frozen=True, kw_only=True)

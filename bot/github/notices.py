@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.consolidator.verdict import Reason
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
 from bot.github.decision_validity import matter
 from bot.github.facts import Analysis
-from bot.github.judgement import NOBODY, SET_NAME, Author, ReviewJudgement
+from bot.github.judgement import SET_NAME, UNKNOWN_AUTHOR, Author, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
@@ -28,7 +28,7 @@ def notices_of(
     record: PullRequestRecord,
     analysis: Analysis | None = None,
     ended: Sequence[Ended] = (),
-    author: Author = NOBODY,
+    author: Author = UNKNOWN_AUTHOR,
 ) -> tuple[str, ...]:
     """The notices above the verdicts, in the order of their weight; nothing in them is alive.
 
@@ -153,7 +153,9 @@ def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
 def _untold(judgement: ReviewJudgement, author: Author) -> list[str]:
     """That an author counts as an outside one only because their permission could not be looked up."""
     found = () if judgement.review is None else judgement.review.verdicts
-    if author.permission != UNTOLD or not any(Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found):
+    if author.permission != UNKNOWN_PERMISSION or not any(
+        Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found
+    ):
         return []
     line = (
         f"This token may not look up the permission of {quoted(author.login)} in this repository, so that they count "

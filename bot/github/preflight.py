@@ -120,7 +120,7 @@ def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
     # A merge may take back what the default branch has, of which GitHub, that compares with one commit, shows nothing.
     has_merge = any(len(commit["parents"]) != 1 for commit in commits)
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
-    if not is_known or has_merge or not _is_as_told(pull, event) or labelled or _touch_ours(files):
+    if not is_known or has_merge or not _matches_event(pull, event) or labelled or _touch_ours(files):
         return None
     word = _OURS if heard else _COMMENTED
     commented = any(
@@ -134,7 +134,7 @@ def _is_about_closing(event: Event) -> bool:
     return event.flow is Flow.RECONCILE and event.pull_request is not None
 
 
-def _is_as_told(pull: Mapping[str, Any], event: Event) -> bool:
+def _matches_event(pull: Mapping[str, Any], event: Event) -> bool:
     """Whether ``pull`` is open or closed as ``event`` tells, and no answer to something that we offered."""
     if pull["base"]["ref"] != event.default_branch:
         return False

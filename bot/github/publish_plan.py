@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
 from bot.github.command_processing import CommandOutcome, Read, Reply, hear
 from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
@@ -104,7 +104,7 @@ def plan_review(
     and what the ledger says is about to be shown counts as shown only once the comment bears its digest.
     """
     # Only queries need their author's permission.
-    asked = permission if analysis.submissions else lambda login: UNTOLD
+    asked = permission if analysis.submissions else lambda login: UNKNOWN_PERMISSION
     author = author_of(inputs.pull, asked)
     observing = platform.config.mode == "observe"
     sticky, doubled = find_sticky(inputs.login, inputs.comments, inputs.record)
@@ -233,18 +233,18 @@ def replies_to(
     """
     answers = _answers(login, comments)
     answered = {found[2] for _, found in answers if found[1] == kind}
-    told = {found[3] for _, found in answers}
+    notified = {found[3] for _, found in answers}
     operations = doubled_replies(login, comments)
     for reply in replies:
         comment, key, person = reply.comment, str(reply.comment.key), digest(reply.comment.author)
-        if key in answered or (reply.stranger and person in told):
+        if key in answered or (reply.unauthorized and person in notified):
             continue
         if comment.kind != "review":
             reaction: Reaction = "+1" if reply.followed else "confused"
             operations.append(React(comment=comment.id, reaction=reaction, inline=comment.kind == "inline"))
         if not reply.lines:
             continue
-        told.add(person)
+        notified.add(person)
         place = "" if comment.kind == "comment" else ", who said it in a review"
         text = (
             f"<!-- incumbent:{kind} {key} {person} -->\nTo {code(comment.author)}{place}:\n\n{_answer(reply.lines)}\n"
@@ -343,6 +343,6 @@ def _same(new: PullRequestRecord, old: PullRequestRecord, outcome: CommandOutcom
     comments without authority do not make the ledger grow.
     """
     blank: dict[str, object] = {"displayed": {}}
-    if new.cursor >= old.cursor and all(reply.stranger for reply in outcome.replies):
+    if new.cursor >= old.cursor and all(reply.unauthorized for reply in outcome.replies):
         blank |= {"cursor": 0, "reviews": ()}
     return new.model_copy(update=blank) == old.model_copy(update=blank)

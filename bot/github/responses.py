@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.github.check import NAME
 from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, ThreadComment
-from bot.ledger.people import BOT, NOBODY, is_bot
+from bot.ledger.people import BOT, GHOST, is_bot
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def account(user: Mapping[str, Any] | None) -> str:
 
     Some apps' logins do not show what they are (as `Copilot`): they end like all other apps' here.
     """
-    login = str((user or {}).get("login") or NOBODY)
+    login = str((user or {}).get("login") or GHOST)
     return f"{login}{BOT}" if (user or {}).get("type") == "Bot" and not is_bot(login) else login
 
 
@@ -97,7 +97,7 @@ def _same_repository(found: Mapping[str, Any]) -> bool:
 
 def login_of(item: Mapping[str, Any]) -> str:
     """The author's login; accounts may have been deleted."""
-    return str((item.get("user") or {}).get("login") or NOBODY)
+    return str((item.get("user") or {}).get("login") or GHOST)
 
 
 def check_body(operation: PostCheck, page: str | None = None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from bot.mcp_server.explanations import Explaining
 from bot.mcp_server.pipeline_tools import Ranges, Steps
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
-from bot.mcp_server.server_errors import ExplainingServer, tell_misfits
+from bot.mcp_server.server_errors import ExplainingServer, explain_misfits
 from bot.mcp_server.set_tools import Overviews
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.tools import StrictTool
@@ -52,7 +52,7 @@ def make_server(workspace: Workspace) -> MCPServer[None]:
         tools=_tools(workspace, workers),
         log_level="WARNING",
         subscriptions=False,
-        middleware=[tell_misfits],
+        middleware=[explain_misfits],
     )
     add_resources(server, workspace, workers)
     add_prompts(server, workspace, workers)

@@ -86,7 +86,7 @@ class ExplainingServer(MCPServer[None]):
                     leave()
 
 
-async def tell_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def explain_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Serve a message as ``call_next`` does; of a request that does not fit the protocol it is told what does not."""
     try:
         return await call_next(ctx)

@@ -55,14 +55,14 @@ class Report:
 
     def __init__(self, ctx: Call) -> None:
         self._ctx = ctx
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._waits = False
 
     def __call__(self, done: int, total: int) -> None:
         """``done`` of ``total`` queries are classified."""
         anyio.from_thread.check_cancelled()
-        if monotonic() - self._told_at >= _PAUSE or done == total:
-            self._told_at = monotonic()
+        if monotonic() - self._reported_at >= _PAUSE or done == total:
+            self._reported_at = monotonic()
             anyio.from_thread.run(self._ctx.report_progress, done, total, f"{done} of {total} queries classified")
 
     def waiting(self, made: Future[Any]) -> NoReturn:
@@ -98,7 +98,7 @@ class Workers:
         try:
             answer = await self._finished(work, Report(ctx))
         except IncumbentError as error:
-            raise ToolError(told(error, self._root)) from None
+            raise ToolError(error_text(error, self._root)) from None
         return CallToolResult(
             content=[TextContent(type="text", text=answer.model_dump_json())],
             structured_content=answer.model_dump(mode="json"),
@@ -117,10 +117,10 @@ class Workers:
         try:
             return await anyio.to_thread.run_sync(work, limiter=self._limiter)
         except IncumbentError as error:
-            raise MCPError(code=INVALID_PARAMS, message=told(error, self._root)) from None
+            raise MCPError(code=INVALID_PARAMS, message=error_text(error, self._root)) from None
 
 
-def told(error: IncumbentError, root: Path) -> str:
+def error_text(error: IncumbentError, root: Path) -> str:
     """All that is wrong, what to do next, and nothing of where the repository lies.
 
     Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed;
@@ -152,16 +152,16 @@ def _fault(problem: Problem, root: Path) -> str:
 
 def _mending(problem: Problem, root: Path) -> str:
     """The fix of ``problem``, which is our word but for what it quotes."""
-    told = []
+    pieces = []
     for part, strange in problem.parts:
         text = without_places(part, root)
         if strange:
-            told.append(mark_text(text))
+            pieces.append(mark_text(text))
         else:
             # What is harmless has no spaces at its ends, where a quotation may stand.
             before, after = (" " if end.isspace() else "" for end in (text[:1], text[1:][-1:]))
-            told.append(f"{before}{harmless(text)}{after}")
-    return "".join(told).strip()
+            pieces.append(f"{before}{harmless(text)}{after}")
+    return "".join(pieces).strip()
 
 
 def without_places(text: str, root: Path) -> str:

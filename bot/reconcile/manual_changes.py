@@ -60,10 +60,10 @@ def changed_by_hand(
     changes: Sequence[SetCommit], known: Sequence[Event], witnesses: CommitLookup
 ) -> tuple[ChangedByHand, ...]:
     """The ``changes`` that people made and that are not among the ``known`` events."""
-    told = {item.commit for item in known if isinstance(item, ChangedByHand)}
+    recorded = {item.commit for item in known if isinstance(item, ChangedByHand)}
     found = []
     for change in changes:
-        if change.commit in told:
+        if change.commit in recorded:
             continue
         merged = [pull for pull in witnesses.introduced_by(change.commit) if pull.merge is not None]
         if any(is_suggestion(pull.branch) for pull in merged):

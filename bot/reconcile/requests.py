@@ -145,8 +145,8 @@ def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Req
     if edited:
         lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
-    stranger = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
-    names = {} if stranger else _names(remark.number, inputs.known)
+    unauthorized = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
+    names = {} if unauthorized else _names(remark.number, inputs.known)
     written = [] if edited else list(command_lines(comment.body))
     said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
     for _, line, words in said[:MOST_COMMANDS]:
@@ -168,7 +168,7 @@ def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Req
             lines.append(f"One line may name {_MOST_NAMES} entries; say the rest in another.")
     if len(said) > MOST_COMMANDS:
         lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
-    return Reply(comment=comment, followed=not lines, lines=tuple(lines), stranger=stranger), requests
+    return Reply(comment=comment, followed=not lines, lines=tuple(lines), unauthorized=unauthorized), requests
 
 
 def _names(number: int, known: RegressionSet) -> dict[str, str]:

@@ -340,7 +340,7 @@ def suggest_changes(tip: RunState) -> Staged:
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
         return staged
     agreement, counted = _agreement(tip)
-    told = dashboard_plan.DashboardInputs(
+    dashboard_inputs = dashboard_plan.DashboardInputs(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
         address=tip.world.url,
@@ -360,7 +360,7 @@ def suggest_changes(tip: RunState) -> Staged:
         counted=counted,
         written=tip.written,
     )
-    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
+    dashboard = dashboard_plan.plan_dashboard(tip.platform, dashboard_inputs)
     return replace(staged, writes=(*writes, *dashboard))
 
 

@@ -130,8 +130,8 @@ def declaring(file: str, path: str, format: str, columns: Columns | None = None,
     ``columns``, which are declared already.
     """
     said = {} if columns is None else columns.model_dump(exclude_none=True)
-    told = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
-    inner = f"format: {format}, columns: {{{told}}}" if told else f"format: {format}"
+    listed = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
+    inner = f"format: {format}, columns: {{{listed}}}" if listed else f"format: {format}"
     line = f"files: {{{_quoted(path)}: {{{inner}}}}}"
     where = f"{untrusted(file.removesuffix(path))}{FORMATS_FILE}"
     return f"write `formats: 1` and `{line}` into {where}; if it has `files` already, add this one to them"
