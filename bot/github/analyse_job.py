@@ -153,7 +153,7 @@ def classify_all(
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before, line=line)
-        findings = {query.id: known_by(backend, query.heard) for query in queries}
+        findings = {query.id: known_by(backend, query.classified_turns) for query in queries}
         expected = {query.id: expectation(query, package.specification) for query in package.submission.queries}
         submissions.append(facts_of(found, package.specification.digest, keys, findings, expected, waits))
         reused += len(before)

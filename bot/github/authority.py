@@ -25,7 +25,7 @@ class Person:
 
 
 def may_write(permission: str) -> bool:
-    """Whether somebody with ``permission`` may write to the repository; one that is :data:`UNKNOWN_PERMISSION` is none."""
+    """Whether somebody with ``permission`` may write to the repository; unknown ones may not."""
     return permission.casefold() in _WRITERS
 
 
@@ -51,8 +51,8 @@ def refusal(
 
     ``curators`` are the configured logins.  If there are none, whoever may write to the repository is a curator, and
     ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``, or
-    :data:`UNKNOWN_PERMISSION`): at most once, only if nothing else decides; what it raises is passed on.  Logins are compared
-    without regard to case.
+    :data:`UNKNOWN_PERMISSION`): at most once, only if nothing else decides; what it raises is passed on.  Logins are
+    compared without regard to case.
     """
     written = author.login or ""
     login = written.casefold()

@@ -37,7 +37,7 @@ def key_of(query: Query, specification: Specification, platform: Platform, backe
     """The ledger's key of what ``backend`` says of ``query``."""
     conditions = conditions_of(backend)
     return classification_key(
-        query.heard,
+        query.classified_turns,
         specification.digest,
         platform.taxonomy.definitions,
         backend.identity,

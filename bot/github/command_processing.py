@@ -140,7 +140,7 @@ class _ProcessingState:
     unauthorized: bool = False
 
 
-def hear(
+def process_commands(
     comments: Sequence[IssueComment],
     record: PullRequestRecord,
     context: DecisionContext,

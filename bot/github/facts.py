@@ -127,7 +127,8 @@ class SubmissionFacts(FileModel):
     def contents(self) -> dict[str, str]:
         """Query → digest of its text, attachments, expected tools and its agent: what a decision is bound to."""
         return {
-            query.id: content_key(query.query.heard, self.specification, query.expected_tools) for query in self.queries
+            query.id: content_key(query.query.classified_turns, self.specification, query.expected_tools)
+            for query in self.queries
         }
 
     @property

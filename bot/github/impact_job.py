@@ -91,7 +91,7 @@ def measure_impact(
         queries = [query_of(entry) for entry in (*known_set.entries.values(), *known_set.waiting.values())]
         queries += [query for package in agents.packages for query in unsettled(change.before, package.submission)]
         for query in queries:
-            for key, findings in known_by(backends[1], query.heard).items():
+            for key, findings in known_by(backends[1], query.classified_turns).items():
                 if findings.capabilities or findings.tools:
                     remembered[key] = StoredClassification(judgements={}, findings={key: findings})
     usage = total(item.usage for item in backends or ())

@@ -98,10 +98,10 @@ class Hub:
         return True
 
 
-def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
+def quiet_commit(event: Event, hub: Hub, noted_quiet: bool = False) -> str | None:
     """The commit of which there is nothing to say but that there is nothing to curate; none where that is not sure.
 
-    With ``heard`` commands do not count: they were said after the first job had looked, and have runs of their own.
+    With ``noted_quiet`` commands do not count: they came after the first job had looked, and have runs of their own.
     """
     if event.flow is Flow.GROUP:
         files = hub.ask(f"/compare/{event.group_base}...{event.head}")["files"]
@@ -122,7 +122,7 @@ def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
     if not is_known or has_merge or not _matches_event(pull, event) or labelled or _touch_ours(files):
         return None
-    word = _OURS if heard else _COMMENTED
+    word = _OURS if noted_quiet else _COMMENTED
     commented = any(
         _has_commented(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}"), word) for place in _SAID
     )
@@ -231,17 +231,17 @@ def look(environment: Mapping[str, str]) -> dict[str, str]:
         return _ended("none", event.why)
     if event.flow is Flow.NOT_CURATED and step == "analyse":
         return _ended("none", event.why)
-    heard = step == "publish" and _says_quiet(facts, event.head)
-    if step == "publish" and facts.exists() and not heard:
+    noted_quiet = step == "publish" and _says_quiet(facts, event.head)
+    if step == "publish" and facts.exists() and not noted_quiet:
         return {"needed": "true"}
-    if heard and event.flow is Flow.RECONCILE:
+    if noted_quiet and event.flow is Flow.RECONCILE:
         return _ended("none", TITLE)
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
     hub = Hub(event.repository, environment["GITHUB_TOKEN"], api_url)
     page = page_of_run(event.repository, environment)
     if event.flow is Flow.NOT_CURATED:
         return _turn_away(event, hub, page)
-    commit = quiet_commit(event, hub, heard)
+    commit = quiet_commit(event, hub, noted_quiet)
     if commit is None:
         return {"needed": "true"}
     if step != "publish":

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from bot.classifier.corrections import merged
 from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
-from bot.github.command_processing import CommandOutcome, Read, Reply, hear
+from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
 from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
 from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, DecisionContext, PriorRejections, displayed_now
 from bot.github.event_log import decision_events, shown_events
@@ -127,7 +127,7 @@ def plan_review(
             judgement=context.judge((), (), corrections), replies=(), void=(), released=None, read=unheard
         )
     else:
-        outcome = hear(
+        outcome = process_commands(
             [item for item in inputs.comments if item.author != inputs.login], record, context, inputs.previous
         )
     judgement = outcome.judgement

@@ -52,7 +52,7 @@ def renew_entries(
         for task in tasks
         if task.capabilities and task.folder in found.specifications and task.entry.id not in found.kept
     }
-    findings = {id: known_by(backend, query.heard) for id, query in queries.items()}
+    findings = {id: known_by(backend, query.classified_turns) for id, query in queries.items()}
     asked = [task for task in tasks if task.capabilities and task.entry.id in found.classifications]
     return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
 

@@ -147,15 +147,15 @@ def error_text(error: IncumbentError, root: Path) -> str:
 def _fault(problem: Problem, root: Path) -> str:
     place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
     said = mark_text(without_places(f"{place}: {problem.message}", root))
-    return f"- {said}; fix: {_mending(problem, root)}"
+    return f"- {said}; fix: {_fix_text(problem, root)}"
 
 
-def _mending(problem: Problem, root: Path) -> str:
+def _fix_text(problem: Problem, root: Path) -> str:
     """The fix of ``problem``, which is our word but for what it quotes."""
     pieces = []
-    for part, strange in problem.parts:
+    for part, is_quoted in problem.parts:
         text = without_places(part, root)
-        if strange:
+        if is_quoted:
             pieces.append(mark_text(text))
         else:
             # What is harmless has no spaces at its ends, where a quotation may stand.

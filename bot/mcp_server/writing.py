@@ -113,7 +113,7 @@ class Writing:
         def work(progress: Report) -> StageAnswer:
             said: list[str] = []
             with nullcontext() if dry_run else sole_curator(self._workspace.root, said.append):
-                platform, why = self._hear(reason)
+                platform, why = self._masked_reason(reason)
                 if (folder is None) != waiting:
                     raise UsageError("give either `folder` or `waiting`")
                 if waiting and (accept or reason):
@@ -161,7 +161,7 @@ class Writing:
             if pull_request is None or queries is None:
                 raise UsageError("give `pull_request` and `queries`; or, to pin or unpin, `entry`")
             verb = Verb(decision)
-            platform, why = self._hear(reason)
+            platform, why = self._masked_reason(reason)
             line = command_line(verb, queries, why)
             account = open_account(self._workspace.root, self._workspace.environment)
             comment(account, platform.config, pull_request, verb, line)
@@ -174,7 +174,7 @@ class Writing:
 
         return await self._workers.answer(ctx, work)
 
-    def _hear(self, reason: str | None) -> tuple[Platform, str | None]:
+    def _masked_reason(self, reason: str | None) -> tuple[Platform, str | None]:
         """The platform, and ``reason`` as it is kept: without keys, and what the platform calls personal data."""
         platform = self._workspace.platform()
         return platform, None if reason is None else masked(reason)
@@ -257,7 +257,7 @@ class Writing:
         root = self._workspace.root
         said: list[str] = []
         with sole_curator(root, said.append):
-            platform, why = self._hear(reason)
+            platform, why = self._masked_reason(reason)
             known = platform.regression_set.entries
             found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
             pin = " ".join(clean(why or "", 500).split()) if decision == "pin" else None

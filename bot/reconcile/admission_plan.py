@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
-from bot.github.command_processing import hear, read_by_now
+from bot.github.command_processing import process_commands, read_by_now
 from bot.github.corrections import noted
 from bot.github.decision_validity import DecisionContext, PriorRejections
 from bot.github.event_log import decision_events, left_events, merge_events
@@ -272,7 +272,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
     )
     contents = set(case.contents.values())
     previous = PriorRejections.of(inputs.rejections, contents, lambda number: inputs.comments.get(number, ()))
-    outcome = hear([item for item in comments if item.author != inputs.login], record, context, previous)
+    outcome = process_commands([item for item in comments if item.author != inputs.login], record, context, previous)
     review = outcome.judgement.review
     assert review is not None
     staging = stage_admissions(

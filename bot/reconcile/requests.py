@@ -77,7 +77,7 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
     for remark in asking:
         if remark.number in reviewed or _was_too_early(remark.comment, inputs.login, inputs.thread(remark.number)):
             continue  # Its review says, or said, where to ask.
-        reply, requests = _hear(remark, inputs)
+        reply, requests = _read_commands(remark, inputs)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
         replies.setdefault(remark.number, []).append(reply)
@@ -138,7 +138,7 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
     )
 
 
-def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
+def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
     edited = comment.is_edited

@@ -44,9 +44,9 @@ from bot.reconcile.stages import (
     admit_merged,
     confirm_evictions,
     forget_requests,
-    hear_requests,
     note_changes_by_hand,
     raise_candidates,
+    read_requests,
     suggest_changes,
 )
 from bot.taxonomy.history import History
@@ -57,7 +57,7 @@ TRIES = 5
 ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
 STAGES: tuple[Stage, ...] = (
-    hear_requests,
+    read_requests,
     admit_merged,
     forget_requests,
     confirm_evictions,
