@@ -1,8 +1,9 @@
-"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other (pure).
+"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other.
 
 Every kind is a value of :class:`DesiredPullRequest`.  A branch only ever gains commits, and one with a person's commit
 stays as it is.  What a plan leads to is read again and planned again, until nothing is left to do, so that a run that
-was killed ends the same when it is repeated.
+was killed ends the same when it is repeated.  A plan writes nothing; it looks up who closed a pull request, a check or
+comments through functions of the state, and only where that decides something.
 """
 
 from __future__ import annotations
@@ -172,7 +173,12 @@ def plan_pull_requests(
         planned += [_close(pull, why_closed(pull), state) for pull in state.open if pull.branch not in known]
     unlimited = {item.branch for item in wanted if not item.limited}
     gone = {item.branch for item in planned if item.action == "close"}
-    room = limit - sum(1 for pull in state.open if pull.branch not in unlimited | gone)
+    # What this run opened counts before GitHub's list shows it.  What an earlier run opened and the list does not show
+    # yet is not known here: it is asked for again, most urgent first, and GitHub opens none twice.  The limit is passed
+    # only if others have become more urgent meanwhile.
+    unlisted = {item.branch for item in planned if item.branch in state.opened} - {pull.branch for pull in state.open}
+    room = limit - len(unlisted - unlimited)
+    room -= sum(1 for pull in state.open if pull.branch not in unlimited | gone)
     found = []
     for item in planned:
         takes_room = item.action in ("open", "barred") and item.branch not in unlimited

@@ -1,4 +1,4 @@
-"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back (pure)."""
+"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back."""
 
 from __future__ import annotations
 
