@@ -42,7 +42,7 @@ _WRITES = (
 
 
 def make_server(workspace: Workspace) -> MCPServer[None]:
-    """The server over ``workspace``; tools that write are there only where the workspace allows it."""
+    """The server on ``workspace``; it has tools that write only if the workspace allows it."""
     workers = Workers(workspace.root)
     server = ExplainingServer(
         "incumbent",
@@ -84,7 +84,7 @@ def _tools(workspace: Workspace, workers: Workers) -> list[Tool]:
 
 
 def _asks_a_model(workspace: Workspace) -> bool:
-    """Whether classifying sends queries to an endpoint; where the config cannot be read yet, it may."""
+    """Whether classifying sends queries to an endpoint; yes if the config cannot be read."""
     try:
         return load_config(workspace.files, None, workspace.config_path).classifier.backend != "embedded"
     except InputError:
@@ -101,7 +101,7 @@ def _reading(function: Callable[..., Any], title: str, *, asks: bool = False) ->
 
 
 def _writing(function: Callable[..., Any], title: str, *, idempotent: bool) -> StrictTool:
-    """Both may change files of people's, and reach GitHub."""
+    """The tools that may change people's files and write to GitHub."""
     return StrictTool.of(
         function,
         ToolAnnotations(

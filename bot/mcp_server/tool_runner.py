@@ -1,4 +1,4 @@
-"""Runs one tool call: its work in a thread, its progress, its end, and error messages for the assistant."""
+"""Runs a tool call: its work in a thread, its progress, its cancellation, and error messages for the assistant."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from bot.mcp_server.untrusted import harmless, mark_text
 Call: TypeAlias = Context[Any, Any]
 
 WORKERS: Final = max(1, min(4, os.cpu_count() or 1))
-"""Calls that are worked on at once; others wait their turn."""
+"""The most calls at once; others wait for their turn."""
 
 WAITING: Final = "fitting the classifier to the taxonomy, once"
 
 _PAUSE: Final = 0.2
-"""Seconds between two reports of progress."""
+"""Seconds between reports of progress."""
 
 _LOOK: Final = 0.05
-"""Seconds between two looks whether the classifier is ready."""
+"""Seconds between checks whether the classifier is ready."""
 
 _MOST_PROBLEMS: Final = 50
-"""Faults that one error tells; the rest is counted."""
+"""The most faults that an error lists; the rest are counted."""
 
 
 class _NotReadyError(Exception):
-    """The call needs what is being made; it holds up nobody meanwhile, and begins anew once ``made`` is there."""
+    """The call needs a value that is being computed: it leaves its thread, and starts again once ``made`` is there."""
 
     def __init__(self, made: Future[Any]) -> None:
         super().__init__(WAITING)
@@ -48,7 +48,7 @@ class _NotReadyError(Exception):
 
 
 class Report:
-    """What a call in its thread tells of itself to the client; it is told in turn when the client gave up, and ends.
+    """The reports of a call, from its thread to the client.  If the client has given up, a report ends the call.
 
     As a function it is the classifier's :class:`~bot.classifier.model.Progress`.
     """
@@ -66,13 +66,13 @@ class Report:
             anyio.from_thread.run(self._ctx.report_progress, done, total, f"{done} of {total} queries classified")
 
     def waiting(self, made: Future[Any]) -> NoReturn:
-        """The classifier is not ready yet: ends the work, which changes nothing before it has a classifier."""
+        """End the work, as the classifier is not ready; work changes nothing before it has a classifier."""
         raise _NotReadyError(made)
 
     async def wait(self, made: Future[Any]) -> None:
-        """Wait in no thread for what is ``made``; said once, since how long it takes is not known.
+        """Wait for ``made`` without a thread; reported once, since the time that it takes is not known.
 
-        Raises what the making raises.
+        Raises what the computation raises.
         """
         if not self._waits:
             self._waits = True
@@ -92,8 +92,8 @@ class Workers:
     async def answer(self, ctx: Call, work: Callable[[Report], BaseModel]) -> CallToolResult:
         """What ``work`` returns, as structured output and as compact JSON.
 
-        The progress that it reports goes to the client, and there it ends once the client gave up or went away: with
-        the exception of cancellation, which no code of ours catches.  Raises :class:`ToolError` for what went wrong.
+        Its progress goes to the client.  Once the client has given up, the next report ends it with the exception of
+        cancellation, which the product never catches.  Raises :class:`ToolError` with the message for the assistant.
         """
         try:
             answer = await self._finished(work, Report(ctx))
@@ -113,7 +113,7 @@ class Workers:
             await report.wait(made)
 
     async def read(self, work: Callable[[], str]) -> str:
-        """What ``work`` returns, for a resource or a prompt; raises :class:`MCPError` for what went wrong."""
+        """What ``work`` returns, for a resource or a prompt; raises :class:`MCPError` with the message."""
         try:
             return await anyio.to_thread.run_sync(work, limiter=self._limiter)
         except IncumbentError as error:
@@ -121,10 +121,10 @@ class Workers:
 
 
 def error_text(error: IncumbentError, root: Path) -> str:
-    """All that is wrong, what to do next, and nothing of where the repository lies.
+    """All faults and what to do next, without the path of the repository.
 
-    Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed;
-    what that quotes is marked in it.
+    Faults quote untrusted text, so each is marked as a whole.  A fix is the product's own text, to be followed; only
+    what it quotes is marked.
     """
     if isinstance(error, InputError):
         problems = error.problems
@@ -151,24 +151,24 @@ def _fault(problem: Problem, root: Path) -> str:
 
 
 def _fix_text(problem: Problem, root: Path) -> str:
-    """The fix of ``problem``, which is our word but for what it quotes."""
+    """The fix of ``problem``, with only its quotations marked."""
     pieces = []
     for part, is_quoted in problem.parts:
         text = without_places(part, root)
         if is_quoted:
             pieces.append(mark_text(text))
         else:
-            # What is harmless has no spaces at its ends, where a quotation may stand.
+            # `harmless` strips the spaces at the ends, beside which a quotation may be.
             before, after = (" " if end.isspace() else "" for end in (text[:1], text[1:][-1:]))
             pieces.append(f"{before}{harmless(text)}{after}")
     return "".join(pieces).strip()
 
 
 def without_places(text: str, root: Path) -> str:
-    """``text`` without the absolute paths that it may name: they tell who works here, and help nobody."""
+    """``text`` without absolute paths: they reveal who works here, and help no one."""
     for place, within, itself in ((root, "", "the platform repository"), (Path.home(), "~/", "~")):
         if place != Path(place.anchor):
             text = text.replace(f"{place.as_posix()}/", within)
-            # Another place may begin with the same letters.
+            # Another path may begin with the same letters.
             text = re.sub(rf"{re.escape(place.as_posix())}(?![\w.-])", itself, text)
     return text
