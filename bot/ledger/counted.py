@@ -89,9 +89,9 @@ Counts = Annotated[Counter[Item], _Rows()]
 
 
 class AgreementRecord(FileModel):
-    """``agreement.json``: what people made of verdicts, counted, so that events are not read again to tell of it.
+    """``agreement.json``: counts of people's answers to verdicts, so that events need not be read again.
 
-    It is derived from the events alone: where it is missing, or of other ones, it is derived again.
+    They are derived from the events alone; if they are missing or outdated, they are derived again.
     """
 
     format: Literal[1] = 1
@@ -108,7 +108,7 @@ class AgreementRecord(FileModel):
 
 
 class CountedFile(FileModel):
-    """A file of events as it was counted; what is added below is counted by itself."""
+    """A file of events as it was counted; events that are appended later are counted by themselves."""
 
     blob: CommitId = Field(description="git's id of the content")
     size: Annotated[int, Field(ge=0)] = Field(description="bytes")
@@ -119,7 +119,7 @@ class CountedFile(FileModel):
 
 
 class CountedFiles(FileModel):
-    """``agreement/<part>.json``: some of the files of events that were counted, by name."""
+    """``agreement/<part>.json``: a part of the counted files of events, by name."""
 
     format: Literal[1] = 1
     files: dict[Text, CountedFile]

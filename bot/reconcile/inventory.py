@@ -39,9 +39,9 @@ class MergeFacts(FileModel):
 
 
 class Inventory(FileModel):
-    """The document that `incumbent ci analyse` writes where nothing is reviewed, and the default branch has moved.
+    """The document of `incumbent ci analyse` for reconcile, after the default branch has moved.
 
-    ``since`` is the commit that was reconciled last: only what was merged after it may be admitted without a person.
+    ``since`` is the last reconciled commit: only later merges may be admitted without a person.
     """
 
     format: Literal[1] = 1

@@ -42,10 +42,10 @@ KnobChangeOutput: TypeAlias = Annotated[
 
 
 class ExplainOutput(BaseModel):
-    """`incumbent explain --json`: why a verdict is what it is, and the smallest changes that would turn it.
+    """`incumbent explain --json`: why a verdict is what it is, and the smallest changes that would change its outcome.
 
-    A verdict turns where its outcome changes.  Each change is judged by the whole cascade: `then`, all else being as it
-    was at the query's turn; `in_cycle`, where the whole cycle is judged with it, and others may have entered before.
+    Each change is judged by the whole cascade.  `then` is the outcome with everything else as at the query's turn;
+    `in_cycle` is the outcome if the whole cycle is judged with it, so that others may have entered before.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")

@@ -84,7 +84,7 @@ def without_secrets(found: Contradiction) -> Contradiction:
 
 
 class RemarksOutput(BaseModel):
-    """What the classifier remarks on queries, or on entries, by their ids."""
+    """The classifier's remarks on queries or entries, by their ids."""
 
     contradictions: dict[str, Checked[Contradiction]] = Field(
         description="where the eval set expects other calls of tools than the classifier; those that it expects count"
