@@ -89,7 +89,7 @@ def look_up(
     texts: Collection[str],
     taxonomy: Taxonomy,
     previous: Callable[[], Sequence[Taxonomy]],
-    witnesses: CommentLookup,
+    lookups: CommentLookup,
 ) -> RecordedCorrections:
     """Which corrections of ``texts`` apply: their comment is unchanged, by the same person, and has the correction.
 
@@ -102,8 +102,8 @@ def look_up(
     ended: list[Ended] = []
     for text, tags in said.items():
         for name, item in tags.items():
-            found = witnesses.remark(item.comment)
-            if found is None or not _confirms(found, name, item, names, line, witnesses):
+            found = lookups.remark(item.comment)
+            if found is None or not _confirms(found, name, item, names, line, lookups):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
@@ -112,15 +112,14 @@ def look_up(
 
 
 def _confirms(
-    found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: CommentLookup
+    found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, lookups: CommentLookup
 ) -> bool:
     comment = found.comment
     person = Person(login=comment.author, is_bot=comment.is_bot)
     return (
         is_as_read(comment, item.by, item.said, Verb.CORRECT)
         and any(tag.value == item.value and _means(tag.name, name, names, line) for tag in tags_said(comment.body))
-        and refusal(Verb.CORRECT, person, witnesses.author(found.number), witnesses.curators, witnesses.permission)
-        is None
+        and refusal(Verb.CORRECT, person, lookups.author(found.number), lookups.curators, lookups.permission) is None
     )
 
 

@@ -239,7 +239,7 @@ def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
         return NO_ABILITIES
 
 
-def witnesses_of(github: GitHubClient, curators: Collection[str]) -> CommentLookup:
+def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLookup:
     """The look-ups for corrections on GitHub, each made once: comments, and authors of pull requests."""
 
     @cache

@@ -25,13 +25,13 @@ from bot.github.git_state import (
     Commits,
     World,
     abilities_of,
+    comment_lookup,
     corrections_of,
     known_of,
     record_of,
     rejections_of,
     remembered_of,
     text_of,
-    witnesses_of,
 )
 from bot.github.impact_job import UNTOUCHED, measure_impact
 from bot.github.judgement import judge_facts
@@ -271,10 +271,10 @@ def _corrections(
     github: GitHubClient,
 ) -> RecordedCorrections:
     """Curators' corrections of the texts of ``analysis``; ``here`` are comments that were read already."""
-    witnesses = witnesses_of(github, platform.config.curators)
-    witnesses = replace(witnesses, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
+    lookups = comment_lookup(github, platform.config.curators)
+    lookups = replace(lookups, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
     texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
-    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)
+    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, lookups)
 
 
 def _governed(platform: Platform, world: World, commits: Commits) -> Platform:

@@ -285,13 +285,13 @@ def note_changes_by_hand(tip: RunState) -> Staged:
     if not changes:
         return Staged(carried=carried)
     before = text_of(tip.ledger, SET_EVENTS)
-    witnesses = CommitLookup(
+    lookups = CommitLookup(
         login=tip.github.login,
         introduced_by=tip.github.introduced_by,
         merged_by=tip.github.merged_by,
         author_of=tip.github.author_of,
     )
-    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), witnesses)
+    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), lookups)
     if not found:
         return Staged(carried=carried)
     write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")

@@ -15,12 +15,12 @@ from tests.mcp_server.conftest import (
     BRANCH_LINE,
     CARD_LINE,
     ask,
-    desk_client,
     drive,
     in_process,
     outside_marks,
     refusal_of,
     text_of,
+    workspace_client,
 )
 
 CASES: list[tuple[str, dict[str, Any], str]] = [
@@ -250,7 +250,7 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
         raise RuntimeError(f"secret of {platform}")
 
     workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=broken)
-    refusal = refusal_of(desk_client(workspace), "classify", folder=CARD_LINE)
+    refusal = refusal_of(workspace_client(workspace), "classify", folder=CARD_LINE)
     assert refusal.startswith("It failed by a fault of the server's own, which its log tells")
     assert "secret" not in refusal
 

@@ -110,9 +110,9 @@ def test_inputs_that_do_not_decide_name_the_line_that_does(
     fix = broken.problems[0].fix
     declared = "formats: 1\n" + fix[fix.index("files:") : fix.index("` into")]
     assert suggested in declared
-    (mended,) = read(tmp_path, {"formats.yaml": declared})
-    assert messages_of(mended) == []
-    assert turns(mended) == ["a", "a"]
+    (fixed,) = read(tmp_path, {"formats.yaml": declared})
+    assert messages_of(fixed) == []
+    assert turns(fixed) == ["a", "a"]
 
 
 @pytest.mark.parametrize(

@@ -145,9 +145,9 @@ def test_the_line_that_the_fault_names_mends_it(tmp_path: Path) -> None:
     assert not broken.queries
     fix = broken.problems[0].fix
     declared = "formats: 1\n" + fix[fix.index("files:") : fix.index("` into")]
-    (mended,) = read(tmp_path, {"formats.yaml": declared})
-    assert messages_of(mended) == []
-    assert turns(mended) == ["t0", "t1"]
+    (fixed,) = read(tmp_path, {"formats.yaml": declared})
+    assert messages_of(fixed) == []
+    assert turns(fixed) == ["t0", "t1"]
     (other,) = read(tmp_path, {"formats.yaml": declared.replace("inputs.title", "inputs.body")})
     assert turns(other) == ["b0", "b1"]
     assert other.queries[0].expected == {"inputs": {"title": "t0"}, "outputs": {"answer": "x"}}
