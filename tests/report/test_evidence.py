@@ -101,9 +101,9 @@ def test_a_name_that_looks_like_a_secret_is_not_repeated() -> None:
 
 def test_many_expected_calls_are_told_quickly() -> None:
     calls: list[Any] = [{"name": f"tool{place}", "args": {"x": [place] * 3}} for place in range(50_000)]
-    begun = time.monotonic()
+    begun = time.process_time()
     assert len(expected_tools(query({"expected_tools": calls}), submission()) or ()) == 50_000
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.fixture
