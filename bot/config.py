@@ -151,7 +151,7 @@ Attention = Annotated[float, Field(gt=0, le=1)]
 
 
 class CalibrationSettings(Section):
-    """What ``incumbent calibrate`` makes of people's answers (docs/calibration.md)."""
+    """How ``incumbent calibrate`` learns from people's answers (docs/calibration.md)."""
 
     minimum: Count = Field(
         default=default("calibration.minimum"),
@@ -228,7 +228,7 @@ class Knobs(FileModel):
 
 
 class Overrides(FileModel):
-    """Knobs that may differ for one capability (τ_c, δ_c, N_c); what is absent keeps the global knob."""
+    """Knobs that may differ for one capability (τ_c, δ_c, N_c); an absent one has the global value."""
 
     competence_bar: Share | None = None
     winning_margin: Share | None = None
@@ -243,7 +243,7 @@ def _no_truth(value: object) -> object:
 
 
 class Options(FileModel):
-    """Where the paper's reading may be chosen instead of ours (semantics, section 1, marked †)."""
+    """Rules for which the paper's reading can be chosen instead (semantics, section 1, marked †)."""
 
     novelty: Annotated[Literal["signature", 1, 2, 3], BeforeValidator(_no_truth)] = Field(
         description="what a combination is: the whole signature (paper), or an interaction strength t"
@@ -267,7 +267,7 @@ class Options(FileModel):
 
 
 class EmbeddedSettings(Section):
-    """The embedded backend: members that were each fitted without a part of the taxonomy's exemplars."""
+    """The embedded backend: models that are each fitted without a part of the taxonomy's exemplars."""
 
     embedding: Literal["auto", "none"] = Field(
         default=default("classifier.embedded.embedding"),
@@ -297,7 +297,7 @@ class Prices(FileModel):
 
 
 class Budget(Section):
-    """What one run may spend; when it is used up the run ends as incomplete, and what is done is kept."""
+    """What one run may spend; when it is used up, the run ends as incomplete and keeps its results."""
 
     requests: Count = Field(
         default=default("classifier.openai.budget.requests"), description="requests, retries and probing included"
@@ -308,7 +308,7 @@ class Budget(Section):
 
 
 class BatchSettings(Section):
-    """How queries are asked in batches (``--batch``): a file of requests that the endpoint answers within a day."""
+    """Batches of requests (``--batch``): files that the endpoint answers within a day."""
 
     window: Text = Field(
         default=default("classifier.openai.batch.window"), description="time that the endpoint is given for a batch"
@@ -408,12 +408,12 @@ class OpenAISettings(Section):
     def conditions(self) -> str:
         """A digest of everything on which answers depend besides model, prompt and number of samples."""
         names = {"endpoint", "api_version", "temperature", "seed", "prompt_bytes", "examples", "answer_tokens"}
-        told = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        dumped = json.dumps(self.model_dump(mode="json", include=names), sort_keys=True)
+        return hashlib.sha256(dumped.encode()).hexdigest()[:12]
 
 
 class ClassifierSettings(Section):
-    """Which backend infers what the specification does not say, and how often it is asked."""
+    """Which backend infers what the specification does not declare, and how many samples it gives."""
 
     backend: Literal["embedded", "openai"] = Field(default=default("classifier.backend"))
     samples: Annotated[int, Field(ge=1, le=100)] = Field(
@@ -424,7 +424,7 @@ class ClassifierSettings(Section):
 
 
 class Limits(Section):
-    """What one customer's pull request may ask of us; a breach is an error that names the limit."""
+    """Limits for a customer's pull request; an error names the limit that is exceeded."""
 
     file_bytes: Count = Field(default=default("limits.file_bytes"), description="bytes of one file")
     nesting_depth: Annotated[int, Field(ge=1, le=DEEPEST_CUSTOMER_FILE)] = Field(

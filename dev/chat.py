@@ -39,8 +39,8 @@ async def record() -> list[str]:
 
         judged = await call("classify_to_verdict", folder=EVAL_SET)
         waiting = next(row["id"] for row in judged["verdicts"] if row["outcome"] == "waiting-for-review")
-        told = await call("explain", folder=EVAL_SET, query=waiting, most=1)
-        await call("find_entries", capability=told["scores"][0]["capability"], limit=1, texts=True)
+        explained = await call("explain", folder=EVAL_SET, query=waiting, most=1)
+        await call("find_entries", capability=explained["scores"][0]["capability"], limit=1, texts=True)
     return lines[:-1]
 
 

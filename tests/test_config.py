@@ -448,15 +448,15 @@ def test_what_is_allowed_is_allowed_to_one_customer_or_to_all(customer: str | No
 
 def test_faults_of_personal_data_are_named_all_at_once(tmp_path: Path) -> None:
     given = {"names": "no", "allowed": {"contoso": ["@com", 4242], "fabrikam": "jo@adatum.com"}, "kinds": []}
-    told = [problem.message for problem in faults(tmp_path, yaml.safe_dump(DATA | {"personal_data": given}))]
-    assert [message.split(":")[0] for message in told] == [
+    messages = [problem.message for problem in faults(tmp_path, yaml.safe_dump(DATA | {"personal_data": given}))]
+    assert [message.split(":")[0] for message in messages] == [
         "personal_data.allowed.contoso.0",
         "personal_data.allowed.contoso.1",
         "personal_data.allowed.fabrikam",
         "personal_data.kinds",
         "personal_data.names",
     ]
-    assert "a value, or a domain as in @contoso.com" in told[0]
+    assert "a value, or a domain as in @contoso.com" in messages[0]
 
 
 def test_reading_a_config_does_not_load_what_finds_personal_data() -> None:

@@ -42,13 +42,13 @@ def test_a_fix_reads_as_if_nothing_were_told_apart() -> None:
 
 
 def test_problems_that_say_the_same_are_the_same() -> None:
-    told, plain = problem(f"name {untrusted('a')}"), problem("name a")
-    assert told == plain
-    assert hash(told) == hash(plain)
-    assert told.order == plain.order
-    assert len(InputError([told, plain]).problems) == 1
-    assert without_secrets(told) == without_secrets(plain) == told
-    assert pickle.loads(pickle.dumps(told)).parts == told.parts
+    marked, plain = problem(f"name {untrusted('a')}"), problem("name a")
+    assert marked == plain
+    assert hash(marked) == hash(plain)
+    assert marked.order == plain.order
+    assert len(InputError([marked, plain]).problems) == 1
+    assert without_secrets(marked) == without_secrets(plain) == marked
+    assert pickle.loads(pickle.dumps(marked)).parts == marked.parts
 
 
 def test_a_problem_that_is_told_elsewhere_knows_the_same() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
 
 from bot.agreement.responses import EVICT, SUGGESTIONS, Response
 from bot.agreement.statistics import ShareInterval, alpha, wilson
 from bot.consolidator.verdict import Decision, Reason, Route
+from bot.ledger.counted import Question, ResponseGroup, Rested, Wording
 from bot.text.compare import normalise
 
 _ORDER: Final = (*Decision, *SUGGESTIONS, *Route, *Reason)
@@ -118,46 +119,6 @@ class Agreement:
 
 
 Counted = TypeVar("Counted")
-
-
-class ResponseGroup(NamedTuple):
-    """The properties that responses of one kind share, as far as shares need them."""
-
-    decision: str
-    route: str
-    reasons: tuple[str, ...]
-    month: str
-    explicit: bool
-    agrees: bool
-
-
-class Question(NamedTuple):
-    """A question that several people judged explicitly: ``judged`` of them, of whom ``wanted`` want it in the set.
-
-    It counts in the row ``name`` of ``table``.
-    """
-
-    table: str
-    name: str
-    wanted: int
-    judged: int
-
-
-class Wording(NamedTuple):
-    """A reason as it was written, and when; ``same`` is equal for all spellings of it."""
-
-    same: str
-    at: str
-    text: str
-    overrides: bool
-
-
-class Rested(NamedTuple):
-    """An answer to a verdict that rests on ``capability``."""
-
-    capability: str
-    explicit: bool
-    overrides: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,22 +108,22 @@ def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
     first statement.  A merge is implicit agreement only if no command on that pull request decided on that content, or
     if all such commands were withdrawn.  Logins are in lower case: GitHub compares them so.
     """
-    told = _Told()
+    history = _History()
     # Events that end something go first: a withdrawn statement reverses no other, and a request without effect nothing.
     for event in sorted(
         _each_once(events), key=lambda item: not isinstance(item, Withdrawn | Settled | CorrectionEnded)
     ):
-        told.note(event)
+        history.note(event)
     found = [
-        *(item for decided in told.decided if (item := _of_decision(decided, told)) is not None),
-        *(item for passed in told.passed if (item := _of_merge(passed, told)) is not None),
-        *(_of_answer(answered, told) for answered in told.answered),
+        *(item for decided in history.decided if (item := _of_decision(decided, history)) is not None),
+        *(item for passed in history.passed if (item := _of_merge(passed, history)) is not None),
+        *(_of_answer(answered, history) for answered in history.answered),
     ]
     return _without_repetitions(sorted(found, key=_order))
 
 
 @dataclass(slots=True)
-class _Told:
+class _History:
     """What people did, by subject; of repeated times the last one counts."""
 
     decided: list[Decided] = field(default_factory=list)
@@ -204,29 +204,29 @@ class _Told:
         return _last(shown if _is_verdict(event.codes) else self.verdicts.get(_query(event), []), event.at)
 
 
-def _of_decision(event: Decided, told: _Told) -> Response | None:
+def _of_decision(event: Decided, history: _History) -> Response | None:
     accepts = event.action == "accept"
     other = _person(event.by), event.content, "reject" if accepts else "accept"
     ended = (
-        _decision(event) in told.withdrawn
+        _decision(event) in history.withdrawn
         # One comment that says both counts as neither.
-        or told.last_words.get(other, _NEVER) >= _when(event)
-        or (accepts and told.is_out(event.entry, event.at))
+        or history.last_words.get(other, _NEVER) >= _when(event)
+        or (accepts and history.is_out(event.entry, event.at))
     )
-    return _of_verdict(event, told, wanted=accepts, said=event.reason, reversed=ended)
+    return _of_verdict(event, history, wanted=accepts, said=event.reason, reversed=ended)
 
 
-def _of_merge(event: Passed, told: _Told) -> Response | None:
-    if (event.pull_request, event.content) in told.decided_contents:
+def _of_merge(event: Passed, history: _History) -> Response | None:
+    if (event.pull_request, event.content) in history.decided_contents:
         return None
-    return _of_verdict(event, told, wanted=None, said=None, reversed=told.is_out(event.entry, event.at))
+    return _of_verdict(event, history, wanted=None, said=None, reversed=history.is_out(event.entry, event.at))
 
 
 def _of_verdict(
-    event: Decided | Passed, told: _Told, *, wanted: bool | None, said: str | None, reversed: bool
+    event: Decided | Passed, history: _History, *, wanted: bool | None, said: str | None, reversed: bool
 ) -> Response | None:
     """The response; ``wanted``: whether the person wants the query in (``None``: as the verdict says)."""
-    seen = told.seen(event)
+    seen = history.seen(event)
     question = event if _is_verdict(event.codes) else seen
     if question is None:
         return None  # no verdict was shown: the set was changed by hand
@@ -251,7 +251,7 @@ def _of_verdict(
         base=None if seen is None else seen.base,
         place=0 if seen is None else seen.place,
         facts=None if seen is None else seen.facts,
-        corrected={name: item.value for name, item in sorted(told.corrections.get(event.content, {}).items())},
+        corrected={name: item.value for name, item in sorted(history.corrections.get(event.content, {}).items())},
     )
 
 
@@ -270,7 +270,7 @@ def _last(shown: Sequence[Shown], at: str) -> Shown | None:
     return max(at_last, key=lambda item: item.key) if len(at_last) > 1 else next(iter(at_last), None)
 
 
-def _of_answer(event: Answered, told: _Told) -> Response:
+def _of_answer(event: Answered, history: _History) -> Response:
     """One response for one pull request, even if it names several entries; it is listed under the first of them."""
     decision = _OFFERED.get(event.suggestion, EVICT)
     other = _person(event.by), event.branch, not event.agrees
@@ -286,18 +286,19 @@ def _of_answer(event: Answered, told: _Told) -> Response:
         by=_person(event.by),
         at=event.at,
         pull_request=event.pull_request,
-        reversed=(event.agrees and _is_undone(event, decision, told)) or told.last_answers.get(other, "") > event.at,
-        remaining=told.remaining.get(event.pull_request, {}),
+        reversed=(event.agrees and _is_undone(event, decision, history))
+        or history.last_answers.get(other, "") > event.at,
+        remaining=history.remaining.get(event.pull_request, {}),
     )
 
 
-def _is_undone(event: Answered, decision: str, told: _Told) -> bool:
+def _is_undone(event: Answered, decision: str, history: _History) -> bool:
     """Whether people undid what the merge of a suggestion did: all of an offer; for any other, a part is enough."""
     if decision == ADMIT:
-        return bool(event.entries) and all(told.is_out(entry, event.at) for entry in event.entries)
-    admitted = told.let_in.get(event.pull_request)
-    swapped_back = admitted is not None and told.is_out(admitted, event.at)
-    return swapped_back or any(told.is_back(entry, event.at) for entry in event.entries)
+        return bool(event.entries) and all(history.is_out(entry, event.at) for entry in event.entries)
+    admitted = history.let_in.get(event.pull_request)
+    swapped_back = admitted is not None and history.is_out(admitted, event.at)
+    return swapped_back or any(history.is_back(entry, event.at) for entry in event.entries)
 
 
 def _each_once(events: Iterable[Event]) -> Iterator[Event]:

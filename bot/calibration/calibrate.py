@@ -149,5 +149,5 @@ def find(
 
 def _is_comparable(response: Response, classifier: str | None) -> bool:
     """Whether ``response`` is on scores of ``classifier``, on no scores, or on those of an unrecorded classifier."""
-    told = None if response.facts is None else response.facts.classifier
-    return told is None or classifier is None or told == classifier
+    recorded = None if response.facts is None else response.facts.classifier
+    return recorded is None or classifier is None or recorded == classifier

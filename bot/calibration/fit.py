@@ -193,8 +193,8 @@ def _likeliest(
         said = lapse + (1 - 2 * lapse) * right
         for attention in settings.attentions:
             seen = np.where(volunteered, attention, 1.0) * said
-            heard = np.where(silent, 1 - attention + attention * said, seen)
-            likelihoods.append(np.log(heard) @ weight)
+            likely = np.where(silent, 1 - attention + attention * said, seen)
+            likelihoods.append(np.log(likely) @ weight)
     prior = (np.array(values) - centre) ** 2 / (2 * fit.leeway**2)
     scores = [rounded(float(score)) for score in np.max(likelihoods, axis=0) - prior]
     best = max(range(len(values)), key=lambda place: (scores[place], -rounded(abs(values[place] - centre)), -place))

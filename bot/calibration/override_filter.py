@@ -89,8 +89,8 @@ def validate_responses(
     access.
     """
     known = frozenset(name.casefold() for name in curators)
-    heard = [item for item in responses if not _failing(item, known) - {Clause.REASON}]
-    wanted = _wanted(heard)
+    counted = [item for item in responses if not _failing(item, known) - {Clause.REASON}]
+    wanted = _wanted(counted)
     weights = _weights(wanted, settings)
     kept: list[Weighted] = []
     silent: list[Weighted] = []
@@ -130,10 +130,10 @@ def _failing(response: Response, curators: frozenset[str]) -> frozenset[Clause]:
     return frozenset(clause for clause, passed in passes.items() if not passed)
 
 
-def _wanted(heard: Sequence[Response]) -> dict[tuple[str, str], dict[str, bool]]:
+def _wanted(counted: Sequence[Response]) -> dict[tuple[str, str], dict[str, bool]]:
     """Question → person → whether they want the change; of several answers the last."""
     found: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-    for item in sorted(heard, key=lambda item: (item.at, wants_change(item))):
+    for item in sorted(counted, key=lambda item: (item.at, wants_change(item))):
         found[question_of(item)][_person(item)] = wants_change(item)
     return found
 

@@ -49,7 +49,7 @@ Judged: TypeAlias = tuple[int, str, str, str, int]
 """Pull request, entry, content, base and place: together they identify a verdict that was shown."""
 
 _Showing: TypeAlias = tuple[str, str, str]  # when, against which base, at which head
-_Told: TypeAlias = tuple[Shown, VerdictFacts]
+_ShownFacts: TypeAlias = tuple[Shown, VerdictFacts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dic
         showings[item.pull_request][item.at, item.base, item.head].append(item)
     found: dict[Judged, Replayed] = {}
     for _, showing in sorted(showings.items()):
-        latest: list[_Told] = []
+        latest: list[_ShownFacts] = []
         # Showings at one time may have several bases: these stay in the order of recording.
         for (_, base, _), new in sorted(showing.items(), key=lambda item: item[0][0]):
             latest = _with(latest, new)
@@ -105,21 +105,21 @@ def replay(shown: Iterable[Shown], read: Reader, config: Curation | None) -> dic
     return found
 
 
-def _with(latest: Sequence[_Told], new: Sequence[Shown]) -> list[_Told]:
+def _with(latest: Sequence[_ShownFacts], new: Sequence[Shown]) -> list[_ShownFacts]:
     """The queries of a pull request in the order of their cycle, after ``new`` was shown; ``latest`` are the earlier
     ones.
 
     A later comment shows only what changed, at its place then; the rest stays, in its order.
     """
-    told = {item.entry: item for item in new}
-    found = [item for item in latest if item[0].entry not in told]
-    for item in sorted(told.values(), key=lambda item: (item.place, item.entry)):
+    by_entry = {item.entry: item for item in new}
+    found = [item for item in latest if item[0].entry not in by_entry]
+    for item in sorted(by_entry.values(), key=lambda item: (item.place, item.entry)):
         if item.facts is not None:
             found.insert(item.place, (item, item.facts))
     return found
 
 
-def _review(items: Sequence[_Told], standing: PastSet, config: Curation) -> list[Replayed]:
+def _review(items: Sequence[_ShownFacts], standing: PastSet, config: Curation) -> list[Replayed]:
     """One cycle over ``items``, in their order, against R without their own entries."""
     own = {item.entry for item, _ in items}
     queries = [
@@ -137,9 +137,9 @@ def _review(items: Sequence[_Told], standing: PastSet, config: Curation) -> list
     live = LiveSet([_unnamed(each) for each in standing.residents if each.id not in own], queries, config)
     moment = CycleState(live, config, lambda query, facts, ruling, admitted: _doubted(ruling, codes[query.id]), ())
     found: list[Replayed] = []
-    for (item, told), query in zip(items, queries, strict=True):
+    for (item, facts), query in zip(items, queries, strict=True):
         profile = live.profile(query)
-        _, ruling = moment.judge(query, profile, Similarity(told.similarity, told.most_similar))
+        _, ruling = moment.judge(query, profile, Similarity(facts.similarity, facts.most_similar))
         uncovered, behind = _shortfalls(live, profile)
         found.append(Replayed(shown=item, ruling=ruling, uncovered=uncovered, behind=behind))
         moment.follow(query, profile, ruling)

@@ -18,7 +18,7 @@ class Batching(Protocol):
 
     remarks: Mapping[str, None]
 
-    def settle(self, wait: bool, tell: Callable[[str], None]) -> bool:
+    def settle(self, wait: bool, report: Callable[[str], None]) -> bool:
         """Submit what was collected; ``True`` if all must be asked again.
 
         Raises :class:`IncompleteError` while answers are missing.
@@ -27,11 +27,11 @@ class Batching(Protocol):
 
 
 def through_batches(
-    backend: Backend, work: Callable[[], Found], wait: bool, tell: Callable[[str], None]
+    backend: Backend, work: Callable[[], Found], wait: bool, report: Callable[[str], None]
 ) -> tuple[Found, IncompleteError | None]:
     """The result of ``work`` with ``backend``, and why parts are missing: they wait for batches.
 
-    With ``wait`` it is repeated until nothing is missing.  ``tell`` receives the state of batches and their problems.
+    With ``wait`` it is repeated until nothing is missing.  ``report`` receives the state of batches and their problems.
     A backend without batches works once.
     """
     inner = backend.inner if isinstance(backend, RememberingBackend) else backend
@@ -42,9 +42,9 @@ def through_batches(
     while again:
         found = work()
         try:
-            again = inner.settle(wait, tell)
+            again = inner.settle(wait, report)
         except IncompleteError as error:
             pending, again = error, False
     for remark in inner.remarks:
-        tell(remark)
+        report(remark)
     return found, pending

@@ -140,7 +140,7 @@ class _Agent:
         """What has to be asked about ``query``; of nothing a request without capabilities and tools."""
         return InferenceRequest(
             query_id=query.id,
-            turns=query.heard,
+            turns=query.classified_turns,
             capabilities=capabilities,
             tools=self.tools if self.asks else (),
             starters=self.specification.starters,
@@ -166,7 +166,7 @@ class _Agent:
             contradiction=None if expected is None or said is None else contradiction(expected, self.names, said),
             implied=self._implied_by(calls),
             misfits=self._misfits(calls) if is_known else frozenset(),
-            attempt=found.attempt or hides_text(query.heard),
+            attempt=found.attempt or hides_text(query.classified_turns),
             unfamiliar=found.unfamiliar,
         )
 

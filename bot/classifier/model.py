@@ -50,7 +50,7 @@ def silent(_: str) -> Progress:
 @with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Identity:
-    """The classifier that predicted or scored; what different ones say is never compared."""
+    """The classifier of predictions or scores; those of different classifiers are never compared."""
 
     backend: Text
     model: Text

@@ -87,7 +87,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
             say(line)
     show_problems(recorded.problems)
     if offers and edit is not None:
-        _tell(_offer(edit, output, repo, _repository(repository, repo), os.environ))
+        _print_offer(_offer(edit, output, repo, _repository(repository, repo), os.environ))
     elif offers:
         say("nothing is proposed, so there is nothing to offer", err=True)
     return InputError.exit_code if recorded.problems else 0
@@ -132,7 +132,7 @@ def _offer(
     return offer_from_clone(desired, WorkingTree(repo), {edit.path: edit.path}, github, address, token)
 
 
-def _tell(planned: PlannedPullRequest) -> None:
+def _print_offer(planned: PlannedPullRequest) -> None:
     said = {
         "open": f"a pull request was opened for {planned.branch}",
         "keep": f"#{planned.number} offers the same already",

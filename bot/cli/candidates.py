@@ -121,28 +121,28 @@ def _entries(platform: Platform) -> list[Entry]:
 def _show(found: tuple[ExtensionCandidate, ...]) -> None:
     for place, item in enumerate(found, 1):
         about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
-        say(f"{place}. {item.id}: {_told(item.name)}")
+        say(f"{place}. {item.id}: {_shown(item.name)}")
         say(f"   kind: {item.kind}{about}; group {item.group}")
         say(
             f"   {len(item.members)} queries of {len(item.customers)} customers "
-            f"({', '.join(map(_told, item.customers))}); "
+            f"({', '.join(map(_shown, item.customers))}); "
             f"{100 * item.excess:.0f} % more than the exemplars lead to expect; chance 1 in 10^{item.surprise:.1f}; "
             f"cohesion {item.cohesion:.2f}"
         )
         say(f"   signals: {', '.join(f'{signal.value} {count}' for signal, count in item.signals.items())}")
-        for told in item.telling:
+        for feature in item.telling:
             say(
-                f"   - {_told(told.trait.words)}: {told.members} of its queries; {told.observed} of all, "
-                f"{told.expected:.1f} expected"
+                f"   - {_shown(feature.trait.words)}: {feature.members} of its queries; {feature.observed} of all, "
+                f"{feature.expected:.1f} expected"
             )
         for member in item.members[:SHOWN]:
             # Each turn is masked separately, so that no turn hides the secret of another.
             turns = shortened(visible(" / ".join(masked_together(member.turns))))
-            say(f"     {_told(member.id)}: {turns}")
+            say(f"     {_shown(member.id)}: {turns}")
         if len(item.members) > SHOWN:
             say(f"     and {len(item.members) - SHOWN} more")
         say(f"   refuse it with the core {' '.join(item.core)}")
 
 
-def _told(text: str) -> str:
+def _shown(text: str) -> str:
     return visible(masked(text))

@@ -120,10 +120,10 @@ def _show_table(console: Console, output: DoctorOutput) -> None:
     table = Table("", "about", "what is so, and why it matters", "what to change", box=None, pad_edge=False)
     for item in output.findings:
         colour = _COLOURS[item.severity]
-        told = Text(visible(item.what), style="" if item.severity == "ok" else "bold")
+        description = Text(visible(item.what), style="" if item.severity == "ok" else "bold")
         if item.why:
-            told.append(f"\n{visible(item.why)}", style="not bold")
-        table.add_row(Text(item.severity, style=colour), Text(item.about), told, Text(visible(item.change)))
+            description.append(f"\n{visible(item.why)}", style="not bold")
+        table.add_row(Text(item.severity, style=colour), Text(item.about), description, Text(visible(item.change)))
     console.print(table)
 
 

@@ -68,7 +68,7 @@ def command(
     gone = platform.regression_set.tombstones.get(id)
     if gone is not None and gone.evicted.reason == why:
         # A run that was stopped before it could report its result is run again.
-        _tell(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
+        _print_result(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
         return
     refuse_evicted(id, platform)
     one_of(id, tuple(platform.regression_set.entries), "entry")
@@ -85,13 +85,13 @@ def command(
         at=now.at,
         by=now.by,
         reason=why,
-        grounds=grounds.told if suggested else None,
+        grounds=grounds.recorded if suggested else None,
     )
     plan = changes.evict(platform.regression_set.entries[id], evicted)
     if not dry_run:
         changes.apply(plan, repo)
     waiting = len(platform.regression_set.waiting)
-    _tell(
+    _print_result(
         id,
         plan,
         dry_run,
@@ -101,7 +101,7 @@ def command(
     )
 
 
-def _tell(id: str, plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
+def _print_result(id: str, plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
     if as_json:
         print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
         return

@@ -82,7 +82,7 @@ def command(
         _write(files)
         if output.endswith("/") or Path(output).is_dir():
             _name_others(files)
-    _tell(export, target)
+    _print_remarks(export, target)
     if as_json:
         print_json(ExportOutput.of(export, target, [place.as_posix() for place in files], dry_run=dry_run))
     elif output is None and not dry_run:
@@ -151,7 +151,7 @@ def _others(files: Mapping[Path, str]) -> list[Path]:
     ]
 
 
-def _tell(export: Export, target: str) -> None:
+def _print_remarks(export: Export, target: str) -> None:
     """Report on standard error what was exported and what was not: standard output may be the export."""
     for remark in export.left_out:
         say(f"left out: {remark.id}: {remark.message}", err=True)

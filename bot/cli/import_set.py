@@ -26,9 +26,9 @@ from bot.cli.options import (
     one_at_a_time,
     print_json,
     progress_bar,
+    report_batches,
     repository_options,
     show_usage,
-    tell_of_batches,
 )
 from bot.config import Limits
 from bot.curator.file_changes import apply
@@ -162,7 +162,7 @@ def _classify(
     ``wait``: wait for answers of batches, if they are asked in batches.
     """
     try:
-        result, pending = through_batches(backend, lambda: _asked(items, platform, backend), wait, tell_of_batches)
+        result, pending = through_batches(backend, lambda: _asked(items, platform, backend), wait, report_batches)
     finally:
         show_usage(backend)
     refuse_incomplete(result.shortfalls, result.stopped or pending)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
 from bot.files.interrupts import is_stop, orderly_stops
+from bot.pipeline.garbage_collector import collect_seldom
 
 # name: (one line for --help).  The module is bot.cli.<name> unless _MODULES names another; its command is called
 # `command`.  Modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
@@ -61,9 +61,6 @@ COMMANDS = {
 
 # A module cannot have the name of a keyword, and should not have that of a common built-in function.
 _MODULES = {"config": "config_values", "import": "import_set", "list": "list_entries", "show": "show_entry"}
-
-# Most objects that a command loads live until its end: collecting garbage among them takes a tenth of its time.
-_NEW_OBJECTS = 50_000
 
 # Errors of writing to a full disk, or to a closed or broken output.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
@@ -130,7 +127,7 @@ def incumbent() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and end the process with its exit code."""
-    gc.set_threshold(_NEW_OBJECTS)
+    collect_seldom()
     sys.exit(run(arguments))
 
 

@@ -152,7 +152,7 @@ def batch_options(function: Command) -> Command:
     )(cast(Command, waiting))
 
 
-def tell_of_batches(text: str) -> None:
+def report_batches(text: str) -> None:
     """Report the state of batches on standard error."""
     say(f"note: {text}", err=True)
 
@@ -223,11 +223,11 @@ def _refuse_conflicts(repo: Path) -> None:
 
 def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
     """Report the total cost of asking models on standard error; nothing if there is none."""
-    from bot.report.verdict_text import told
+    from bot.report.verdict_text import usage_line
 
     usage = total([*(backend.usage for backend in backends), besides])
     if usage is not None:
-        click.echo(told(usage), err=True)
+        click.echo(usage_line(usage), err=True)
 
 
 def warn_of_lag(lags: Sequence[StaleEntry]) -> None:

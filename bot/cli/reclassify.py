@@ -14,10 +14,10 @@ from bot.cli.options import (
     one_at_a_time,
     print_json,
     progress_bar,
+    report_batches,
     repository_options,
     say,
     show_usage,
-    tell_of_batches,
 )
 from bot.curator.file_changes import admit, apply, let_wait
 from bot.files.snapshot import WorkingTree
@@ -61,7 +61,7 @@ def command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str
             progress_bar("classifying"),
         )
 
-    found, pending = through_batches(backend, ask, wait, tell_of_batches)
+    found, pending = through_batches(backend, ask, wait, report_batches)
     renewed = found.renewed(platform.taxonomy, backend.identity, platform.corrections)
     before = {**known.waiting, **known.entries}
     changed = [entry for id, entry in renewed.items() if entry != before[id]]

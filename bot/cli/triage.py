@@ -15,11 +15,11 @@ from bot.cli.options import (
     json_option,
     print_json,
     progress_lines,
+    report_batches,
     repository_options,
     say,
     show_problems,
     show_usage,
-    tell_of_batches,
     warn_of_lag,
 )
 from bot.errors import IncompleteError, InputError, Problem, UsageError
@@ -151,7 +151,7 @@ def command(
         "--work on another disk"
     )
     with writing_to(folder, fix, spilling=True), open_work(folder, of, anew=force) as kept:
-        batches = Batches(wait=wait, tell=tell_of_batches)
+        batches = Batches(wait=wait, report=report_batches)
         outcome = triage(assignment, backend, kept, out, progress_lines, batches, replaces=force)
     if as_json:
         from bot.triage.output import TriageOutput

@@ -361,10 +361,10 @@ def _bar_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[f
     """
     config = judge.config
     now = rounded(config.knobs.competence_bar if capability is None else config.competence_bar(capability))
-    told = {name for item in (judge.turn.query, *judge.rivals) for name in item.scores}
+    scored = {name for item in (judge.turn.query, *judge.rivals) for name in item.scores}
     for item in (judge.turn.query, *judge.turn.others):
         for name, score in item.scores.items():
-            if capability == name or (capability is None and name in told):
+            if capability == name or (capability is None and name in scored):
                 passed = rounded(score) if rounded(score) < now else rounded(score + STEP)
                 if passed <= 1.0:
                     yield passed

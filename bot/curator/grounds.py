@@ -50,7 +50,7 @@ class Grounds:
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
     @property
-    def told(self) -> dict[str, JsonValue]:
+    def recorded(self) -> dict[str, JsonValue]:
         """The grounds as a tombstone records them."""
         return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest}
 

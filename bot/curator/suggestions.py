@@ -173,7 +173,7 @@ def evicted_on(grounds: Grounds) -> Evicted:
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
         EvictionKind.UNDONE: "its admission was taken back",
     }
-    return Evicted(reason=reasons[grounds.kind], grounds=grounds.told)
+    return Evicted(reason=reasons[grounds.kind], grounds=grounds.recorded)
 
 
 def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:

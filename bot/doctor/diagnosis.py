@@ -193,8 +193,8 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken)
             what = "rulesets" if item is branch.rules else "branch protection"
             yield unchecked(about, f"whether the {what} of {branch.name} require the check {NAME}", item, why)
         return
-    tell = bad if config is not None and config.mode == "curate" else doubtful
-    yield tell(
+    finding = bad if config is not None and config.mode == "curate" else doubtful
+    yield finding(
         about,
         f"nothing requires the check {NAME} on {branch.name}",
         why,

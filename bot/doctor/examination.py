@@ -14,7 +14,7 @@ from urllib.parse import quote
 from bot.config import REVIEWED_FILES, Curation, load_config
 from bot.doctor.model import (
     FORBIDDING,
-    NOBODY,
+    NO_BYPASS,
     RESTRICTING,
     ActionsPolicy,
     BranchRule,
@@ -325,7 +325,7 @@ def _rules(ask: Ask, place: str, bypass: BypassOf) -> tuple[BranchRule, ...]:
     kinds = FORBIDDING | RESTRICTING | {"creation", "required_signatures"}
     ids = sorted({item["ruleset_id"] for item in found if item["type"] in kinds and item.get("ruleset_id")})
     passes = {id: bypass(id) for id in ids}
-    rules = [_rule(item, passes.get(item.get("ruleset_id"), NOBODY)) for item in found]
+    rules = [_rule(item, passes.get(item.get("ruleset_id"), NO_BYPASS)) for item in found]
     return tuple(sorted(rules, key=lambda rule: (rule.kind, rule.ruleset)))
 
 

@@ -149,7 +149,7 @@ class Bypass:
     apps: tuple[int, ...] | None
 
 
-NOBODY: Final = Bypass(here=False, apps=())
+NO_BYPASS: Final = Bypass(here=False, apps=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ class BranchRule:
     ruleset: str
     checks: tuple[RequiredCheck, ...] = ()
     needs_code_owners: bool = False
-    bypass: Bypass | UnreadSetting = NOBODY
+    bypass: Bypass | UnreadSetting = NO_BYPASS
 
     @property
     def name(self) -> str:

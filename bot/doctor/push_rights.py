@@ -110,7 +110,7 @@ def _fits(text: str, pattern: str) -> bool:
 
 
 _ABOUT: Final = "admissions"
-_UNTOLD: Final = "which App's token the workflow hands over is not known"
+_UNKNOWN_APP: Final = "which App's token the workflow hands over is not known"
 _RECIPE: Final = "docs/github.md, “With a GitHub App”"
 
 
@@ -156,7 +156,7 @@ class PushToken:
         listed = ", ".join(map(str, rule.bypass.apps))
         return UnreadSetting(
             right="",
-            reason=f"{_UNTOLD}; {rule.ruleset} lets these apps by: {listed}",
+            reason=f"{_UNKNOWN_APP}; {rule.ruleset} lets these apps by: {listed}",
             settle=f"`gh api apps/{self.app or 'NAME'} --jq .id` tells the App's id; or run `incumbent doctor` with "
             "that App's token in GH_TOKEN",
         )
@@ -171,7 +171,7 @@ class PushToken:
             return self.app in protection.apps
         return UnreadSetting(
             right="",
-            reason=f"{_UNTOLD}; the branch protection lets these apps by: {', '.join(protection.apps)}",
+            reason=f"{_UNKNOWN_APP}; the branch protection lets these apps by: {', '.join(protection.apps)}",
             settle="write `login: NAME[bot]`, the App's name, beside `token` in the workflow, and run `incumbent "
             "doctor` again",
         )

@@ -62,11 +62,11 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: 
     }
     for name, trigger in shipped.triggers.items():
         needed = name == "pull_request_target" or (name == "merge_group" and merge_queue)
-        tell = bad if needed else doubtful
+        finding = bad if needed else doubtful
         why, change = reasons.get(name, "the shipped workflow has it"), f"add it below `on:` in {workflow.file}"
         present = workflow.triggers.get(name)
         if present is None:
-            yield tell(_ABOUT, f"{workflow.file} does not start on `{name}`", why, change)
+            yield finding(_ABOUT, f"{workflow.file} does not start on `{name}`", why, change)
             continue
         missing = sorted(trigger.types - present.types) if present.types else ()
         if missing:

@@ -284,7 +284,7 @@ class Difference:
     interval: PercentileInterval | None
 
     @property
-    def tells(self) -> bool:
+    def is_distinct(self) -> bool:
         """Whether the interval leaves out 0: the two classifiers are told apart."""
         return self.interval is not None and (rounded(self.interval.low) > 0 or rounded(self.interval.high) < 0)
 

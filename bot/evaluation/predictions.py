@@ -15,14 +15,14 @@ from bot.ledger.model import Digest
 
 
 class Prediction(FileModel):
-    """What was predicted of one query."""
+    """The prediction for one query."""
 
     true: Tuple[Text] = Field(description="the capabilities with the value TRUE")
     probabilities: dict[str, Score] = Field(description="capability: the probability that it is TRUE")
 
 
 class Predictions(FileModel):
-    """Predictions by the digest of the query's text: hashes and numbers, never texts."""
+    """Predictions by the digest of the query's text; without texts."""
 
     format: Literal[1] = 1
     classifier: Checked[Identity]

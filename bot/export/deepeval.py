@@ -58,8 +58,8 @@ def _fields(item: ExportItem) -> dict[str, Data]:
     answer = item.expectation.answer
     if len(item.turns) > 1:
         own = with_answer(own_fields(item.expected, _CONVERSATION), "expected_outcome", answer)
-        told = "\n".join(f"{number}. {turn}" for number, turn in enumerate(item.turns, 1))
-        return {"name": item.id, "scenario": f"The user says, in this order:\n{told}", **own}
+        numbered = "\n".join(f"{number}. {turn}" for number, turn in enumerate(item.turns, 1))
+        return {"name": item.id, "scenario": f"The user says, in this order:\n{numbered}", **own}
     own = with_answer(own_fields(item.expected, _SINGLE), "expected_output", answer)
     calls = _tools(item)
     tools: dict[str, Data] = {"expected_tools": calls} if calls else {}

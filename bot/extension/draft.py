@@ -28,7 +28,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 
 
 class RefusedCandidates(FileModel):
-    """``incumbent candidates --refused FILE``: what stays away, each by the core that ``--json`` prints."""
+    """``incumbent candidates --refused FILE``: the refused candidates, each by its core as in ``--json``."""
 
     cores: Tuple[Annotated[Tuple[Digest], Field(min_length=1)]]
 

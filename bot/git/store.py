@@ -178,8 +178,8 @@ class ObjectStore:
         found = []
         for head in filter(None, fields):
             before, after, letter = head.split(" ")[2:]
-            former = next(fields) if letter.startswith("R") else None
-            found.append(ChangedFile(next(fields), _KINDS[letter[0]], former, _present(before), _present(after)))
+            previous = next(fields) if letter.startswith("R") else None
+            found.append(ChangedFile(next(fields), _KINDS[letter[0]], previous, _present(before), _present(after)))
         return _sorted(found)
 
     def common_ancestor(self, old: str, new: str) -> str | None:

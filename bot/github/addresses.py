@@ -1,4 +1,4 @@
-"""Addresses of the GitHub server that a run belongs to, as its environment names it."""
+"""Addresses on the GitHub server of a run, from its environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def server_of(environment: Mapping[str, str]) -> str:
-    """The address of the server, without a slash at its end."""
+    """The address of the server, without a trailing slash."""
     return environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
 
 

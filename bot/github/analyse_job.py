@@ -60,9 +60,9 @@ def analyse(
 ) -> Analysis:
     """The facts of the head's ``snapshot``: only folders in ``changes``, only undecided queries.
 
-    ``previous`` are the files at the commit where the head left the base, if it did; ``at`` is the time of the head.  A
-    contribution that the ``release`` holds back is not read.  ``known`` are the ledger's classifications by key, which
-    are not made again.  ``measured`` is the impact of a change of taxonomy or config.
+    ``previous`` are the files at the merge base of head and base, if there is one; ``at`` is the time of the head.  A
+    contribution that ``release`` holds back is not read.  ``known`` are the ledger's classifications by key, which are
+    reused.  ``measured`` is the impact of a change of taxonomy or config.
     """
     problems: list[Problem] = list(measured.problems)
     touches = tuple(place for place in _PLACES if any(_inside(change, place) for change in changes))
@@ -106,9 +106,9 @@ def analyse(
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifiedPackages:
-    """The facts of packages, how many of their classifications were known, and how many were made.
+    """The facts of packages, with the numbers of reused and of new classifications.
 
-    ``stopped`` is what kept the classifier from going on, if anything did.
+    ``stopped`` is the error that stopped the classifier, if any.
     """
 
     submissions: tuple[SubmissionFacts, ...]
@@ -117,7 +117,7 @@ class ClassifiedPackages:
     stopped: IncumbentError | None
 
     def joined(self, other: ClassifiedPackages) -> ClassifiedPackages:
-        """These and the ``other`` ones, by folder."""
+        """These facts and the ``other`` ones, by folder."""
         return ClassifiedPackages(
             submissions=tuple(sorted((*self.submissions, *other.submissions), key=lambda facts: facts.folder)),
             reused=self.reused + other.reused,
@@ -135,9 +135,9 @@ def classify_all(
     *,
     line: bool = False,
 ) -> ClassifiedPackages:
-    """Classify the unsettled queries of ``packages``, but for those whose classification is ``known`` by its key.
+    """Classify the undecided queries of ``packages``, except those whose classification is ``known`` by its key.
 
-    With the ``line`` they are joined by those whose entry waits for a slot, and may leave the line again.
+    With ``line``, so are queries whose entry is on the waitlist, since it may leave the waitlist again.
     """
     submissions: list[SubmissionFacts] = []
     reused = classified = 0
@@ -153,14 +153,14 @@ def classify_all(
             if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before, line=line)
-        findings = {query.id: known_by(backend, query.heard) for query in queries}
+        findings = {query.id: known_by(backend, query.classified_turns) for query in queries}
         expected = {query.id: expectation(query, package.specification) for query in package.submission.queries}
         submissions.append(facts_of(found, package.specification.digest, keys, findings, expected, waits))
         reused += len(before)
         classified += len(found.result.classifications) - len(before)
         if stopped is None and found.result.stopped is not None:
             stopped = found.result.stopped
-            # What failed or is used up is not asked again for the next package.
+            # A backend that failed or used up its budget is not asked again for the next package.
             backend = halt(backend, stopped)
     return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
 
@@ -198,7 +198,7 @@ def _packages(
 
 
 def _touched(changes: Sequence[ChangedFile]) -> set[str]:
-    """The folders of agents in which something changes, or from which something is moved away."""
+    """The agents' folders with a change, or from which files are moved away."""
     found = {_folder(path) for change in changes for path in (change.path, change.before or "")}
     return {folder for folder in found if folder is not None}
 
@@ -209,7 +209,7 @@ def _folder(path: str) -> str | None:
 
 
 def moved_from(folder: str, present: Collection[str | None], changes: Sequence[ChangedFile]) -> tuple[str, str] | None:
-    """The customer and agent whose folder ``folder`` was: one that is gone, and from which all renames came."""
+    """The customer and agent whose folder became ``folder``: it is gone, and all renames came from it."""
     previous = {_folder(change.before) for change in changes if change.before and _folder(change.path) == folder}
     gone = sorted(place for place in previous if place is not None and place != folder and place not in present)
     if len(gone) != 1:
@@ -243,7 +243,7 @@ def _set_changes(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> tu
 
 
 def _eviction(snapshot: CommitSnapshot, path: str) -> EvictionFacts | None:
-    """What the tombstone at ``path`` says; a file that is none, or a faulty one, says nothing: it is told elsewhere."""
+    """What the tombstone at ``path`` says; ``None`` for another or a faulty file, which is reported elsewhere."""
     if not path.startswith(f"{EVICTED}/") or not snapshot.exists(path):
         return None
     try:

@@ -7,35 +7,35 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.github.commands import Verb
-from bot.ledger.people import NOBODY, is_bot
+from bot.ledger.people import GHOST, is_bot
 
 _DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
-UNTOLD: Final = "untold"
-"""What stands in for a permission that the token may not look up."""
+UNKNOWN_PERMISSION: Final = "untold"
+"""In the place of a permission that the token may not look up."""
 NO_PERMISSION: Final = "none"
 _WRITERS: Final = frozenset({"write", "maintain", "admin"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """The account behind a comment; GitHub gives none, or ``ghost``, for a deleted one."""
+    """The account of a comment; for a deleted one GitHub gives none, or ``ghost``."""
 
     login: str | None
     is_bot: bool
 
 
 def may_write(permission: str) -> bool:
-    """Whether somebody with ``permission`` may write to the repository; one that is :data:`UNTOLD` is none."""
+    """Whether ``permission`` allows to write to the repository; an unknown one does not."""
     return permission.casefold() in _WRITERS
 
 
 def author_permission(login: str, association: str, permission: Callable[[str], str]) -> str:
-    """What the author of a pull request may do with the repository, looked up by ``permission`` where that takes it.
+    """The permission of a pull request's author on the repository; ``permission`` looks it up if needed.
 
-    The ``association`` that GitHub states proves nothing but for the repository's owner: collaborators and members may
-    have no right to write, and those whose membership is private appear as outsiders.
+    GitHub's ``association`` is proof only for the owner: collaborators and members may have no right to write, and
+    members whose membership is private appear as outsiders.
     """
-    if login.casefold() in {"", NOBODY} or is_bot(login):
+    if login.casefold() in {"", GHOST} or is_bot(login):
         return NO_PERMISSION
     return "admin" if association == "OWNER" else permission(login)
 
@@ -47,16 +47,16 @@ def refusal(
     curators: Collection[str],
     permission: Callable[[str], str],
 ) -> str | None:
-    """Why ``author`` may not say ``verb``, as one sentence for a reply; None if they may.
+    """Why ``author`` may not use the command ``verb``, as a sentence for a reply; ``None`` if they may.
 
-    ``curators`` are the configured logins.  If there are none, whoever may write to the repository is a curator, and
-    ``permission`` looks that up for a login (``none``, ``read``, ``triage``, ``write``, ``maintain``, ``admin``, or
-    :data:`UNTOLD`): at most once, only if nothing else decides; what it raises is passed on.  Logins are compared
-    without regard to case.
+    ``curators`` are the configured logins.  If there are none, everyone with write permission is a curator.
+    ``permission`` looks the permission of a login up (``none``, ``read``, ``triage``, ``write``, ``maintain``,
+    ``admin``, or :data:`UNKNOWN_PERMISSION`): at most once, and only if nothing else decides; what it raises is passed
+    on.  Logins are compared without regard to case.
     """
     written = author.login or ""
     login = written.casefold()
-    if login in {"", NOBODY}:
+    if login in {"", GHOST}:
         return "The account that wrote this does not exist any more, so its rights are unknown."
     if author.is_bot or is_bot(login):
         return "Bots cannot give commands; a person has to."
@@ -71,6 +71,6 @@ def refusal(
     found = permission(written).casefold()
     if may_write(found):
         return None
-    if found == UNTOLD:
+    if found == UNKNOWN_PERMISSION:
         return "This token may not look up your permission here: name the curators in config/curation.yaml."
     return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

@@ -1,4 +1,4 @@
-"""The names of the bot's branches, and which other names git cannot hold beside them (pure)."""
+"""The names of the bot's branches, and the names that git cannot have beside them (pure)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from bot.ledger.model import BRANCH
 
 BEGINNING: Final = "incumbent"
-"""Every branch of the bot's begins with it."""
+"""The prefix of the bot's branches."""
 FOLDERS: Final = (
     "incumbent/evict/",
     "incumbent/swap/",
@@ -17,21 +17,21 @@ FOLDERS: Final = (
     "incumbent-calibration/",
     "incumbent-chat/",
 )
-"""Below these the bot makes branches, beside the ledger's."""
+"""The folders of the bot's branches, apart from the ledger."""
 
 
 def excludes(name: str, wanted: str) -> bool:
-    """Whether git cannot hold the branches ``name`` and ``wanted`` together: one would be a folder of the other."""
+    """Whether git cannot have both branches, ``name`` and ``wanted``: one would be a folder of the other."""
     return wanted.startswith(f"{name}/") or name.startswith(f"{wanted}/")
 
 
 def in_the_way(names: Collection[str]) -> tuple[str, ...]:
-    """Those of the branches ``names`` beside which the bot cannot make all of its own, sorted."""
+    """The branches among ``names`` that prevent branches of the bot, sorted."""
     found = {name for name in names if excludes(name, BRANCH) or any(place.startswith(f"{name}/") for place in FOLDERS)}
     return tuple(sorted(found))
 
 
 def parents(name: str) -> tuple[str, ...]:
-    """The names that are folders of the branch ``name``, the shortest first."""
+    """The folders of the branch ``name``, shortest first."""
     parts = name.split("/")
     return tuple("/".join(parts[:length]) for length in range(1, len(parts)))

@@ -1,6 +1,6 @@
-"""The pull request that offers a calibrated config, from a branch outside of the bot's own prefix (pure).
+"""The pull request that offers a calibrated config, from a branch outside the bot's prefix (pure).
 
-So it is a pull request like anybody's: its impact is reviewed, and people merge it or not.
+So the bot treats it like any other pull request: its impact is reviewed, and people merge or close it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from bot.calibration.calibrate import ConfigEdit
 from bot.github.managed_pull_request import DesiredPullRequest
 
 BRANCHES: Final = "incumbent-calibration/"
-"""What the branches of these pull requests begin with; ``incumbent/`` is what reconcile takes for its own."""
+"""The prefix of the branches of these pull requests; reconcile takes those with ``incumbent/`` for its own."""
 
 
 def calibration_offer(edit: ConfigEdit, body: str) -> DesiredPullRequest:

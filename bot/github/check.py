@@ -1,4 +1,4 @@
-"""The one check: what it concludes, and the annotations on the lines of the eval set (architecture, section 4)."""
+"""The check: its conclusion, and its annotations on lines of the eval set (architecture, section 4)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from bot.report.verdict_text import PlainStyle, codes, headline, verdict_words, 
 from bot.text.digests import digest
 
 NAME = "Incumbent"
-"""The check's one name on every pull request and merge group, so that it can be required."""
+"""The name of the check, the same on every pull request and merge group, so that it can be required."""
 MOST_ANNOTATIONS = 50
-"""GitHub takes no more in one request; the most important come first, and all of them are in the job summary."""
+"""The most annotations that GitHub takes in a request.  The most important come first; the job summary has all."""
 LONGEST_TITLE = 255
 
 _RUN = re.compile(r"/actions/runs/[0-9]{1,20}")
 
 
 class PullRequestLabel(StrEnum):
-    """What people filter pull requests by."""
+    """The labels by which people filter pull requests."""
 
     ADMITS = "incumbent: admits"
     NEEDS_CURATOR = "incumbent: needs a curator"
@@ -37,7 +37,7 @@ class PullRequestLabel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How a review ended: the check, the labels that hold, and the exit code that says the same."""
+    """How a review ended: the check, the labels that apply, and the exit code with the same meaning."""
 
     conclusion: CheckConclusion
     title: str
@@ -46,7 +46,7 @@ class Result:
 
 
 def review_labels(review: Review) -> tuple[PullRequestLabel, ...]:
-    """The labels that hold by ``review`` alone."""
+    """The labels that follow from ``review`` alone."""
     holds = {
         PullRequestLabel.ADMITS: review.plan.admitted or review.plan.waiting_for_slot,
         PullRequestLabel.NEEDS_CURATOR: review.plan.waiting_for_review,
@@ -59,8 +59,8 @@ def review_labels(review: Review) -> tuple[PullRequestLabel, ...]:
 def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = False) -> Result:
     """The result of ``judgement`` on ``analysis``.
 
-    Incomplete and input at fault fail; pending reviews pass unless the config says not.
-    With ``mode: observe`` the check always passes.  What waits was ``decided`` before where a merge group is judged.
+    Incomplete classifications and faults of the input fail; pending reviews pass, unless the config says otherwise.
+    With ``mode: observe`` the check always passes.  In a merge group, what waits was ``decided`` before.
     """
     review, config = judgement.review, judgement.platform.config
     labels: list[PullRequestLabel] = []
@@ -111,7 +111,7 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
 
 
 def lasting(text: str) -> str:
-    """What ``text`` says, whichever run says it: a link to the summary of another run is no reason to write again."""
+    """``text`` without what changes with each run: a link to another run's summary is no reason to write again."""
     return _RUN.sub("/actions/runs/", text.replace("\r\n", "\n").rstrip())
 
 
@@ -123,7 +123,7 @@ def post_check(
     posted: CheckRun | None,
     annotations: tuple[Annotation, ...] = (),
 ) -> list[Operation]:
-    """The check on ``commit``, unless the one that is ``posted`` says the same."""
+    """The check on ``commit``, unless the ``posted`` one says the same."""
     external = digest([conclusion, title, lasting(text), [[a.path, a.line, a.title, a.message] for a in annotations]])
     if posted is not None and posted.external_id == external and posted.conclusion == conclusion:
         return []
@@ -139,7 +139,7 @@ def post_check(
 
 
 def annotations_of(judgement: ReviewJudgement) -> tuple[Annotation, ...]:
-    """The most important remarks on lines of the head: faults, then what needs a person; the comment has the rest."""
+    """The most important annotations on the head: faults, then what needs a person; the comment has the rest."""
     found: list[tuple[int, Annotation]] = []
     review = judgement.review
     for problem in [*judgement.facts.problems, *(review.problems if review is not None else ())]:
@@ -161,5 +161,5 @@ def annotations_of(judgement: ReviewJudgement) -> tuple[Annotation, ...]:
 
 
 def _annotation(path: str, line: int, level: Level, title: str, message: str) -> Annotation:
-    # GitHub takes 255 characters of title and 64 KB of message; a message of ours says enough in 2,000.
+    # GitHub takes 255 characters of title and 64 KB of message; 2,000 are enough for a message.
     return Annotation(path=path, line=line, level=level, title=title[:250], message=message[:2000])

@@ -1,4 +1,4 @@
-"""Classifications that the ledger has already, so that no classifier is asked again."""
+"""Classifications that are in the ledger, so that the classifier is not asked again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.pipeline.review import Platform
 
 
 def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
-    """``backend`` with what the ``known`` classifications rest on, if it remembers."""
+    """``backend`` with the findings of ``known`` classifications, if it can cache them."""
     kept: dict[str, Findings] = {}
     for stored in known.values():
         kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
@@ -24,7 +24,7 @@ def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -
 
 
 def under(known: Mapping[str, StoredClassification], questions: Mapping[str, str]) -> dict[str, StoredClassification]:
-    """``known`` with what was answered to former questions as answers to those that they have become."""
+    """``known`` with the answers to earlier questions as answers to the present form of these questions."""
     return {
         key: stored.model_copy(update={"findings": {id: item.under(questions) for id, item in stored.findings.items()}})
         if stored.findings and questions
@@ -37,7 +37,7 @@ def key_of(query: Query, specification: Specification, platform: Platform, backe
     """The ledger's key of what ``backend`` says of ``query``."""
     conditions = conditions_of(backend)
     return classification_key(
-        query.heard,
+        query.classified_turns,
         specification.digest,
         platform.taxonomy.definitions,
         backend.identity,

@@ -1,6 +1,6 @@
-"""The thin edge to GitHub's REST API: reads values, applies planned operations.
+"""The client of GitHub's REST API: reads values, applies planned operations.
 
-PyGithub brings tokens, retries and rate limits; requests go by path, so that what a run costs can be read off here.
+PyGithub handles tokens, retries and rate limits.  Requests are made by path, so this module shows what a run costs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from github import GithubRetry
 from urllib3 import BaseHTTPResponse
 
 from bot.errors import OutsideError
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.branch_names import parents
 from bot.github.check import NAME
 from bot.github.commands import command_lines
@@ -60,17 +60,17 @@ from bot.github.responses import (
 from bot.ledger.model import BRANCH, CommentKey
 
 JOB_SECONDS: Final = 20 * 60
-"""After so long the shipped workflow ends a job (`timeout-minutes`); GitHub tells no job so, a test compares them."""
+"""The time after which the shipped workflow ends a job (`timeout-minutes`).  A job cannot look it up; a test does."""
 SECONDS: Final = JOB_SECONDS * 2 // 5
-"""So long one run waits in all.
+"""The most seconds that a run waits in total.
 
-No key of the config: nothing is judged by it, and nobody could choose it without their workflow's limit.  The other
-three fifths are for the work itself, and for saying in a check that GitHub asks to wait.
+It is not in the config: no verdict depends on it, and it must fit the limit of the workflow.  The other three fifths
+are for the work itself, and for a check which says that GitHub asks to wait.
 """
 
 
 class TooLongError(Exception):
-    """GitHub asks to wait for so many ``seconds``, which is more than is left."""
+    """GitHub asks to wait for ``seconds``, more than the run has left."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -78,31 +78,31 @@ class TooLongError(Exception):
 
 
 class WaitBudget:
-    """The seconds that are left to wait, of all requests together."""
+    """The seconds that all requests together may still wait."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._left = seconds
 
     def spend(self, seconds: float) -> None:
-        """Count ``seconds`` that are about to be waited; raises :class:`TooLongError` where so many are not left."""
+        """Take ``seconds`` from the budget before waiting; raises :class:`TooLongError` if fewer are left."""
         if seconds > self._left:
             raise TooLongError(seconds)
         self._left -= seconds
 
 
 class PatientRetry(GithubRetry):
-    """PyGithub's retries, whose waits come out of one ``patience``."""
+    """PyGithub's retries, whose waits share the budget ``patience``."""
 
     def __init__(self, patience: WaitBudget, **settings: Any) -> None:
         super().__init__(**settings)
         self._patience = patience
 
     def new(self, **changes: Any) -> Self:
-        """The same patience for the next attempt."""
+        """The same budget for the next attempt."""
         return super().new(patience=self._patience, **changes)
 
     def sleep(self, response: BaseHTTPResponse | None = None) -> None:
-        """Wait as GitHub asks, if patience lasts."""
+        """Wait as GitHub asks, if the budget allows."""
         asked = None if response is None else self.get_retry_after(response)
         self._patience.spend(asked or self.get_backoff_time())
         super().sleep(response)
@@ -110,9 +110,9 @@ class PatientRetry(GithubRetry):
 
 PAGE = 100
 SHOWN = 5
-"""Branches that an error names."""
+"""The most branches that an error names."""
 GONE: Mapping[int, Any] = {404: {}}
-"""Whatever was to be removed or marked is not there any more, which is as good."""
+"""The thing to remove or mark is gone already, which is as good."""
 
 
 _EDITS = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Comment { publishedAt lastEditedAt } } }"
@@ -120,15 +120,15 @@ _PROTECTED = re.compile(
     r"protected branch|rule violation|through a pull request|status check|approving review|not authorized to push",
     re.IGNORECASE,
 )
-"""What GitHub says where it is a rule of the branch that refuses."""
+"""GitHub's message if a rule of the branch refuses."""
 
 
 class LostRaceError(OutsideError):
-    """Another program moved a branch between our reading and our writing: read again and plan anew."""
+    """A branch moved between reading and writing: read again, plan again."""
 
 
 class RefusedError(OutsideError):
-    """GitHub does not allow this with the token; retrying does not help."""
+    """GitHub does not allow this token to do it; a retry does not help."""
 
 
 class ProtectedBranchError(OutsideError):
@@ -136,11 +136,11 @@ class ProtectedBranchError(OutsideError):
 
 
 class BlockedBranchError(OutsideError):
-    """A branch of ours cannot be made, since git cannot hold it beside another that is there."""
+    """The bot cannot make a branch, since git cannot have it beside an existing one."""
 
 
 class GitHubClient:
-    """One repository, seen with one token; ``login`` is the account that it acts as, ``page`` that of this run."""
+    """One repository with one token; ``login`` is the token's account, ``page`` the page of this run."""
 
     def __init__(self, repository: str, token: str, api_url: str, login: str, page: str | None = None) -> None:
         # Imported here: only the Action needs it, and it is slow to load.
@@ -160,11 +160,11 @@ class GitHubClient:
         ).requester
 
     def account(self) -> str:
-        """The login of the person whose token it is."""
+        """The login of the token's owner."""
         return str(self._send("GET", "/user")["login"])
 
     def pull_request(self, number: int) -> PullRequest:
-        """The pull request ``number`` as it stands now."""
+        """The pull request ``number`` as it is now."""
         return pull_request_of(self._ask("GET", f"/pulls/{number}"))
 
     def find_pull_request(self, number: int) -> PullRequest | None:
@@ -178,7 +178,7 @@ class GitHubClient:
         return tuple(sorted(map(pull_request_of, found), key=lambda item: item.number))
 
     def default_branch(self) -> str:
-        """The branch that pull requests go to."""
+        """The default branch."""
         return str(self._ask("GET", "")["default_branch"])
 
     def pull_requests_of(self, branch: str, base: str) -> tuple[PullRequest, ...]:
@@ -187,7 +187,7 @@ class GitHubClient:
         return tuple(map(pull_request_of, found))
 
     def closed_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
-        """The pull requests to ``base`` that are closed, those that changed last first: at most a hundred."""
+        """The closed pull requests to ``base``, last changed first; at most a hundred."""
         query = {"state": "closed", "base": base, "sort": "updated", "direction": "desc", "per_page": PAGE}
         return tuple(map(pull_request_of, self._ask("GET", "/pulls", query)))
 
@@ -206,12 +206,12 @@ class GitHubClient:
         return account(found.get("closed_by")), str(found["closed_at"])
 
     def author_of(self, commit: str) -> str:
-        """The account that ``commit`` is by; ``ghost`` where GitHub knows none."""
+        """The author's account of ``commit``; ``ghost`` if GitHub knows none."""
         found = self._ask("GET", f"/commits/{commit}")
         return account(found.get("author"))
 
     def own_issues(self) -> tuple[Issue, ...] | None:
-        """The open issues of the account that the token acts as, oldest first; ``None`` where issues are turned off."""
+        """The open issues of the token's account, oldest first; ``None`` if issues are turned off."""
         query = {"state": "open", "creator": self.login, "sort": "created", "direction": "asc"}
         found = self._pages("/issues", query, instead={410: None})
         if found is None:
@@ -226,9 +226,9 @@ class GitHubClient:
         return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
 
     def said_on(self, number: int) -> tuple[IssueComment, ...]:
-        """All comments of the pull request ``number``, and of its reviews what holds commands."""
+        """All comments of the pull request ``number``, and those texts of its reviews that have commands."""
         reviews = self._pages(f"/pulls/{number}/reviews")
-        # What is said beside a line is part of a review.
+        # Comments on lines belong to a review.
         inline = self._pages(f"/pulls/{number}/comments") if reviews else []
         found: list[tuple[CommentKind, Any]] = [("review", item) for item in reviews if is_submitted(item)]
         found += [("inline", item) for item in inline]
@@ -238,7 +238,7 @@ class GitHubClient:
         return (*self.comments(number), *said)
 
     def _edits(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """When nodes were published and edited last, by their ids; REST does not say it of reviews."""
+        """When nodes were published and last edited, by id; REST does not have this for reviews."""
         found: list[Mapping[str, Any] | None] = []
         for start in range(0, len(ids), PAGE):
             variables = {"ids": list(ids[start : start + PAGE])}
@@ -248,17 +248,17 @@ class GitHubClient:
         return {str(item["id"]): item for item in found if item and "publishedAt" in item}
 
     def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
-        """All comments of the repository that were written or changed since ``moment`` (ISO 8601), oldest first."""
+        """All comments of the repository that are new or changed since ``moment`` (ISO 8601), oldest first."""
         found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
         return tuple(sorted(map(remark_of, found), key=lambda item: item.comment.id))
 
     def find_comment(self, id: int) -> IssueComment | None:
-        """The comment ``id``, if it is there."""
+        """The comment ``id``, if it exists."""
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
         return None if found is None else comment_of(found)
 
     def find_remark(self, key: CommentKey) -> ThreadComment | None:
-        """The comment ``key`` with the number of the thread that it is on, if it is there."""
+        """The comment ``key`` with the number of its thread, if it exists."""
         if isinstance(key, int):
             found = self._ask("GET", f"/issues/comments/{key}", instead={404: None})
             return None if found is None else remark_of(found)
@@ -273,7 +273,7 @@ class GitHubClient:
         return ThreadComment(number=int(number), comment=said_in_review(kind, int(number), found, None))
 
     def check(self, commit: str) -> CheckRun | None:
-        """The newest check of our name on ``commit``."""
+        """The newest check of the bot's name on ``commit``."""
         found = self._ask(
             "GET", f"/commits/{commit}/check-runs", {"check_name": NAME, "filter": "latest", "per_page": PAGE}
         )
@@ -283,28 +283,28 @@ class GitHubClient:
         return CheckRun(conclusion=runs[-1]["conclusion"], external_id=runs[-1].get("external_id") or "")
 
     def permission(self, login: str) -> str:
-        """What ``login`` may do with the repository: admin, write, read or none; untold where the token may not ask.
+        """The permission of ``login`` on the repository, or :data:`UNKNOWN_PERMISSION` if the token may not ask.
 
-        It is asked once: a client lives for one run.
+        It is asked once for each run.
         """
         if login not in self._permissions:
             found = self._ask(
                 "GET",
                 f"/collaborators/{quote(login, safe='')}/permission",
-                instead={404: {"permission": "none"}, 403: {"permission": UNTOLD}},
+                instead={404: {"permission": "none"}, 403: {"permission": UNKNOWN_PERMISSION}},
             )
             self._permissions[login] = str(found["permission"])
         return self._permissions[login]
 
     def has_committed(self, login: str) -> bool:
-        """Whether a commit of the default branch is by ``login``; where the token may not ask, none is."""
+        """Whether ``login`` has a commit on the default branch; no if the token may not ask."""
         query = {"author": login, "per_page": 1}
         return bool(self._ask("GET", "/commits", query, instead={403: [], 404: [], 409: []}))
 
     def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
         """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the parent of commits.
 
-        Raises :class:`LostRaceError` when their branch has moved, and :class:`OutsideError` when GitHub refuses.
+        Raises :class:`LostRaceError` if their branch has moved, and :class:`OutsideError` if GitHub refuses.
         """
         match operation:
             case CreateComment(body=body):
@@ -338,7 +338,7 @@ class GitHubClient:
             case ClosePullRequest(body=body):
                 self._ask("PATCH", f"/pulls/{number}", body={"state": "closed", "body": body})
             case DeleteBranch(branch=branch, tip=tip):
-                # GitHub answers 422 for a branch that is not there.
+                # For a missing branch GitHub answers 422.
                 if self._branch(branch) == tip:
                     self._ask("DELETE", f"/git/refs/heads/{quote(branch)}", instead={404: {}, 422: {}})
             case CreateIssue(title=title, body=body):
@@ -349,7 +349,7 @@ class GitHubClient:
                 self._ask("PATCH", f"/issues/{issue}", body={"state": "closed"})
 
     def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> None:
-        """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and let ``branch`` point to the last."""
+        """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and move ``branch`` to the last."""
         tip = parent
         for commit in commits:
             parents = () if tip is None else (tip,)
@@ -360,7 +360,7 @@ class GitHubClient:
     def _commit(
         self, files: Sequence[tuple[str, str | None]], message: str, tree: str | None, parents: Sequence[str]
     ) -> tuple[str, str]:
-        """Make a commit that is ``tree`` with ``files`` changed; returns its id and that of its tree."""
+        """Make a commit of ``tree`` with the changed ``files``; returns its id and that of its tree."""
         base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
         changed = [tree_item(path, text) for path, text in files]
         made = str(self._ask("POST", "/git/trees", body={**base, "tree": changed})["sha"])
@@ -368,14 +368,14 @@ class GitHubClient:
         return str(self._ask("POST", "/git/commits", body=body)["sha"]), made
 
     def _point(self, branch: str, before: str | None, tip: str) -> None:
-        """Let ``branch`` point to ``tip`` where it pointed to ``before``; raises :class:`LostRaceError` otherwise."""
+        """Move ``branch`` from ``before`` to ``tip``; raises :class:`LostRaceError` if it is elsewhere."""
         try:
             if before is None:
                 self._ask("POST", "/git/refs", body={"ref": f"refs/heads/{branch}", "sha": tip})
             else:
                 self._ask("PATCH", f"/git/refs/heads/{quote(branch)}", body={"sha": tip, "force": False})
         except OutsideError as error:
-            # GitHub refuses a lost race and a protected branch with the same codes.
+            # GitHub answers a lost race and a protected branch with the same codes.
             if self._branch(branch) != before or "not a fast forward" in str(error):
                 raise LostRaceError(f"the branch {branch} has moved") from None
             if _PROTECTED.search(str(error)):
@@ -390,7 +390,7 @@ class GitHubClient:
             raise
 
     def _in_the_way(self, branch: str) -> tuple[str, ...]:
-        """Branches beside which git cannot hold ``branch``; none where GitHub does not say."""
+        """The branches beside which git cannot have ``branch``; none if GitHub does not list them."""
         try:
             above = [name for name in parents(branch) if self._branch(name) is not None]
             below = self._ask("GET", f"/git/matching-refs/heads/{quote(branch)}/")
@@ -399,9 +399,9 @@ class GitHubClient:
         return (*above, *(str(item["ref"]).removeprefix("refs/heads/") for item in below[:SHOWN]))
 
     def _open(self, wanted: OpenPullRequest) -> None:
-        """Open a pull request; one that is open already was found by nobody yet, and the next run sees it.
+        """Open a pull request, if it is not open already: GitHub's list may not have shown it yet.
 
-        Where the repository's plan knows no drafts it is opened as any other.
+        If the repository's plan has no drafts, it is opened as a normal one.
         """
         words = {"title": wanted.title, "head": wanted.branch, "base": wanted.base, "body": wanted.body}
         for draft in (True, False) if wanted.draft else (False,):
@@ -416,7 +416,7 @@ class GitHubClient:
         return None if found is None else str(found["object"]["sha"])
 
     def _keep_own(self, comment: Mapping[str, Any]) -> None:
-        """Take ``comment`` back if it is not of :attr:`login`: nobody would find it, and each run would add another."""
+        """Delete ``comment`` if its author is not :attr:`login`: no run would find it, and each would add another."""
         login = login_of(comment)
         if login != self.login:
             self._ask("DELETE", f"/issues/comments/{comment['id']}", instead=GONE)
@@ -450,7 +450,7 @@ class GitHubClient:
         body: Mapping[str, Any] | None = None,
         instead: Mapping[int, Any] = MappingProxyType({}),
     ) -> Any:
-        """GitHub's answer about the repository; ``instead`` holds what stands in for one with its status codes."""
+        """GitHub's answer about the repository; ``instead`` maps status codes to answers in their place."""
         return self._send(verb, path, parameters, body, instead, self._place)
 
     def _send(

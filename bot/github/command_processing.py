@@ -21,7 +21,7 @@ from bot.github.decision_validity import (
     matter,
     still_released,
 )
-from bot.github.judgement import NO_VERDICT, NOBODY, ReviewJudgement
+from bot.github.judgement import NO_VERDICT, UNKNOWN_AUTHOR, ReviewJudgement
 from bot.github.models import IssueComment
 from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
 from bot.ledger.model import StoredCorrection as StoredCorrection
@@ -38,7 +38,7 @@ TOO_EARLY = "What is in the set, or was, is spoken of on a pull request that is 
 EDITED = "It was edited before it was read, perhaps by another person. Repeat it in a new comment."
 PERHAPS_EDITED = "It may have been edited before it was read, perhaps by another person. Repeat it in a new comment."
 _MOST_COMPARED = 3
-"""So many tags of one command are compared with the names of capabilities for what may have been meant."""
+"""The most tags of a command for which a similar capability is looked for."""
 _EXCLUDED_BY_NOW = "its verdict is EXCLUDE by now. Give a reason to accept it all the same."
 
 COMMANDS = """\
@@ -66,19 +66,19 @@ A command in a review is read at the next run; `/incumbent run` in the conversat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What becomes of one comment: whether all its commands were followed, and what to answer (lines of Markdown)."""
+    """The result of a comment: whether all its commands were followed, and the answer (lines of Markdown)."""
 
     comment: IssueComment
     followed: bool
     lines: tuple[str, ...]
-    stranger: bool = False
+    unauthorized: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """Which comments were read: those of the conversation up to the ``cursor``, and these of ``reviews``.
 
-    Reviews come in no order, since one may be begun before another, and submitted after it.
+    Reviews have no order: one may be begun before another, and submitted after it.
     """
 
     cursor: int = 0
@@ -86,7 +86,7 @@ class Read:
 
 
 def read_by_now(comments: Iterable[IssueComment]) -> Read:
-    """That all ``comments`` were read."""
+    """The state in which all ``comments`` were read."""
     found = list(comments)
     cursor = max((item.id for item in found if item.kind == "comment"), default=0)
     return Read(cursor=cursor, reviews=tuple(sorted(str(item.key) for item in found if item.kind != "comment")))
@@ -94,11 +94,10 @@ def read_by_now(comments: Iterable[IssueComment]) -> Read:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandOutcome:
-    """The judgement after all comments were heard, with the replies to those that were new.
+    """The judgement after all comments, with the replies to the new ones.
 
-    ``corrected`` are the tags that were corrected by these comments.
-    ``void`` are decisions that ended with their comment, ``dormant`` those whose content is not there for now,
-    ``inherited`` those that were given before, elsewhere.
+    ``corrected`` are the tags that these comments corrected.  ``void`` decisions ended with their comment, ``dormant``
+    ones have no content at present, ``inherited`` ones were given before, elsewhere.
     """
 
     judgement: ReviewJudgement
@@ -112,20 +111,20 @@ class CommandOutcome:
 
     @property
     def own(self) -> tuple[DecisionRecord, ...]:
-        """The decisions that were given here, also those that rest."""
+        """The decisions that were given here, dormant ones too."""
         return (*(item for item in self.judgement.decisions if item not in self.inherited), *self.dormant)
 
     @property
     def recorded(self) -> dict[str, object]:
-        """What a pull request's record keeps of the comments."""
+        """The fields about comments in a pull request's record."""
         return {"decisions": self.own, "void": self.void, "cursor": self.read.cursor, "reviews": self.read.reviews}
 
 
 @dataclass(kw_only=True)
 class _ProcessingState:
-    """What the comments heard so far have led to.
+    """The state after the comments so far.
 
-    ``first`` is the judgement before any decision of theirs, under the corrections so far.
+    ``first`` is the judgement before any of their decisions, under the corrections so far.
     """
 
     judgement: ReviewJudgement
@@ -137,26 +136,26 @@ class _ProcessingState:
     corrected: list[NewCorrection] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     followed: bool = True
-    stranger: bool = False
+    unauthorized: bool = False
 
 
-def hear(
+def process_commands(
     comments: Sequence[IssueComment],
     record: PullRequestRecord,
     context: DecisionContext,
     previous: PriorRejections = NOTHING_BEFORE,
 ) -> CommandOutcome:
-    """Hear the comments after the record's cursor, in the order in which they were written.
+    """Process the comments after the record's cursor, in the order in which they were written.
 
-    Decisions of the record, and ``previous`` ones, stand while the comment that they cite is still there, by the same
-    person, and says so.
+    Decisions of the record, and ``previous`` ones, apply as long as the comment that they cite exists, unchanged and by
+    the same person.
     """
     elsewhere = {comment.key: comment for comment in previous.comments}
-    any_author = replace(context, author=NOBODY)
+    any_author = replace(context, author=UNKNOWN_AUTHOR)
     before = [item for item in previous.decisions if item not in record.decisions]
     inherited = [item for item in before if is_still_valid(item, elsewhere, any_author)]
     written = {comment.key: comment for comment in comments}
-    # Past the last comment there is nothing to have read: a cursor that says so was forged, or its comment is gone.
+    # A cursor beyond the last comment was forged, or its comment is gone.
     read = read_by_now(comments)
     cursor = min(record.cursor, read.cursor)
     kept = [item for item in record.decisions if is_still_valid(item, written, context)]
@@ -165,7 +164,7 @@ def hear(
     contested |= {item.content for item in before if item not in inherited}
     kept = _with(inherited, kept)
     first = context.judge(kept, contested, context.corrections)
-    # Another text in the place of a rejected one is not the person's who rejected it to let in.
+    # A new text in the place of a rejected one does not enter without a person.
     rewritten = {
         first.contents[item.entry]
         for item in kept
@@ -174,7 +173,7 @@ def hear(
     if rewritten - contested:
         contested |= rewritten
         first = context.judge(kept, contested, context.corrections)
-    # The content that was decided on may come back: what was taken out, cannot be read, or has another text for now.
+    # The content of a decision may come back: it was removed, cannot be read, or has another text at present.
     dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, context)
     state = _ProcessingState(
@@ -195,7 +194,7 @@ def hear(
         if not said and not too_early:
             continue
         state.lines, state.followed = [], True
-        state.stranger = context.refusal(Verb.RUN, comment) is not None
+        state.unauthorized = context.refusal(Verb.RUN, comment) is not None
         if comment.is_edited:
             state.followed = False
             state.lines.append(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
@@ -206,7 +205,7 @@ def hear(
             state.followed = False
             state.lines.append(TOO_EARLY)
         replies.append(
-            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), stranger=state.stranger)
+            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), unauthorized=state.unauthorized)
         )
     return CommandOutcome(
         judgement=state.judgement,
@@ -248,7 +247,7 @@ def _follow(
 def _decide(
     item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, context: DecisionContext
 ) -> None:
-    """Record the decisions of a command and derive the verdicts after them, each after the one before it."""
+    """Record the decisions of a command, and derive the verdicts after each of them."""
     problems: dict[str, str] = {}
     made: dict[str, DecisionRecord] = {}
     named = _named(item, state)
@@ -264,7 +263,7 @@ def _decide(
     after = context.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     if after.review is not None:
         admitted = {verdict.id for verdict in after.review.verdicts if verdict.admitted}
-        # Whoever accepts what was rejected takes the rejection back, whether or not that takes a person.
+        # Accepting a rejected query withdraws the rejection, whether or not the query needs a person.
         allowed = {
             name for name in admitted if name in made and any(_contradicts(made[name], old) for old in state.decisions)
         }
@@ -288,13 +287,13 @@ def _with(decisions: Sequence[DecisionRecord], new: Iterable[DecisionRecord]) ->
 
 
 def _named(item: Command, state: _ProcessingState) -> tuple[str, ...]:
-    """The queries that a command speaks of; `all` are those that need a person now."""
+    """The queries of a command; `all` means those that need a person now."""
     if not item.every or state.judgement.review is None:
         return item.names
     waiting = [
         verdict.id
         for verdict in state.judgement.review.plan.waiting_for_review
-        # Whoever accepts what the rules would leave out says so of each.
+        # Queries that the rules would exclude are accepted one by one.
         if verdict.decision.admits or item.verb is not Verb.ACCEPT
     ]
     return tuple(dict.fromkeys((*item.names, *waiting)))
@@ -308,7 +307,7 @@ def _decision(
     first: ReviewJudgement,
     context: DecisionContext,
 ) -> DecisionRecord | str:
-    """What ``item`` decides of the query ``name``, or the reason in words why it cannot count."""
+    """The decision of ``item`` on the query ``name``, or the reason why it does not count."""
     entry = first.entries[name]
     shown = _displayed(entry, comment, first, context)
     if isinstance(shown, str):
@@ -340,7 +339,7 @@ def _decision(
     )
     before = next((each for each in state.decisions if _replaces(decision, each)), None)
     if before is not None and shown.codes == NO_VERDICT:
-        # What was rejected is displayed without its verdict: the one of before is the last that people have read.
+        # A rejected query is displayed without a verdict: people have read the one before.
         decision = decision.model_copy(update={"verdict": before.verdict, "codes": before.codes})
     twin = before if before is not None and _contradicts(decision, before) else None
     if twin is not None and twin.entry != entry:
@@ -351,9 +350,9 @@ def _decision(
 
 
 def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, context: DecisionContext) -> Displayed | str:
-    """What was displayed of ``entry`` when ``comment`` was written, or why that cannot be spoken of."""
+    """The display of ``entry`` when ``comment`` was written, or why there is none to decide on."""
     shown = context.displayed.get(entry)
-    # Times are whole seconds: nobody reads and answers within one.
+    # Times are whole seconds: no one reads and answers within one.
     if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."
     if shown.verdict != first.shown[entry].verdict:
@@ -364,7 +363,7 @@ def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, contex
 def _correct(
     item: Command, comment: IssueComment, state: _ProcessingState, first: ReviewJudgement, context: DecisionContext
 ) -> None:
-    """Correct tags and derive the verdicts anew; of a command that cannot be followed in all, nothing is."""
+    """Correct tags and derive the verdicts again; a command that cannot be followed in full has no effect."""
     values, lines = _values(item.tags, first.platform.taxonomy)
     for name in item.names:
         lines += [f"{quoted(name)}: {why}" for why in _obstacles(name, values, comment, first, context)]
@@ -401,13 +400,13 @@ def _correct(
 
 
 def _values(tags: Sequence[Tag], taxonomy: Taxonomy) -> tuple[dict[str, bool], list[str]]:
-    """Capability → what ``tags`` say of it, and why some of them say nothing."""
+    """Capability → its value by ``tags``, and the reasons why some tags have no effect."""
     names = ShortNames(taxonomy)
     values: dict[str, bool] = {}
     lines: list[str] = []
     for place, tag in enumerate(tags):
         try:
-            # To look for what may have been meant takes time.
+            # Looking for similar names takes time.
             capability = names.find(tag.name, helpful=place < _MOST_COMPARED)
         except UnknownCapabilityError as error:
             lines.append(f"{quoted(str(tag))}: {code(masked(str(error)))}.")
@@ -444,5 +443,5 @@ def _contradicts(new: DecisionRecord, old: DecisionRecord) -> bool:
 
 
 def _replaces(new: DecisionRecord, old: DecisionRecord) -> bool:
-    """A later word on the same matter replaces the earlier one: admission is one matter, the pin another."""
+    """Whether ``new`` replaces ``old``, on the same subject: admission is one subject, the pin another."""
     return new.content == old.content and matter(new) == matter(old)

@@ -1,7 +1,7 @@
 """Commands in comments: what a person asks the bot to do (pure).
 
-A command is a line that begins with ``/incumbent``, in plain text (:mod:`bot.github.markdown_text`).  An unclear line
-is not guessed: it is :class:`Misspelt`, and the reply asks the person.
+A command is a line that begins with ``/incumbent``, in plain text (:mod:`bot.github.markdown_text`).  The bot does not
+guess at an unclear line: it is :class:`Misspelt`, and the reply asks the person.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bot.text.invisible import is_invisible
 from bot.text.masking import masked
 
 LONGEST_LINE: Final = 120
-"""Characters of a misspelt line that are shown."""
+"""The most characters of a misspelt line that are shown."""
 
 _COMMAND: Final = re.compile(r" {0,3}/incumbent(?=[\s:,;]|$)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
 SEPARATOR: Final = re.compile(r":|--|–")
@@ -29,7 +29,7 @@ SEPARATOR: Final = re.compile(r":|--|–")
 
 @lru_cache(maxsize=256)
 def command_lines(body: str) -> tuple[tuple[int, str, str], ...]:
-    """The command lines of ``body``: number (1-based), the line, and what it says after ``/incumbent``."""
+    """The command lines of ``body``: number (1-based), the line, and its words after ``/incumbent``."""
     lines = re.split(r"\r\n|\r|\n", body)
     found: dict[int, str] = {}
     for number, line in enumerate(lines, 1):
@@ -40,7 +40,7 @@ def command_lines(body: str) -> tuple[tuple[int, str, str], ...]:
 
 
 class Backticks:
-    """The runs of backticks of a text, to find the one that closes a code span."""
+    """The runs of backticks in a text, to find the end of a code span."""
 
     def __init__(self, text: str) -> None:
         self._starts: dict[int, list[int]] = {}
@@ -48,7 +48,7 @@ class Backticks:
             self._starts.setdefault(len(run[0]), []).append(run.start())
 
     def end(self, opened: int, length: int) -> int | None:
-        """Where the span ends whose opening run of ``length`` ends at ``opened``."""
+        """The end of the span whose opening run of ``length`` ends at ``opened``."""
         starts = self._starts.get(length, [])
         index = bisect_left(starts, opened)
         return starts[index] + length if index < len(starts) else None
@@ -60,7 +60,7 @@ def first_word(words: str) -> str:
 
 
 def things(words: str) -> tuple[str, ...]:
-    """What is said after the first of ``words``, up to a reason, which a colon or a dash sets apart."""
+    """The words after the first of ``words``, up to a reason after a colon or a dash."""
     found = []
     for token, _, _ in list(tokens_of(words))[1:]:
         if SEPARATOR.match(token):
@@ -72,12 +72,12 @@ def things(words: str) -> tuple[str, ...]:
 
 
 def cut(line: str) -> str:
-    """As much of ``line`` as is shown."""
+    """The shown part of ``line``."""
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
 def is_unseen(character: str) -> bool:
-    """Whether ``character`` shows nothing."""
+    """Whether ``character`` is invisible."""
     return character != "\t" and is_invisible(character)
 
 
@@ -87,7 +87,7 @@ def bare(text: str) -> str:
 
 
 def tokens_of(text: str) -> Iterator[tuple[str, int, int]]:
-    """What spaces and commas separate outside backticks, with start and end."""
+    """The parts between spaces and commas outside backticks, each with start and end."""
     backticks = Backticks(text)
     at = 0
     while begin := re.compile(r"[^\s,]").search(text, at):
@@ -100,9 +100,9 @@ def tokens_of(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 MOST_COMMANDS: Final = 20
-"""So many command lines of one comment are read."""
+"""The most command lines of a comment that are read."""
 LONGEST_REASON: Final = 500
-"""Characters, once white space is collapsed."""
+"""The most characters, after collapsing white space."""
 
 
 class Verb(StrEnum):
@@ -133,14 +133,14 @@ USAGE: Final[Mapping[Verb, str]] = {
 """How each command is written."""
 
 ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE})
-"""Verbs that speak of what is, or was, in the regression set: :mod:`bot.reconcile.requests` reads these."""
+"""The verbs on present or evicted entries of the regression set; :mod:`bot.reconcile.requests` reads them."""
 _ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
 _REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """What a command says of a capability: ``+``, a query exercises it, or ``-``, it does not.
+    """A capability in a command: ``+`` means that the query exercises it, ``-`` that it does not.
 
     ``name`` is as the person wrote it: an id, or a short name.
     """
@@ -156,8 +156,8 @@ class Tag:
 class Command:
     """One command, on ``line`` of the comment (1-based).
 
-    ``names`` are the queries named one by one or by ranges, in the order said; ``every`` says that the word ``all`` was
-    said, which adds nothing to ``names``.  ``tags`` are those to correct.
+    ``names`` are the queries that it names, one by one or by ranges, in their order.  ``every``: it has the word
+    ``all``, which adds nothing to ``names``.  ``tags`` are those to correct.
     """
 
     verb: Verb
@@ -172,8 +172,8 @@ class Command:
 class Misspelt:
     """A command line that cannot be followed.
 
-    ``text`` is the line as it was written, cut; ``message`` says what is wrong and how to write it right.  Both repeat
-    what somebody wrote and must be escaped where they are shown.
+    ``text`` is the beginning of the line; ``message`` says what is wrong and how to write it.  Both quote untrusted
+    text: escape them where they are shown.
     """
 
     line: int
@@ -182,9 +182,9 @@ class Misspelt:
 
 
 def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
-    """The commands in the comment ``body``, in order; ``names`` are the pull request's queries in eval set order.
+    """The commands in the comment ``body``, in order; ``names`` are the pull request's queries in eval-set order.
 
-    Those :data:`ON_ENTRIES` are left out.  Never raises; takes time in proportion to ``body``.
+    Without those :data:`ON_ENTRIES`.  Never raises; the time is proportional to the length of ``body``.
     """
     known = _QueryNames(names)
     found: list[Command | Misspelt] = []
@@ -206,7 +206,7 @@ def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
 
 
 def verbs(body: str) -> frozenset[Verb]:
-    """The verbs that command lines of ``body`` begin with, whatever they say besides."""
+    """The verbs at the beginning of the command lines of ``body``, valid or not."""
     words = {first_word(words) for _, _, words in command_lines(body)}
     return frozenset(verb for verb in Verb if verb in words)
 
@@ -227,14 +227,14 @@ def tags_said(body: str) -> frozenset[Tag]:
 _JOINERS: Final = frozenset({"and", "or", "to", "through", "not", "&", "+", "-", "--", "–", "—", "..", "…"})
 _EXCEPTIONS: Final = frozenset({"except", "excepting", "excluding", "but", "without", "apart", "minus", "save"})
 _LONGEST_SHOWN: Final = 64  # characters of a name in a message
-# Comparing by likeness takes time in proportion to the number of names and the square of their lengths.
+# Comparing names takes time: proportional to their number, quadratic in their length.
 _LONGEST_COMPARED: Final = 40
 _MOST_COMPARED: Final = 500
 _LONGEST_RANGE: Final = 1000
 
 
 class _MisspeltError(Exception):
-    """Ends the reading of a command line; its text is the message."""
+    """A command line cannot be read; the text of the error is the message."""
 
 
 def _refuse_unseen(line: str) -> None:
@@ -244,7 +244,7 @@ def _refuse_unseen(line: str) -> None:
 
 
 class _QueryNames:
-    """The names of the pull request's queries, and what looks like one."""
+    """The names of the pull request's queries, and words that look like one."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.ordered = tuple(dict.fromkeys(names))
@@ -257,14 +257,14 @@ class _QueryNames:
         self._nearest: dict[str, str] = {}
 
     def find(self, text: str) -> str | None:
-        """The name that ``text`` is: exactly, or but for case if only one is."""
+        """The name ``text``: exact, or the only one that differs in case."""
         if text in self._place:
             return text
         alike = self._folded.get(text.casefold(), [])
         return alike[0] if len(alike) == 1 else None
 
     def expand(self, text: str) -> tuple[str, ...]:
-        """The names that ``text`` says, by itself or as a range; none if it is no id."""
+        """The names that ``text`` means: one, or a range; none if it is no id."""
         name = self.find(text)
         if name is not None:
             return (name,)
@@ -284,7 +284,7 @@ class _QueryNames:
         return self.ordered[first_place : last_place + 1]
 
     def resembles(self, token: str) -> bool:
-        """Whether ``token``, which is no id, may have been meant as one or as several."""
+        """Whether ``token``, which is no id, may be meant as one or several."""
         parts = {token, *re.split(r"\.\.|[\s`,;:&+–—…-]", token)}
         parts = {part.strip("`'\"()[].,;:!?").casefold() for part in parts} - {""}
         if any(part in self._folded or part == "all" or self._shapes.intersection(_shapes(part)) for part in parts):
@@ -292,7 +292,7 @@ class _QueryNames:
         return bool(self._near(token))
 
     def hint(self, token: str) -> str:
-        """The nearest name, for a message; without one, how the names look."""
+        """The most similar name, for a message; without one, an example of the names."""
         near = self._near(token)
         if near:
             return near
@@ -311,7 +311,7 @@ class _QueryNames:
 
 
 def _shapes(name: str) -> Iterator[str]:
-    """What a folded ``name`` has in common with its likes: digits for any digits, or its part before the last mark."""
+    """The pattern of a folded ``name``: its digits stand for any digits, or its part before the last mark."""
     for part in {name, name.rpartition("/")[2]}:
         shape = re.sub(r"\d+", "0", part)
         if "0" in shape:
@@ -370,18 +370,18 @@ def _never(_: str) -> bool:
 
 
 def _tag(token: str) -> Tag | None:
-    """The tag that ``token`` says; ``None`` if it is none."""
+    """``token`` as a tag; ``None`` if it is none."""
     name = bare(token[1:]).strip()
     return Tag(_SIGNS[token[0]], name) if _is_signed(token) and name and len(name) <= _LONGEST_TAG else None
 
 
 def _tags(words: str, at: int) -> tuple[tuple[Tag, ...], int]:
-    """The tags that ``words`` say from ``at`` on, and where the rest begins."""
+    """The tags in ``words`` from ``at`` on, and where the rest begins."""
     colon = re.compile(r"\s*:").match(words, at)
     begin = at = colon.end() if colon else at
     tags: dict[Tag, None] = {}
     for token, _, end in tokens_of(words[begin:]):
-        # A colon that clings to a tag ends the tags.
+        # A colon directly after a tag ends the tags.
         tag = None if SEPARATOR.fullmatch(token) else _tag(token.removesuffix(":"))
         if tag is None:
             if _is_signed(token) and not SEPARATOR.match(token):
@@ -400,7 +400,7 @@ def _tags(words: str, at: int) -> tuple[tuple[Tag, ...], int]:
 
 
 def _refuse_late_tags(text: str) -> None:
-    """Refuse a tag among the words of a reason, unless a mark sets the reason apart."""
+    """Refuse a tag in the words of a reason, unless a mark separates the reason."""
     if SEPARATOR.match(text.lstrip(" \t,")):
         return
     late = next((token for token, _, _ in tokens_of(text) if re.match(r"[+−-]`?[^\W\d]", token)), None)
@@ -413,15 +413,15 @@ def _refuse_late_tags(text: str) -> None:
 def _ids(
     words: str, tokens: Iterator[tuple[str, int, int]], at: int, known: _QueryNames, until: Callable[[str], bool]
 ) -> tuple[tuple[str, ...], bool, int]:
-    """The queries that ``tokens`` name, whether all are meant, and where in ``words`` the rest begins: at the latest
-    before a token that is ``until``.
+    """The queries that ``tokens`` name, whether ``all`` is among them, and where in ``words`` the rest begins: at the
+    latest before a token that fulfils ``until``.
     """
     names: dict[str, None] = {}
     every = False
     for token, _, end in tokens:
         if until(token):
             break
-        # A colon that clings to an id ends the ids.
+        # A colon directly after an id ends the ids.
         for word, after in ((token, end), (token.removesuffix(":"), end - 1)):
             if bare(word).casefold() == "all" and (word == bare(word) or known.find("all") is None):
                 if known.find("all") is not None:
@@ -445,7 +445,7 @@ def _ids(
 
 
 def _reason(text: str, known: _QueryNames) -> str | None:
-    """What the words after the ids give as reason, unless they may have been meant as more ids."""
+    """The reason in the words after the ids, unless they may be meant as more ids."""
     text = re.sub(r"\A[\s,]+", "", text)
     mark = SEPARATOR.match(text)
     if not text.startswith(":"):

@@ -1,4 +1,4 @@
-"""Curators' corrections of tags in comments: which of them still apply, and what is remembered of them (pure)."""
+"""Curators' corrections of tags in comments: which ones still apply, and what is recorded of them (pure)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError, is_end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCorrection:
-    """What a curator said just now of a capability of the query of ``entry``; it is bound to the ``text``."""
+    """A curator's new correction of a capability, for the query of ``entry``; it is bound to the ``text``."""
 
     entry: str
     content: str
@@ -51,20 +51,20 @@ class NewCorrection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """A correction whose comment is not as it was read, or whose author may not correct any more."""
+    """A correction whose comment has changed or is gone, or whose author may no longer correct."""
 
     text: str
     capability: str
     correction: StoredCorrection
 
     def event(self, at: str) -> CorrectionEnded:
-        """The event, noticed at a time."""
+        """The event, at the time when it was noticed."""
         return CorrectionEnded(at=at, text=self.text, capability=self.capability, comment=self.correction.comment)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedCorrections:
-    """What the ledger's ``record`` says of the texts at hand: what ``stands``, under the ids of now, and what ended."""
+    """The corrections in a record on given texts: valid ones (``stands``), by present ids, and those that ended."""
 
     record: CorrectionRecord = field(default_factory=CorrectionRecord)
     stands: Corrections = field(default_factory=dict)
@@ -76,7 +76,7 @@ NOTHING_RECORDED = RecordedCorrections()
 
 @dataclass(frozen=True, kw_only=True)
 class CommentLookup:
-    """How comments are looked up: one by its id, the author of the pull request that it is on, and who may correct."""
+    """Look-ups: a comment by its id, the author of its pull request, and who may correct."""
 
     remark: Callable[[CommentKey], ThreadComment | None]
     author: Callable[[int], str | None]
@@ -89,11 +89,11 @@ def look_up(
     texts: Collection[str],
     taxonomy: Taxonomy,
     previous: Callable[[], Sequence[Taxonomy]],
-    witnesses: CommentLookup,
+    lookups: CommentLookup,
 ) -> RecordedCorrections:
-    """Which corrections of ``texts`` stand: their comment is there as it was read, by the same person, and says so.
+    """Which corrections of ``texts`` apply: their comment is unchanged, by the same person, and has the correction.
 
-    ``previous`` reads the taxonomies of before, oldest first.
+    ``previous`` reads earlier taxonomies, oldest first.
     """
     said = {text: record.texts[text] for text in sorted(texts) if text in record.texts}
     line = lineage(taxonomy, {name for tags in said.values() for name in tags}, previous) if said else Lineage(())
@@ -102,8 +102,8 @@ def look_up(
     ended: list[Ended] = []
     for text, tags in said.items():
         for name, item in tags.items():
-            found = witnesses.remark(item.comment)
-            if found is None or not _confirms(found, name, item, names, line, witnesses):
+            found = lookups.remark(item.comment)
+            if found is None or not _confirms(found, name, item, names, line, lookups):
                 ended.append(Ended(text=text, capability=name, correction=item))
                 continue
             kept.setdefault(text, {})[name] = item.model_copy(update={"at": found.comment.created_at})
@@ -112,20 +112,19 @@ def look_up(
 
 
 def _confirms(
-    found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, witnesses: CommentLookup
+    found: ThreadComment, name: str, item: StoredCorrection, names: ShortNames, line: Lineage, lookups: CommentLookup
 ) -> bool:
     comment = found.comment
     person = Person(login=comment.author, is_bot=comment.is_bot)
     return (
         is_as_read(comment, item.by, item.said, Verb.CORRECT)
         and any(tag.value == item.value and _means(tag.name, name, names, line) for tag in tags_said(comment.body))
-        and refusal(Verb.CORRECT, person, witnesses.author(found.number), witnesses.curators, witnesses.permission)
-        is None
+        and refusal(Verb.CORRECT, person, lookups.author(found.number), lookups.curators, lookups.permission) is None
     )
 
 
 def _means(said: str, name: str, names: ShortNames, line: Lineage) -> bool:
-    """Whether ``said`` can mean the capability ``name`` of then: so that no other is put in its place on the branch."""
+    """Whether ``said`` can mean the capability ``name`` of its time: no forged record puts another in its place."""
     try:
         meant = names.find(said)
     except UnknownCapabilityError:
@@ -134,7 +133,7 @@ def _means(said: str, name: str, names: ShortNames, line: Lineage) -> bool:
 
 
 def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[NewCorrection]) -> CorrectionRecord:
-    """``record`` without what ``ended``, and with what was ``said``; on one tag the latest comment counts."""
+    """``record`` without what ``ended``, and with what was ``said``; for each tag the latest comment counts."""
     texts = {text: dict(tags) for text, tags in record.texts.items()}
     for gone in ended:
         if texts.get(gone.text, {}).get(gone.capability) == gone.correction:
@@ -152,13 +151,13 @@ def _when(item: StoredCorrection) -> tuple[str, tuple[int, str]]:
 
 
 def unverified(record: CorrectionRecord, taxonomy: Taxonomy, previous: Callable[[], Sequence[Taxonomy]]) -> Corrections:
-    """What ``record`` says, whether or not its comments are there: enough to know what may have to be asked again."""
+    """The corrections in ``record``, without a check of their comments; enough to know what to look up again."""
     named = {name for tags in record.texts.values() for name in tags}
     return corrections_in(record, lineage(taxonomy, named, previous)) if named else {}
 
 
 def differing(record: CorrectionRecord, known: Iterable[tuple[str, Mapping[str, bool]]]) -> frozenset[str]:
-    """The texts of which ``record`` says something else than the values that are ``known`` of them."""
+    """The texts whose corrections in ``record`` differ from their ``known`` values."""
     return frozenset(
         text
         for text, values in known

@@ -1,6 +1,4 @@
-"""Which of people's decisions still apply: the comment exists, by the same person, unchanged since it was
-read (pure).
-"""
+"""Which decisions still apply: their comment exists, by the same person, unchanged since it was read (pure)."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ from bot.text.digests import digest
 from bot.text.masking import may_be_masked_part
 
 NOTHING = "0" * 24
-"""The digest of a comment of ours that displays no verdict."""
+"""The digest of a comment of the bot without verdicts."""
 
 
 def displayed_now(record: PullRequestRecord, marker: str | None, updated_at: str) -> dict[str, Displayed]:
-    """What the comment displays, and since when: what the record was about to show, if the comment bears its digest.
+    """What the comment displays, and since when: what the record was about to show, if the comment has its digest.
 
-    ``marker`` is the digest in the comment as found (``None``: there is no comment) and ``updated_at`` its time.
+    ``marker`` is the digest in the comment (``None``: there is no comment), ``updated_at`` the comment's time.
     """
     if marker in (None, NOTHING):
         return {}
@@ -45,11 +43,11 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionContext:
-    """What commands are judged by, besides the comments; ``permission`` looks up a login's permission.
+    """The inputs of the processing of commands besides the comments; ``permission`` looks up a login's permission.
 
-    ``judge`` takes decisions, the contents that were rejected in a comment that is not as it was, and corrections of
-    tags; ``corrections`` are those that stand.  Once the pull request is ``merged``, what its comments say of entries
-    is heard elsewhere.
+    ``judge`` takes decisions, contents that were rejected in a comment that has changed, and corrections of tags;
+    ``corrections`` are those that apply.  Once the pull request is ``merged``, commands on entries are processed
+    elsewhere.
     """
 
     judge: Callable[[Sequence[DecisionRecord], Collection[str], Corrections], ReviewJudgement]
@@ -61,14 +59,14 @@ class DecisionContext:
     merged: bool = False
 
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:
-        """Why the author of ``comment`` may not say ``verb``."""
+        """Why the author of ``comment`` may not use ``verb``."""
         person = Person(login=comment.author, is_bot=comment.is_bot)
         return refusal(verb, person, self.author.login, self.curators, self.permission)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorRejections:
-    """Rejections that were given before, of content that is here, and the comments that they cite as they are now."""
+    """Earlier rejections of present contents, and the present state of the comments that they cite."""
 
     decisions: tuple[DecisionRecord, ...] = ()
     comments: tuple[IssueComment, ...] = ()
@@ -79,7 +77,7 @@ class PriorRejections:
         contents: Collection[str],
         comments: Callable[[int], Sequence[IssueComment]],
     ) -> PriorRejections:
-        """Those of ``rejections`` that are of ``contents``; ``comments`` reads those of a pull request."""
+        """The ``rejections`` of ``contents``; ``comments`` reads the comments of a pull request."""
         found = [item for item in rejections if item.decision.content in contents]
         numbers = sorted({item.pull_request for item in found})
         said = [comment for number in numbers for comment in comments(number)]
@@ -90,12 +88,12 @@ NOTHING_BEFORE = PriorRejections()
 
 
 def matter(item: DecisionRecord) -> str:
-    """What a decision is about: whether a query enters, or whether its entry is pinned."""
+    """The subject of a decision: the admission of a query, or the pin of its entry."""
     return "admission" if item.action in ("accept", "reject") else "pin"
 
 
 def is_still_valid(item: DecisionRecord, written: Mapping[CommentKey, IssueComment], context: DecisionContext) -> bool:
-    """Whether the comment that ``item`` cites is there as it was read, and bears it out."""
+    """Whether the comment that ``item`` cites is unchanged and has this decision."""
     comment = written.get(item.comment)
     return (
         comment is not None
@@ -107,7 +105,7 @@ def is_still_valid(item: DecisionRecord, written: Mapping[CommentKey, IssueComme
 def still_released(
     item: ReleaseRecord | None, written: Mapping[CommentKey, IssueComment], context: DecisionContext
 ) -> ReleaseRecord | None:
-    """``item`` if its comment is there as it was read."""
+    """``item`` if its comment is unchanged."""
     comment = None if item is None else written.get(item.comment)
     if item is None or comment is None or not _confirms(comment, item.by, item.said, Verb.RUN, context):
         return None
@@ -115,10 +113,10 @@ def still_released(
 
 
 def is_as_read(comment: IssueComment, by: str, said: str, verb: Verb) -> bool:
-    """Whether ``comment`` is by the same person, says ``verb``, and not a letter of it has changed.
+    """Whether ``comment`` is by the same person, has the command ``verb``, and is unchanged to the letter.
 
-    What was read once is not read again by the names of now: no push could else turn a decision into another, or void
-    it.  That it gives such a command at all is looked at again, so that nobody's decision can be made up.
+    Its names are not read again with the queries of now: otherwise a push could change or void a decision.  That it has
+    such a command is checked again, so that no decision can be forged.
     """
     return comment.author == by and digest(comment.body) == said and verb in verbs(comment.body)
 

@@ -28,7 +28,7 @@ def departing_entries(
     folders: Collection[str],
     limits: Limits,
 ) -> dict[str, Literal["source-deleted", "customer-left"]]:
-    """The entries whose query was in ``before`` and is not in ``after``, of the ``folders`` that differ.
+    """The entries whose query is in ``before`` and not in ``after``, in the ``folders`` that differ.
 
     ``packages`` are those of ``after``, without shared ids; folders that cannot be read are left out.
     """
@@ -59,6 +59,6 @@ def departing_entries(
 
 
 def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
-    """The entries that queries of ``packages`` are, or edit."""
+    """The entries of the queries in ``packages``, and the entries that these edit."""
     found = settle([with_agent_in_ids(item).submission for item in packages], known)
     return {item.id for item in (*found.settled.values(), *found.edited.values())}

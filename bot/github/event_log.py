@@ -1,7 +1,7 @@
-"""From what a run shows and reads to the events that the ledger keeps (pure).
+"""The events of the ledger, from what a run shows and reads (pure).
 
-They are written in one commit with the record that they follow from.  What was recorded is not recorded again, and
-after a run that dies the next one records the same.
+They are written in one commit with the record that they follow from.  An event is recorded once, and after a run that
+was killed the next one records the same.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from bot.text.digests import digest
 def shown_events(
     judgement: ReviewJudgement, author: str, at: str, before: PullRequestRecord | None
 ) -> tuple[Event, ...]:
-    """The verdicts that ``judgement`` puts before people, without those that ``before`` says they were shown already.
+    """The verdicts of ``judgement`` that are shown to people, without those shown already according to ``before``.
 
-    ``at`` is the time of the commit that it speaks of.
+    ``at`` is the time of the judged commit.
     """
     commit, review = judgement.facts, judgement.review
     if review is None or commit.pull_request is None:
@@ -59,7 +59,7 @@ def shown_events(
 
 
 def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> VerdictFacts:
-    """What ``verdict`` rests on; queries of the same review go by the entries that they would be, as residents do."""
+    """The facts of ``verdict``; queries of the same review are named by their future entries, as residents are."""
     facts, query = verdict.facts, review.scored[verdict.id]
     similar = facts.most_similar
     return VerdictFacts(
@@ -85,7 +85,7 @@ def decision_events(
 ) -> tuple[Event, ...]:
     """What people decided and corrected, and which decisions and corrections ``ended``, since ``before``.
 
-    That a correction ended is noticed ``at`` a time.
+    ``at`` is when the end of a correction was noticed.
     """
     number = before.pull_request
     decided = [_decided(item, number) for item in outcome.own if item not in before.decisions]
@@ -97,11 +97,11 @@ def decision_events(
 def merge_events(
     record: PullRequestRecord, displayed: dict[str, Displayed], contents: dict[str, str], merged: tuple[str, str]
 ) -> tuple[Event, ...]:
-    """That the pull request of ``record`` was merged, and what passed with it without a word.
+    """The merge of the pull request of ``record``, and the verdicts that passed with it without an answer.
 
-    ``displayed`` is what its comment showed then, ``contents`` maps entries to digests of what they would hold;
-    ``merged`` says who merged it, and when.  What was left out passes like what was let in: who hears the objections to
-    it alone would conclude that all of it is wrong.
+    ``displayed`` is what its comment showed then; ``contents`` maps entries to digests of their content; ``merged``
+    says who merged it, and when.  Excluded queries pass like admitted ones: from objections alone one would conclude
+    that all exclusions are wrong.
     """
     by, at = merged
     assert record.merged is not None
@@ -125,7 +125,7 @@ def merge_events(
 
 
 def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
-    """Those of ``decisions`` that have done their work, and that the record ``after`` them does not keep."""
+    """Those of ``decisions`` that are carried out, and that the record ``after`` does not keep."""
     return tuple(
         Applied(
             at=at,
@@ -141,7 +141,7 @@ def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord
 
 
 def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]:
-    """That pull requests were closed unmerged."""
+    """The pull requests that were closed unmerged."""
     return {number: (Closed(at=at, pull_request=number, commit=None),) for number in numbers}
 
 

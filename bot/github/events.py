@@ -1,6 +1,4 @@
-"""From a GitHub event to a flow: no other module looks at an event's name or payload (architecture, section
-4; pure).
-"""
+"""From a GitHub event to a flow: no other module reads an event's name or payload (architecture, section 4; pure)."""
 
 from __future__ import annotations
 
@@ -10,18 +8,18 @@ from enum import StrEnum
 from typing import Any
 
 from bot.errors import UsageError
-from bot.ledger.people import NOBODY
+from bot.ledger.people import GHOST
 
 
 class Flow(StrEnum):
     """What an event leads to."""
 
     REVIEW = "review"
-    """A pull request to the default branch was opened or changed, or somebody commented on it."""
+    """A pull request to the default branch was opened, changed or commented on."""
     GROUP = "group"
-    """A merge group wants the check."""
+    """A merge group needs the check."""
     RECONCILE = "reconcile"
-    """The default branch may have moved, or what was merged may have been decided."""
+    """The default branch may have moved, or there may be decisions on what was merged."""
     NOT_CURATED = "not-curated"
     """A pull request to another branch."""
     NOTHING = "nothing"
@@ -32,12 +30,12 @@ class Flow(StrEnum):
 class Event:
     """An event as the flows see it.
 
-    ``repository`` is ``owner/name``; ``head`` is the commit that the event speaks of, where it names one;
-    ``group_base`` the commit that a merge group builds on; ``left`` whether a pull request was just turned from the
-    default branch to another, ``inside`` whether its branch is one of the repository itself, to which whoever pushes
-    may write.  ``author`` brings the pull request, with this ``association`` as GitHub states it, which proves little.
-    ``commented``: the event is a comment's, and does not say where the pull request goes.  ``seeks``: what the taxonomy
-    may lack is looked for, which takes all queries and not only what is new.
+    ``repository`` is ``owner/name``; ``head`` is the commit of the event, if it names one; ``group_base`` the commit
+    that a merge group builds on.  ``left``: the base of a pull request was just changed from the default branch to
+    another.  ``inside``: its branch is in the repository itself, so whoever pushes to it may write.  ``author`` opened
+    the pull request, with GitHub's ``association``, which proves little.  ``commented``: the event is a comment, and
+    does not have the base of the pull request.  ``seeks``: the run looks for missing capabilities, for which it reads
+    all queries, not only new ones.
     """
 
     flow: Flow
@@ -56,19 +54,19 @@ class Event:
 
 
 OWN_BRANCHES = "incumbent/"
-"""Branches of the repository itself under this prefix are ours."""
+"""Branches of the repository itself with this prefix are the bot's."""
 _PULL_REQUEST_ACTIONS = frozenset({"opened", "reopened", "synchronize", "edited", "ready_for_review"})
 _RECONCILING = frozenset({"schedule", "workflow_dispatch"})
 _PULL_REQUEST_EVENTS = frozenset({"pull_request", "pull_request_target"})
 
 
 def is_own(branch: str | None) -> bool:
-    """Whether a pull request from ``branch`` of the repository itself may be one of ours."""
+    """Whether a pull request from ``branch`` of the repository itself may be the bot's."""
     return branch is not None and branch.startswith(OWN_BRANCHES)
 
 
 def with_repository(name: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """``payload``, with its repository where GitHub does not say it: scheduled runs use the default branch."""
+    """``payload``, with the repository if GitHub leaves it out: scheduled runs use the default branch."""
     if name != "schedule" or "repository" in payload:
         return payload
     branch = environment.get("GITHUB_REF", "").removeprefix("refs/heads/")
@@ -76,7 +74,7 @@ def with_repository(name: str, payload: Mapping[str, Any], environment: Mapping[
 
 
 def read_event(name: str, payload: Mapping[str, Any]) -> Event:
-    """The event ``name`` with ``payload`` as GitHub sends it; raises :class:`UsageError` for one that is not whole."""
+    """The event ``name`` with GitHub's ``payload``; raises :class:`UsageError` for an incomplete one."""
     try:
         here = Event(
             flow=Flow.NOTHING,
@@ -98,7 +96,7 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
 
 
 def _seeks(name: str, payload: Mapping[str, Any]) -> bool:
-    """By hand, and at a schedule that names days of the week: GitHub says which of a workflow's schedules it is."""
+    """Runs by hand, and on a schedule with days of the week; GitHub says which schedule of the workflow it is."""
     days = str(payload.get("schedule") or "").split()[4:]
     return name == "workflow_dispatch" or (name == "schedule" and days not in ([], ["*"]))
 
@@ -115,7 +113,7 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
     )
     curated = str(pull["base"]["ref"]) == here.default_branch
     if action == "closed" and curated and not pull.get("merged"):
-        # What was merged is seen by the push.  This is an answer to a suggestion, or the end of what is remembered.
+        # A merge is handled by its push.  This is an answer to a suggestion, or the end of a record.
         return replace(event, flow=Flow.RECONCILE, why="")
     if action not in _PULL_REQUEST_ACTIONS:
         return replace(event, why=f"nothing is done when a pull request is {action}")
@@ -131,7 +129,7 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
 
 
 def _login(item: Mapping[str, Any]) -> str:
-    return str((item.get("user") or {"login": NOBODY})["login"])
+    return str((item.get("user") or {"login": GHOST})["login"])
 
 
 def _is_closed(pull: Mapping[str, Any]) -> bool:
@@ -139,7 +137,7 @@ def _is_closed(pull: Mapping[str, Any]) -> bool:
 
 
 def _is_own(pull: Mapping[str, Any]) -> bool:
-    """Whether a pull request may be one of ours; reconcile looks at who opened it."""
+    """Whether a pull request may be the bot's; reconcile checks who opened it."""
     return _is_inside(pull) and is_own(str(pull["head"]["ref"]))
 
 
@@ -164,7 +162,7 @@ def _merge_group(payload: Mapping[str, Any], here: Event) -> Event:
 
 def _comment(payload: Mapping[str, Any], here: Event) -> Event:
     issue, comment = payload["issue"], payload["comment"]
-    # The dashboard is an issue of the bot's.
+    # The dashboard is an issue of the bot.
     dashboard = "pull_request" not in issue and (issue.get("user") or {}).get("type") == "Bot"
     if "pull_request" not in issue and not dashboard:
         return replace(here, why="the comment is on an issue")

@@ -1,7 +1,7 @@
 """Changes of the regression set that equal a derived plan do not count as made by hand (pure).
 
-People may restore an entry, or evict a suggested one, with the command line and open a pull request with that: they
-could ask the bot for the same.
+People may restore an entry, or evict a suggested one, on the command line and open a pull request: they could ask the
+bot for the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.pipeline.review import Platform
 
 
 def without_derived(analysis: Analysis, platform: Platform) -> Analysis:
-    """``analysis`` without the changes of the set that an admissible plan makes just so, to the byte."""
+    """``analysis`` without changes of the set that equal an allowed plan, byte for byte."""
     found: dict[str, str | None] = {}
     for change in analysis.set_changes:
         if change.before is not None:
@@ -36,7 +36,7 @@ def without_derived(analysis: Analysis, platform: Platform) -> Analysis:
 
 
 def _plans(analysis: Analysis, platform: Platform) -> Iterator[tuple[FileChange, ...]]:
-    """The plans that may be meant: what comes back, and what is suggested to go, any of which may go together."""
+    """The plans that may be meant: restored entries, and any of the suggested evictions together."""
     known = platform.regression_set
     full = len(known.entries) >= platform.config.ceiling
     touched = {change.path.rpartition("/")[2] for change in analysis.set_changes}

@@ -35,12 +35,12 @@ from bot.text.masking import masked
 LONGEST = 4096
 Path = Annotated[str, Field(max_length=LONGEST)]
 DOCUMENT_LIMITS = ReadingLimits(file_bytes=256_000_000, nesting_depth=100, nodes=50_000_000)
-"""What the document may hold: it is ours, and as large as all that a pull request may bring."""
+"""The limits of the document: the bot writes it, and it is as large as all that a pull request may bring."""
 Line = Annotated[int, Field(ge=1)]
 
 
 def whole(text: str) -> str:
-    """``text`` as any document can hold it: bytes of a path that are no UTF-8 are replaced, and no path has no end."""
+    """``text`` so that any document can contain it: bytes of a path that are not UTF-8 are replaced, and it is cut."""
     return text.encode("utf-8", "replace").decode("utf-8")[:LONGEST]
 
 
@@ -51,21 +51,21 @@ def _counted(problem: Problem) -> Problem:
 
 
 Fault = Annotated[Checked[Problem], AfterValidator(_counted)]
-"""One fault, or one remark, about the head's files; what looks like a secret is left out (:func:`without_secrets`)."""
+"""A fault or remark about the head's files, without secrets (:func:`without_secrets`)."""
 
 
 def without_secrets(problem: Problem) -> Problem:
-    """``problem`` for the document."""
+    """``problem`` for the document, without secrets."""
     message, fix = (masked(whole(text)) for text in (problem.message, problem.fix))
     return Problem(whole(problem.file), problem.line, message, fix)
 
 
 class QueryFacts(FileModel):
-    """One query: its text, where it stands, and what the classifier says of it, in one mapping.
+    """One query: its text, its place, and its classification, in one mapping.
 
-    ``key`` is the ledger's key of the classification; both are absent for a settled query unless its entry ``waits``,
-    and the classification alone for one that could not be classified.  ``expected`` and ``setup`` are what an entry
-    carries over unread; ``expected_tools`` is what the classifier understands of the former.
+    ``key`` is the ledger's key of the classification.  An already decided query has neither, unless its entry
+    ``waits``; a query that could not be classified has the key alone.  An entry keeps ``expected`` and ``setup``
+    unread; ``expected_tools`` is what the classifier takes from ``expected``.
     """
 
     id: Annotated[str, Field(min_length=1)]
@@ -88,17 +88,17 @@ class QueryFacts(FileModel):
 
     @property
     def settled(self) -> bool:
-        """Whether an entry or a tombstone settles it."""
+        """Whether it is already decided, by an entry or a tombstone."""
         return self.key is None or self.waits
 
     @property
     def unclassified(self) -> bool:
-        """Whether it is not settled, and could not be classified."""
+        """Whether it is undecided and could not be classified."""
         return not self.settled and self.classification is None
 
     @property
     def query(self) -> Query:
-        """The query again."""
+        """The query as a value."""
         return Query(
             id=self.id,
             turns=self.turns,
@@ -110,7 +110,7 @@ class QueryFacts(FileModel):
 
 
 class SubmissionFacts(FileModel):
-    """One agent of one customer: a submission, its specification and what was found, without what is not handed on."""
+    """One agent of one customer: the parts of its submission, specification and classification that the jobs share."""
 
     customer: Annotated[str, Field(min_length=1)]
     agent: Annotated[str, Field(min_length=1)]
@@ -125,24 +125,25 @@ class SubmissionFacts(FileModel):
 
     @property
     def contents(self) -> dict[str, str]:
-        """Query → digest of its text, attachments, expected tools and its agent: what a decision is bound to."""
+        """Query → digest of its text, attachments, expected tools and agent: a decision is bound to it."""
         return {
-            query.id: content_key(query.query.heard, self.specification, query.expected_tools) for query in self.queries
+            query.id: content_key(query.query.classified_turns, self.specification, query.expected_tools)
+            for query in self.queries
         }
 
     @property
     def unclassified(self) -> tuple[str, ...]:
-        """The queries that are not settled, and could not be classified."""
+        """The undecided queries that could not be classified."""
         return tuple(query.id for query in self.queries if query.unclassified)
 
     def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
+        """Whether every classification has exactly the capabilities of ``taxonomy``."""
         known = [query.classification for query in self.queries]
         return all(item.fits(taxonomy.by_id) for item in known if item is not None)
 
 
 def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
-    """Raise :class:`ConstraintError` for queries or agents of one name: nobody could tell which of them is meant."""
+    """Raise :class:`ConstraintError` for queries or agents with the same name, which would be ambiguous."""
     ids = [query.id for submission in submissions for query in submission.queries]
     agents = [(submission.customer, submission.agent) for submission in submissions]
     entries = {
@@ -155,7 +156,7 @@ def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
 
 
 class StoppedFacts(FileModel):
-    """What kept the classifier from going on: a budget that is used up, or an endpoint that failed."""
+    """Why the classifier stopped: a budget that is used up, or an endpoint that failed."""
 
     message: Text
     exit_code: Literal[3, 4]
@@ -171,14 +172,14 @@ def _exit_code(error: IncumbentError) -> Literal[3, 4]:
 
 
 class EvictionFacts(FileModel):
-    """What a tombstone of the head says of an eviction."""
+    """The eviction in a tombstone of the head."""
 
     entry: EntryId
     evicted: Evicted
 
 
 class ChangedEntryFile(FileModel):
-    """One file of the regression set that the head changes; ``after`` is git's id of its content there."""
+    """A file of the regression set that the head changes; ``after`` is git's id of its content there."""
 
     path: Path
     kind: Literal["added", "modified", "deleted", "renamed"]
@@ -190,10 +191,10 @@ class ChangedEntryFile(FileModel):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedFacts:
-    """What a judgement takes of facts: an :class:`Analysis` gives it for a head, and reconcile for what was merged.
+    """The facts of a judgement: from the :class:`Analysis` of a head, or from reconcile for a merge.
 
-    A head may also have faults that left something unread, change the regression set, and take the queries of entries
-    out of the eval sets.
+    A head may also have faults, because of which something was not read; changes of the regression set; and entries
+    whose queries it removes from the eval sets.
     """
 
     pull_request: int | None
@@ -207,7 +208,7 @@ class JudgedFacts:
 
     @property
     def contents(self) -> dict[str, str]:
-        """Query → digest of its text and of the agent that it is for: what a decision is bound to."""
+        """Query → digest of its text and its agent: a decision is bound to it."""
         return {name: content for submission in self.submissions for name, content in submission.contents.items()}
 
 
@@ -217,7 +218,7 @@ class Analysis(FileModel):
     format: Literal[1] = 1
     repository: str
     pull_request: int | None
-    base: CommitId = Field(description="the reviewed commit by whose taxonomy, config and regression set facts hold")
+    base: CommitId = Field(description="the reviewed commit with the taxonomy, config and regression set of the facts")
     head: CommitId
     at: Timestamp = Field(description="the time of the head")
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
@@ -242,13 +243,13 @@ class Analysis(FileModel):
     )
 
     @model_validator(mode="after")
-    def _ids_are_told_apart(self) -> Analysis:
+    def _ids_are_unique(self) -> Analysis:
         refuse_doubles(self.submissions)
         return self
 
     @property
     def judged(self) -> JudgedFacts:
-        """What a judgement takes of it."""
+        """Its facts for a judgement."""
         return JudgedFacts(
             pull_request=self.pull_request,
             base=self.base,
@@ -261,14 +262,14 @@ class Analysis(FileModel):
         )
 
     def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether every classification speaks of the capabilities of ``taxonomy``, and of these alone."""
+        """Whether every classification has exactly the capabilities of ``taxonomy``."""
         return all(item.fits(taxonomy) for item in self.submissions)
 
 
 class Quiet(FileModel):
-    """What the first job leaves in the place of the facts where it ended early: ``quiet`` is the head it looked at.
+    """The document in the place of the facts if the first job ended early: ``quiet`` is the head that it looked at.
 
-    It comes from where hostile data is read, and proves nothing: no check passes by it.
+    It comes from the job that reads hostile data, so it proves nothing: no check passes because of it.
     """
 
     quiet: CommitId
@@ -282,10 +283,10 @@ def facts_of(
     expected: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
     waits: Collection[str] = (),
 ) -> SubmissionFacts:
-    """``item`` for the document; ``keys`` holds the ledger's key of every query that is not settled, or ``waits``.
+    """``item`` for the document; ``keys`` has the ledger's key of every query that is undecided or ``waits``.
 
-    ``specification`` is the digest of the agent's; ``findings`` are what a language model found of a query;
-    ``expected`` the tools that eval sets expect a query to call.
+    ``specification`` is the digest of the agent's specification; ``findings`` are a language model's, by query;
+    ``expected`` are the tools that the eval set expects a query to call.
     """
     submission = item.submission
     found = {
@@ -322,7 +323,7 @@ def facts_of(
 
 
 def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
-    """The submission and the classifications of what is not settled: arguments of :func:`bot.pipeline.review.judge`."""
+    """The submission with the classifications of undecided queries, for :func:`bot.pipeline.review.judge`."""
     moved = facts.moved_from
     return ClassifiedSubmission(
         submission=Submission(
@@ -349,7 +350,7 @@ def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
 
 
 def as_in(facts: SubmissionFacts, regression_set: RegressionSet) -> SubmissionFacts:
-    """``facts`` where those do not wait any more that have left the line of ``regression_set``."""
+    """``facts`` in which only those queries wait that are on the waitlist of ``regression_set``."""
     line = in_line(settle([classified_of(facts).submission], regression_set), regression_set)
     queries = tuple(query.model_copy(update={"waits": query.waits and query.id in line}) for query in facts.queries)
     return facts.model_copy(update={"queries": queries})

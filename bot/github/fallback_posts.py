@@ -17,9 +17,9 @@ from bot.github.publish_plan import PublishPlan, plan_retraction
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """What a publication wrote or, in a dry run, would write, how it ended, and what classifying had cost.
+    """What a run wrote or, in a dry run, would write, how it ended, and the cost of classifying.
 
-    ``judged`` tells that its check is a verdict, and not a failure notice.
+    ``judged``: its check is a verdict, not a failure notice.
     """
 
     operations: tuple[Operation, ...]
@@ -33,14 +33,14 @@ class Publication:
 
 
 def nothing(why: str) -> Publication:
-    """Nothing was written, and ``why``."""
+    """A run that wrote nothing, and ``why``."""
     return Publication(operations=(), result=None, summary="", plan=None, why=why)
 
 
 def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: bool) -> Publication:
-    """A pull request to another branch is not curated, which must not hide what is said of the same commit elsewhere.
+    """The check on a pull request to another branch, which is not curated.
 
-    A required check looks at the commit alone: where a curated pull request has the same head, that one speaks.
+    Checks belong to a commit: if a curated pull request has the same head, its check is the one that counts.
     """
     assert head is not None
     operations: list[Operation] = []
@@ -62,9 +62,9 @@ def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: boo
 def post_failure(
     event: Event, github: GitHubClient, title: str, why: str, observed: bool, dry_run: bool, over: bool = True
 ) -> Publication:
-    """A check that says ``why`` nothing could be judged; where the bot only observes, it passes.
+    """A check that says ``why`` nothing could be judged; it passes if the bot only observes.
 
-    It takes the place of one that is there only if it is to be posted ``over`` it.
+    It replaces an existing check only with ``over``.
     """
     head = event.head
     if head is None and event.pull_request is not None:
@@ -88,6 +88,6 @@ def _post(head: str, github: GitHubClient, result: Result, text: str, dry_run: b
 
 
 def apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:
-    """Carry out ``operations``, on pull request ``number`` where they need one."""
+    """Carry out ``operations``, on pull request ``number`` if they need one."""
     for operation in operations if not dry_run else ():
         github.apply(number, operation)

@@ -1,4 +1,4 @@
-"""The commits of a run: git's objects at the present tips of GitHub's branches."""
+"""The commits of a run: git objects at the present tips of GitHub's branches."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from bot.ledger.store import (
 from bot.pipeline.submission import EVAL_SETS
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
-"""What is read of a platform repository: the rest of it, of whatever size, is not even fetched."""
+"""The parts of a platform repository that are read; the rest, however large, is not fetched."""
 
 _OF_LEDGER = (*FILES, FOLDER)
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 @dataclass(frozen=True, kw_only=True)
 class Commits:
-    """The commits that a run needs, as they stand now; each is in the object store."""
+    """The commits that a run needs, as they are now; each is in the object store."""
 
     base: str
     head: str | None
@@ -62,7 +62,7 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The edges: git's objects, where they come from, this run's page on GitHub, the product's files, and the time."""
+    """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time."""
 
     store: ObjectStore
     url: str
@@ -72,17 +72,17 @@ class World:
     clock: Callable[[], float] = time.time
 
     def fetch(self, event: Event, head: bool) -> Commits:
-        """Fetch what ``event`` is about; the ``head`` only where hostile data is read."""
+        """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data."""
         refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
         if head and event.flow is Flow.GROUP and event.head is not None:
             refs["head"] = event.head
         elif head and event.pull_request is not None:
             refs["head"] = f"refs/pull/{event.pull_request}/head"
-        # Where nothing hostile is looked at, eval sets are fetched as they are read, if they are.
+        # Without hostile data, eval sets are fetched when they are read.
         read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
-        # Of the ledger comes what does not grow with history; events and records of folders as they are read.
+        # Of the ledger, only what does not grow with history; events and records of folders when they are read.
         folders = {local: _OF_LEDGER if local == "ledger" else read for local in refs}
-        # What the ledger was before says nothing: its history grows with each run.
+        # The ledger's history is not needed, and grows with each run.
         only = ("ledger",)
         found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
         if "ledger" in found:
@@ -90,7 +90,7 @@ class World:
         return Commits(base=found["base"], head=found.get("head"), ledger=found.get("ledger"))
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:
-        """Name → commit of those branches of ours that are there; what they hold is only compared, never read."""
+        """Name → commit of the bot's branches; their contents are only compared, never read."""
         places = {f"branches/{place}": name for place, name in enumerate(sorted(names))}
         refs = {local: f"refs/heads/{name}" for local, name in places.items()}
         found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
@@ -128,7 +128,7 @@ def pull_request_state(
 
 
 def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:
-    """A file of the ledger as it is, if there is one."""
+    """The text of a ledger file, if it exists."""
     if ledger is None or not ledger.exists(path):
         return None
     ledger.prepare([path])
@@ -136,7 +136,7 @@ def text_of(ledger: CommitSnapshot | None, path: str) -> str | None:
 
 
 def record_of(ledger: CommitSnapshot | None, number: int | None) -> PullRequestRecord | None:
-    """The record of pull request ``number``; a mangled one is as good as none: what it said is found out again."""
+    """The record of pull request ``number``; a corrupt one counts as missing: its facts are found out again."""
     try:
         return None if number is None else load_record(ledger, number)
     except InputError:
@@ -152,7 +152,7 @@ def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
 
 
 def reconciled_of(ledger: CommitSnapshot | None) -> Reconciled | None:
-    """How far the default branch was reconciled; a mangled record is as good as none: what is new needs a person."""
+    """How far the default branch was reconciled; a corrupt record counts as missing: new queries need a person."""
     try:
         return load_reconciled(ledger)
     except InputError:
@@ -160,7 +160,7 @@ def reconciled_of(ledger: CommitSnapshot | None) -> Reconciled | None:
 
 
 def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
-    """The rejections that were given on pull requests which were merged since."""
+    """The rejections from pull requests that have been merged."""
     reconciled = reconciled_of(ledger)
     known = () if reconciled is None else reconciled.rejections
     given = [
@@ -173,7 +173,7 @@ def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
 
 
 def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
-    """The extension candidates that were raised; a mangled record is as good as none: they are raised again."""
+    """The extension candidates that were raised; a corrupt record counts as missing: they are raised again."""
     try:
         return load_candidates(ledger) or CandidateRecord()
     except InputError:
@@ -181,7 +181,7 @@ def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
 
 
 def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
-    """Those of all pull requests, and of what was merged and did not enter."""
+    """Those of all pull requests, and of merged queries that did not enter."""
     reconciled = reconciled_of(ledger)
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
     found = folders_of(ledger, ()).values()
@@ -189,7 +189,7 @@ def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassificati
 
 
 def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
-    """The folders that need not be read; a mangled index is as good as none: everything is read."""
+    """The folders that need not be read; a corrupt index counts as missing: everything is read."""
     try:
         return load_index(ledger)
     except InputError:
@@ -197,7 +197,7 @@ def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
 
 
 def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderRecord | None]:
-    """Path → what is known of a folder's queries, of all ``but`` these paths; ``None`` for a mangled file."""
+    """Path → the record of a folder, for all ``but`` these paths; ``None`` for a corrupt file."""
     paths = () if ledger is None else [path for path in ledger.paths(FOLDER_RECORDS) if path not in but]
     if ledger is not None:
         ledger.prepare(paths)
@@ -205,13 +205,13 @@ def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str,
 
 
 def folder_record(ledger: CommitSnapshot | None, folder: str) -> FolderRecord | None:
-    """What is known of queries in ``folder``; a mangled file is as good as none: they are classified again."""
+    """The record of ``folder``; a corrupt file counts as missing: its queries are classified again."""
     prepare_folders(ledger, [folder])
     return _folder_at(ledger, folder_path(folder))
 
 
 def prepare_folders(ledger: CommitSnapshot | None, folders: Collection[str]) -> None:
-    """Fetch at once what is known of queries in ``folders``, which is about to be asked for."""
+    """Fetch the records of ``folders`` in one request, before they are read."""
     if ledger is not None:
         ledger.prepare([folder_path(folder) for folder in folders])
 
@@ -224,7 +224,7 @@ def _folder_at(ledger: CommitSnapshot | None, path: str) -> FolderRecord | None:
 
 
 def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
-    """Tags that curators corrected; a mangled record is as good as none: people are asked again."""
+    """Tags that curators corrected; a corrupt record counts as missing: people are asked again."""
     try:
         return load_corrections(ledger) or CorrectionRecord()
     except InputError:
@@ -232,15 +232,15 @@ def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
 
 
 def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
-    """What endpoints can do, as far as it holds ``now``; a mangled record is as good as none: they are asked again."""
+    """The abilities of endpoints that are valid ``now``; a corrupt record counts as missing: they are probed again."""
     try:
         return (load_abilities(ledger) or NO_ABILITIES).until(now)
     except InputError:
         return NO_ABILITIES
 
 
-def witnesses_of(github: GitHubClient, curators: Collection[str]) -> CommentLookup:
-    """How comments of corrections are looked up on GitHub: each once, and whose pull request it is on."""
+def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLookup:
+    """The look-ups for corrections on GitHub, each made once: comments, and authors of pull requests."""
 
     @cache
     def author(number: int) -> str | None:
@@ -253,7 +253,7 @@ def witnesses_of(github: GitHubClient, curators: Collection[str]) -> CommentLook
 
 
 def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
-    """The ledger's classifications, of all pull requests."""
+    """The ledger's classifications from all pull requests."""
     found: dict[str, StoredClassification] = {}
     for record in records_of(ledger).values():
         found |= record.classifications

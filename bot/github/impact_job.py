@@ -1,6 +1,6 @@
-"""The first job for a pull request that changes taxonomy or config: measures its impact as far as that is allowed.
+"""The first job for a pull request that changes taxonomy or config: measures its impact as far as allowed.
 
-The changed files are data here: no endpoint that they name is asked, and nothing is written because of them.
+The changed files are only data: no endpoint that they name is called, and nothing is written because of them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ ASK_A_CURATOR = "it is measured once a curator says `/incumbent run`"
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The impact (``None``: the files cannot be read), the faults of what changed, what a model said, and its cost.
+    """The impact (``None``: the files cannot be read), faults of the changed files, a model's answers, and the cost.
 
-    ``follows`` maps files of the regression set to the id of the content that a migration gives them: who writes just
-    that changes nothing by hand.
+    ``follows`` maps files of the regression set to the id of their content after a migration: a change to just that
+    content is not a change by hand.
     """
 
     impact: Impact | None = None
@@ -63,9 +63,9 @@ def measure_impact(
 ) -> Measured:
     """What ``head`` would do to the regression set of ``base``.
 
-    Of an author who is not ``trusted`` the change is told in words alone: whatever it takes to measure it is theirs to
-    choose.  Without ``make`` only the faults of the change are found.  ``known`` are the ledger's classifications,
-    ``rejected`` the contents that people turned away.
+    If the author is not ``trusted``, the change is only described: they could choose how much a measurement costs.
+    Without ``make`` only faults of the change are found.  ``known`` are the ledger's classifications, ``rejected`` the
+    contents that people rejected.
     """
     try:
         change, problems = read_change(store, base, head)
@@ -91,7 +91,7 @@ def measure_impact(
         queries = [query_of(entry) for entry in (*known_set.entries.values(), *known_set.waiting.values())]
         queries += [query for package in agents.packages for query in unsettled(change.before, package.submission)]
         for query in queries:
-            for key, findings in known_by(backends[1], query.heard).items():
+            for key, findings in known_by(backends[1], query.classified_turns).items():
                 if findings.capabilities or findings.tools:
                     remembered[key] = StoredClassification(judgements={}, findings={key: findings})
     usage = total(item.usage for item in backends or ())
@@ -101,7 +101,7 @@ def measure_impact(
 
 
 def _follows(store: ObjectStore, base: str, head: str, change: PlatformChange) -> dict[str, str]:
-    """What `incumbent migrate` makes of the set on ``base`` under the taxonomy of ``head``, where that can be."""
+    """The set of ``base`` after `incumbent migrate` to the taxonomy of ``head``, if that is possible."""
     if change.before.taxonomy == change.after.taxonomy:
         return {}
     try:

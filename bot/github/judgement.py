@@ -23,28 +23,28 @@ from bot.report.verdict_text import codes
 from bot.text.digests import digest
 
 NO_VERDICT: Final = "none"
-"""The codes of what is displayed without a verdict: what is settled, and what people rejected."""
+"""The codes of queries that are displayed without a verdict: already decided, or rejected by people."""
 
 SET_NAME = "regression_set"
-"""How commands call a change of the regression set by hand: `/incumbent accept regression_set`."""
+"""The name of changes of the regression set by hand in commands: `/incumbent accept regression_set`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Author:
-    """Who brings the pull request, and what was looked up of their ``permission`` on the repository."""
+    """Who opened the pull request, and their ``permission`` on the repository as looked up."""
 
     login: str
     permission: str
 
 
-NOBODY: Final = Author(login="", permission=NO_PERMISSION)
+UNKNOWN_AUTHOR: Final = Author(login="", permission=NO_PERMISSION)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewJudgement:
     """A judgement on ``facts`` under ``decisions``.
 
-    ``review`` is absent where no eval set is touched, or where a first contribution is held.
+    ``review`` is ``None`` if no eval set is changed, or if a first contribution is held.
     """
 
     platform: Platform
@@ -54,18 +54,18 @@ class ReviewJudgement:
 
     @property
     def may_allow_set(self) -> bool:
-        """Whether a command can speak of the regression set: it is changed by hand, and no query took its name."""
+        """Whether a command can name the regression set: it is changed by hand, and no query has its name."""
         return bool(self.facts.set_changes) and (self.review is None or SET_NAME not in self.review.queries)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What commands may name, in the order of the eval sets; the regression set where it is changed by hand."""
+        """The names for commands: queries in the order of the eval sets, and the regression set if changed by hand."""
         queries = () if self.review is None else tuple(self.review.queries)
         return (*queries, *((SET_NAME,) if self.may_allow_set else ()))
 
     @cached_property
     def entries(self) -> Mapping[str, str]:
-        """Name → the id under which the ledger keeps it."""
+        """Name → its id in the ledger."""
         found = {} if self.review is None else {name: self.review.entry_id(name) for name in self.review.queries}
         return {**found, **({SET_NAME: SET_NAME} if self.may_allow_set else {})}
 
@@ -77,7 +77,7 @@ class ReviewJudgement:
 
     @cached_property
     def contents(self) -> Mapping[str, str]:
-        """Entry → digest of its content; of a change by hand, the head and what it changes."""
+        """Entry → digest of its content; for a change by hand, of the head and the changes."""
         contents = self.facts.contents
         found = {} if self.review is None else {self.entries[name]: contents[name] for name in self.review.queries}
         if self.facts.set_changes:
@@ -87,7 +87,7 @@ class ReviewJudgement:
 
     @cached_property
     def shown(self) -> Mapping[str, DisplayedVerdict]:
-        """Entry → what is said of it; settled and rejected queries included."""
+        """Entry → its displayed verdict, also for already decided and rejected queries."""
         found: dict[str, DisplayedVerdict] = {}
         if self.review is not None:
             judged = {verdict.id: verdict for verdict in self.review.verdicts}
@@ -106,19 +106,19 @@ class ReviewJudgement:
 
     @cached_property
     def departure(self) -> Departure | None:
-        """What the regression set would lose since the head takes queries out of the eval sets."""
+        """What the regression set would lose because the head removes queries from the eval sets."""
         kinds = {id: EvictionKind(kind) for id, kind in self.facts.departing.items()}
         platform = self.platform
         return departure(kinds, platform.regression_set, platform.taxonomy, platform.config)
 
     @property
     def removed_for_good(self) -> tuple[ChangedEntryFile, ...]:
-        """Entries that the head removes without a tombstone: nobody could restore them."""
+        """Entries that the head removes without a tombstone: no one could restore them."""
         return tuple(item for item in self.facts.set_changes if _removes(item) and not item.buried)
 
     @property
     def changed_by_hand(self) -> bool:
-        """Whether the regression set is changed, and no curator allowed it for this very head."""
+        """Whether the regression set is changed, and no curator allowed that for this head."""
         allowed = any(item.entry == SET_NAME and item.action == "accept" for item in self.decisions)
         return bool(self.facts.set_changes) and not allowed
 
@@ -129,7 +129,7 @@ def _removes(change: ChangedEntryFile) -> bool:
 
 
 def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
-    """Who brought ``pull``; ``permission`` looks up what a login may do."""
+    """Who opened ``pull``; ``permission`` looks up the permission of a login."""
     return Author(login=pull.author, permission=author_permission(pull.author, pull.association, permission))
 
 
@@ -141,10 +141,10 @@ def judge_facts(
     contested: Collection[str] = (),
     unseen: Collection[str] = (),
 ) -> ReviewJudgement:
-    """The judgement on ``facts``; ``author`` is unknown for a merge group, whose pull requests were judged singly.
+    """The judgement on ``facts``; ``author`` is ``None`` for a merge group, whose pull requests were judged one by one.
 
-    Of ``decisions`` those count whose content is there; the last one on it decides.  ``contested`` are contents that
-    were rejected in a comment that is not as it was, ``unseen`` queries that nobody saw admitted.
+    Those of ``decisions`` count whose content is present; the last one on a content decides.  ``contested`` are
+    contents that were rejected in a comment that has changed, ``unseen`` queries that no one saw as admitted.
     """
     classified = [_corrected(classified_of(item), platform) for item in facts.submissions]
     bare = ReviewJudgement(platform=platform, facts=facts, decisions=(), review=None)
@@ -177,7 +177,7 @@ def _corrected(item: ClassifiedSubmission, platform: Platform) -> ClassifiedSubm
 
 @dataclass(frozen=True)
 class _KnownEntries:
-    """The queries by their content, and the entries that they have or would have."""
+    """The queries by content, and their present or future entries."""
 
     by_content: Mapping[str, Sequence[str]]
     entries: Mapping[str, str]
@@ -191,7 +191,7 @@ class _KnownEntries:
         return cls(by_content, {name: submission.entry_id(name) for name, submission in pairs})
 
     def meant(self, item: DecisionRecord) -> Sequence[str]:
-        """The queries that ``item`` is on: it follows its content through renames, and a rejection to every copy."""
+        """The queries that ``item`` applies to: it follows its content through renames, a rejection to every copy."""
         same = self.by_content.get(item.content, ())
         if item.action == "reject":
             return same

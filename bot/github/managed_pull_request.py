@@ -1,8 +1,9 @@
-"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other (pure).
+"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other.
 
 Every kind is a value of :class:`DesiredPullRequest`.  A branch only ever gains commits, and one with a person's commit
 stays as it is.  What a plan leads to is read again and planned again, until nothing is left to do, so that a run that
-was killed ends the same when it is repeated.
+was killed ends the same when it is repeated.  A plan writes nothing; it looks up who closed a pull request, a check or
+comments through functions of the state, and only where that decides something.
 """
 
 from __future__ import annotations
@@ -33,30 +34,30 @@ from bot.report.escaping import code
 from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
 
 ClosedBy: TypeAlias = Callable[[PullRequest], tuple[str, str]]
-"""From a pull request to who closed it, and when."""
+"""Looks up who closed a pull request, and when."""
 Action: TypeAlias = Literal["open", "barred", "refresh", "keep", "leave", "close", "wait", "refused"]
 """What becomes of a pull request.
 
 - ``open``: it is opened; ``barred``: its branch is there for a person to open it, where GitHub does not let the bot.
-- ``refresh``: its branch moves forward; ``keep``: it stays; ``leave``: so it does, as people committed to its branch.
+- ``refresh``: its branch gets a commit; ``keep``: it stays as it is; ``leave``: likewise, as people committed to it.
 - ``close``: it is not wanted any more.
-- ``wait``: the limit, or what someone committed to its branch, holds it back.
-- ``refused``: people closed it, and are not asked again.
+- ``wait``: it is held back, by the limit or because someone committed to its branch.
+- ``refused``: people closed it; the bot does not ask again.
 """
 
 _CLOSED_MARK = "<!-- incumbent:closes -->"
-# What is reviewed with care elsewhere does not pass by the way.
+# Changes of these files by people must not pass unnoticed.
 _GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DesiredPullRequest:
-    """A change that people are asked to merge: ``files`` are all that its branch changes, ``None`` where one goes.
+    """A change that people are asked to merge: ``files`` are all that its branch changes, ``None`` for deleted ones.
 
-    The branch's name says what is asked: closing the pull request refuses just that.  ``reason`` ends the commit's
-    message.  A ``followed`` branch stays the bot's: it is refreshed when what is wanted changes, with the description,
-    the ``label`` and the ``check`` (title and text).  Any other is people's once it was pushed.  Of those that are
-    ``limited`` only so many are open at a time.
+    The branch's name identifies the change: closing the pull request refuses exactly this change.  ``reason`` ends the
+    commit's message.  A ``followed`` branch stays the bot's: the bot refreshes it, with the description, the ``label``
+    and the ``check`` (title and text).  Any other belongs to people once it is pushed.  Only so many ``limited`` ones
+    are open at a time.
     """
 
     branch: str
@@ -72,16 +73,16 @@ class DesiredPullRequest:
 
     @cached_property
     def blobs(self) -> dict[str, str | None]:
-        """Path → the id that git gives its content, ``None`` where it goes."""
+        """Path → git's id of its content, ``None`` for a deleted file."""
         return {path: None if text is None else blob_id(text) for path, text in self.files}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
-    """A branch of the bot's: its commit, and the ids of what differs there from the default branch.
+    """A branch of the bot: its commit, and the ids of files that differ from the default branch.
 
-    ``has_base`` tells whether the default branch's commit is among its ancestors; ``behind`` are paths that the default
-    branch has changed since.
+    ``has_base``: the default branch's commit is among its ancestors; ``behind`` are paths that the default branch has
+    changed since.
     """
 
     commit: str
@@ -90,17 +91,17 @@ class Branch:
     behind: frozenset[str] = frozenset()
 
     def contains(self, desired: DesiredPullRequest) -> bool:
-        """Whether it is just as ``desired``, on the default branch's files of now."""
+        """Whether it is as ``desired``, on the present files of the default branch."""
         return self.blobs == desired.blobs and not self.behind & desired.blobs.keys()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PullRequestState:
-    """What GitHub shows of one kind of pull requests, and of their branches by name; ``base`` is the default branch's.
+    """The pull requests of one kind on GitHub, and their branches by name; ``base`` is the default branch's commit.
 
-    ``check`` reads our check on a commit, ``comments`` those of a pull request.  ``heads`` are the commits that the bot
-    pushed, by branch, as the ledger remembers them.  For ``barred`` branches GitHub lets the bot open no pull request;
-    ``opened`` are those for which this run opened one, which the lists may not show yet.
+    ``check`` reads the bot's check on a commit, ``comments`` those of a pull request.  ``heads`` are the commits that
+    the bot pushed, by branch, from the ledger.  For ``barred`` branches GitHub does not let the bot open a pull
+    request.  For ``opened`` ones this run opened one, which the lists may not show yet.
     """
 
     login: str
@@ -132,7 +133,7 @@ class PullRequestState:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPullRequest:
-    """What becomes of the pull request from ``branch``; ``number`` is that of the open one, or of the refused one."""
+    """The plan for the pull request from ``branch``; ``number`` is that of the open or the refused one."""
 
     branch: str
     action: Action
@@ -151,7 +152,7 @@ def was_closed(pull: PullRequest) -> bool:
 
 
 def was_refused(pull: PullRequest, closed_by: ClosedBy) -> bool:
-    """Whether people closed ``pull``, unmerged; that another bot did, as one for what is stale, is no one's answer."""
+    """Whether people closed ``pull``, unmerged; closing by another bot, such as one for stale issues, is no answer."""
     return was_closed(pull) and not is_bot(closed_by(pull)[0])
 
 
@@ -161,10 +162,10 @@ def plan_pull_requests(
     limit: int,
     why_closed: Callable[[PullRequest], str] | None = None,
 ) -> tuple[PlannedPullRequest, ...]:
-    """What becomes of those that are open, by number, and then of the others that are ``wanted``, most urgent first.
+    """The plans for open pull requests, by number, and then for the others that are ``wanted``, most urgent first.
 
-    No more than ``limit`` are open at a time.  ``why_closed`` says why one is closed that is not wanted any more;
-    without it such a one is people's.
+    At most ``limit`` are open at a time.  ``why_closed`` gives the reason for closing one that is no longer wanted;
+    without it, such a one stays.
     """
     planned = [plan_pull_request(item, state) for item in wanted]
     if why_closed is not None:
@@ -172,7 +173,12 @@ def plan_pull_requests(
         planned += [_close(pull, why_closed(pull), state) for pull in state.open if pull.branch not in known]
     unlimited = {item.branch for item in wanted if not item.limited}
     gone = {item.branch for item in planned if item.action == "close"}
-    room = limit - sum(1 for pull in state.open if pull.branch not in unlimited | gone)
+    # What this run opened counts before GitHub's list shows it.  What an earlier run opened and the list does not show
+    # yet is not known here: it is asked for again, most urgent first, and GitHub opens none twice.  The limit is passed
+    # only if others have become more urgent meanwhile.
+    unlisted = {item.branch for item in planned if item.branch in state.opened} - {pull.branch for pull in state.open}
+    room = limit - len(unlisted - unlimited)
+    room -= sum(1 for pull in state.open if pull.branch not in unlimited | gone)
     found = []
     for item in planned:
         takes_room = item.action in ("open", "barred") and item.branch not in unlimited
@@ -182,7 +188,7 @@ def plan_pull_requests(
 
 
 def plan_pull_request(desired: DesiredPullRequest, state: PullRequestState) -> PlannedPullRequest:
-    """What makes GitHub show ``desired``, once for the same branch."""
+    """The plan that makes GitHub show ``desired``, once for each branch."""
     name, branch = desired.branch, state.branches.get(desired.branch)
     for pull in state.open:
         if pull.branch == name:
@@ -195,7 +201,7 @@ def plan_pull_request(desired: DesiredPullRequest, state: PullRequestState) -> P
         return PlannedPullRequest(branch=name, action="refused", number=answer.number)
     moved_on = branch is not None and answer is not None and answer.head == branch.commit
     if branch is not None and branch.blobs and branch.blobs != desired.blobs and not moved_on:
-        # Someone committed to it; what was merged is the bot's to move on.
+        # Someone committed to it; a branch that was merged unchanged is still the bot's.
         return PlannedPullRequest(branch=name, action="wait")
     found: list[Operation] = []
     if branch is None or not branch.contains(desired):
@@ -215,16 +221,16 @@ def labelled(pull: PullRequest, label: str) -> list[Operation]:
 def _keep(
     pull: PullRequest, desired: DesiredPullRequest, branch: Branch | None, state: PullRequestState
 ) -> tuple[Action, list[Operation]]:
-    """Keep an open pull request as it should be: its branch, its words, its label and its check."""
+    """Keep an open pull request up to date: its branch, description, label and check."""
     if branch is None:
-        # It was deleted a moment ago, and GitHub is about to close the pull request: someone's answer.
+        # It was just deleted, and GitHub is about to close the pull request: a person's answer.
         return "keep", []
     if not branch.contains(desired):
         if branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
             return "refresh", [_push(desired, branch, state)]
         return "leave", _leave(pull, desired, branch, state)
     found: list[Operation] = []
-    # What people reopened after the bot had closed it may be refused again.
+    # A pull request that the bot closed and people reopened may be refused again.
     if lasting(pull.body) != lasting(desired.body) and (is_as_written(pull.body) or was_closed_by_us(pull.body)):
         found.append(EditDescription(body=desired.body))
     title, text = desired.check
@@ -234,7 +240,7 @@ def _keep(
 
 
 def _leave(pull: PullRequest, desired: DesiredPullRequest, branch: Branch, state: PullRequestState) -> list[Operation]:
-    """Leave a branch with people's commits alone; the check tells whether it still does what was suggested."""
+    """Leave a branch with people's commits unchanged; the check says whether it still does what was suggested."""
     same = desired.blobs == {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
     summary = (
         "It still does to the regression set what was suggested."
@@ -249,9 +255,9 @@ def _leave(pull: PullRequest, desired: DesiredPullRequest, branch: Branch, state
 
 
 def _close(pull: PullRequest, why: str, state: PullRequestState) -> PlannedPullRequest:
-    """Close what is moot: the comment first, since the description tells in one step that this was no refusal.
+    """Close a pull request that is no longer wanted; a mark in its description says so.  The comment comes first.
 
-    The branch goes where it contains nothing but what the bot pushed.
+    The branch is deleted if it has only the bot's commits.
     """
     name = pull.branch or ""
     branch = state.branches.get(name)

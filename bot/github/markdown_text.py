@@ -1,8 +1,8 @@
-"""Which lines of a Markdown comment its readers see as plain text (pure).
+"""Which lines of a Markdown comment readers see as plain text (pure).
 
-The comment is rendered as GitHub renders it, and read like a browser reads it: what stands in code, quotes, tables,
-links, attributes, HTML comments, folded or otherwise marked up HTML, footnotes and formulas does not count, nor does
-what renders to nothing.  In doubt a line is not seen.
+The comment is rendered as on GitHub and read as by a browser.  Text in code, quotes, tables, links, attributes, HTML
+comments, folded or other HTML, footnotes and formulas does not count, nor does text that renders to nothing.  In doubt
+a line is not seen.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _MARK: Final = "\ue000"
-"""Stands around the number of a line; of a private use area, so that Markdown takes it for a letter."""
+"""Encloses the number of a line; from a private use area, so that Markdown treats it as a letter."""
 _MARKED: Final = re.compile(f"{_MARK}([0-9]+){_MARK}")
 _PAIRS: Final = (
     (re.compile(r"\$(?=[^ \t\r\n])"), re.compile(r"(?<=[^ \t\r\n])\$(?![0-9])")),
     (re.compile(r"(?<!~)~(?=[^~ \t\r\n])"), re.compile(r"(?<=[^~ \t\r\n])~(?!~)")),
 )
-"""What opens and what closes a formula, and text struck through by single tildes, which Markdown leaves as it is."""
-# A footnote that nothing refers to is not shown; lines of text right after one belong to it, as after a quote.
+"""The beginning and end of a formula, and text struck through by single tildes, which Markdown leaves unchanged."""
+# An unused footnote is not shown; lines right after a footnote belong to it, as after a quote.
 _FOOTNOTE: Final = re.compile(r"^((?:[ \t]|[-+*>]|[0-9]{1,9}[.)])*)\[\^[^\]\s]+\]:", re.MULTILINE)
 _BLOCKS: Final = frozenset({"center", "div", "h1", "h2", "li", "ol", "p", "ul"})
 _PLAIN: Final = _BLOCKS | frozenset({"b", "em", "i", "span", "strong", "u"})
-"""Elements whose text is seen as it is, unless they have attributes."""
+"""Elements whose text is seen as plain text, unless they have attributes."""
 _EMPTY: Final = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _IMPLIED: Final = frozenset({"li", "p"})
 """Elements that end with the one around them."""
@@ -41,11 +41,11 @@ _ELEMENTS: Final = re.compile(
     "|progress|q|rb|rp|rt|rtc|ruby|s|samp|script|search|section|select|slot|small|strike|style|sub|summary|sup|svg"
     "|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|tt|var|video|xmp"
 )
-"""HTML's elements; whatever else is written in angle brackets GitHub leaves out, and shows what is in it."""
+"""The elements of HTML; GitHub leaves out other tags and shows their contents."""
 
 
 def seen(lines: Sequence[str], asked: Iterable[int]) -> tuple[int, ...]:
-    """Those of the ``asked`` numbers (1-based) of the ``lines`` of a comment whose line is seen as plain text."""
+    """The ``asked`` numbers (1-based) of those ``lines`` of a comment that are seen as plain text."""
     marked = [line.replace(_MARK, "x") for line in lines]
     for number in asked:
         rest = marked[number - 1].lstrip(" ")
@@ -53,25 +53,25 @@ def seen(lines: Sequence[str], asked: Iterable[int]) -> tuple[int, ...]:
         marked[number - 1] = f"{' ' * indent}{_MARK}{number}{_MARK}{rest}"
     reader = _MarkReader()
     reader.feed(_markdown().render(_FOOTNOTE.sub(r"\1> ", "\n".join(marked))))
-    # Text counts once something follows it; what is never closed hides this, too.
+    # Text counts once something follows it; an element that is never closed hides this too.
     reader.feed("<p></p>")
     return tuple(sorted(reader.seen))
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    # Imported here: only what reads comments needs it.
+    # Imported here: only needed where comments are read.
     from markdown_it import MarkdownIt
 
     found = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    # What an entity stands for could be taken for a mark.
+    # The character of an entity could be taken for a mark.
     found.disable("entity")
     found.add_render_rule("html_inline", _html_inline)
     return found
 
 
 def _html_inline(renderer: object, tokens: Sequence[Any], place: int, options: object, env: object) -> str:
-    """HTML within a text; comments and the like, which Markdown ends elsewhere than HTML does, are left out."""
+    """HTML in a text, without comments and the like, whose ends differ between Markdown and HTML."""
     del renderer, options, env
     content = str(tokens[place].content)
     return "" if content.startswith(("<!", "<?")) else content
@@ -85,7 +85,7 @@ class _MarkReader(HTMLParser):
         self.seen: set[int] = set()
         self._open: list[str] = []
         self._names: Counter[str] = Counter()  # of the open elements
-        self._hiding = 0  # so many of the open elements, from the first one that hides what is in it
+        self._hiding = 0  # the number of open elements, from the first that hides its contents
         self._text: list[str] = []  # the plain text of the block so far
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -99,7 +99,7 @@ class _MarkReader(HTMLParser):
         self._hiding += bool(self._hiding) or not plain
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # HTML takes no notice of the slash.
+        # HTML ignores the slash.
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -107,7 +107,7 @@ class _MarkReader(HTMLParser):
         if not _is_element(tag):
             return
         self._end_block(tag)
-        # An end that does not fit is none: HTML has many rules for those, and this reads no more than they show.
+        # An end tag that does not match is ignored: HTML has many rules for these, and this shows no more than they do.
         if not self._names[tag]:
             return
         while self._open[-1] == tag or (self._open[-1] in _IMPLIED and tag not in _IMPLIED):
@@ -127,12 +127,12 @@ class _MarkReader(HTMLParser):
         self.handle_data("x")
 
     def _fill(self, tag: str) -> None:
-        """Whatever is no text is no blank either, which a formula could not begin or end with."""
+        """Something that is not text; not a blank either, with which a formula cannot begin or end."""
         if tag not in _BLOCKS and tag != "br":
             self._text.append("x")
 
     def _end_block(self, tag: str) -> None:
-        """Look through the text of the block that ends at ``tag``, but for what may be a formula or struck."""
+        """Look through the text of the block that ends at ``tag``, without possible formulas and struck text."""
         if tag not in _BLOCKS:
             return
         text = "".join(self._text)

@@ -1,4 +1,4 @@
-"""What is read from GitHub, and what is to be written to it, as values (planned first, applied at the very end)."""
+"""What is read from GitHub and what is written to it, as values; writes are planned first and applied at the end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ Reaction: TypeAlias = Literal["+1", "confused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """A pull request as it stands now; ``association`` is what GitHub states of its author with this repository.
+    """A pull request as it is now; ``association`` is GitHub's word on its author's relation to the repository.
 
-    ``merge`` is the commit by which it was merged, if it was; then it is ``closed`` as well.  ``closed_at`` is when it
-    was closed last.  ``branch`` is the head's branch where that is one of the base's own repository, and ``None`` for a
-    fork's.
+    ``merge`` is the commit of its merge, if merged; then it is ``closed`` too.  ``closed_at`` is when it was last
+    closed.  ``branch`` is the head's branch in the repository of the base, and ``None`` for a fork's.
     """
 
     number: int
@@ -44,9 +43,8 @@ CommentKind: TypeAlias = Literal["comment", "review", "inline"]
 class IssueComment:
     """A comment of a pull request; times are ISO 8601 UTC, as GitHub gives them.
 
-    Its ``kind`` tells whether it is one of the conversation, a review, or one beside a line; ids of different kinds may
-    be the same.  Of what is said in a review ``pull_request`` is where, and ``updated_at`` is empty if
-    it may have been edited.
+    Its ``kind``: one of the conversation, a review, or one on a line; comments of different kinds may have the same id.
+    For reviews and their comments, ``pull_request`` is set, and ``updated_at`` is empty if it may have been edited.
     """
 
     id: int
@@ -60,12 +58,12 @@ class IssueComment:
 
     @property
     def key(self) -> CommentKey:
-        """By which it is cited."""
+        """Its key in records."""
         return self.id if self.kind == "comment" else f"{self.kind}:{self.pull_request}:{self.id}"
 
     @property
     def is_edited(self) -> bool:
-        """Whether it is not as it was written, perhaps by another person."""
+        """Whether it was edited, perhaps by another person."""
         return self.updated_at != self.created_at
 
 
@@ -79,7 +77,7 @@ class ThreadComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """An issue as it stands now."""
+    """An issue as it is now."""
 
     number: int
     body: str
@@ -87,7 +85,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
-    """The newest check of our name on a commit."""
+    """The newest check of the bot's name on a commit."""
 
     conclusion: str | None
     external_id: str
@@ -95,7 +93,7 @@ class CheckRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """A remark on one line of a file of the head."""
+    """A remark on a line of a file of the head."""
 
     path: str
     line: int
@@ -113,7 +111,7 @@ class CreateComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditComment:
-    """Another body for a comment of ours."""
+    """A new body for a comment of the bot."""
 
     id: int
     body: str
@@ -121,7 +119,7 @@ class EditComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteComment:
-    """Remove a comment of ours that a race doubled."""
+    """Delete a comment of the bot that a race duplicated."""
 
     id: int
 
@@ -144,14 +142,14 @@ class AddLabels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveLabel:
-    """A label of ours that no longer holds."""
+    """A label of the bot that no longer applies."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostCheck:
-    """The check on ``commit``; ``external_id`` digests what it says."""
+    """The check on ``commit``; ``external_id`` is a digest of its text."""
 
     commit: str
     conclusion: CheckConclusion
@@ -165,7 +163,7 @@ class PostCheck:
 class WriteLedger:
     """Files of the ledger branch, on top of ``parent`` (``None``: the branch does not exist yet).
 
-    A file whose content is ``None`` goes.
+    A file whose content is ``None`` is deleted.
     """
 
     parent: str | None
@@ -174,14 +172,14 @@ class WriteLedger:
 
     @staticmethod
     def of(parent: str | None, files: Mapping[str, str | None], message: str) -> WriteLedger:
-        """The write of ``files`` by path; a new branch says what it is."""
+        """The write of ``files`` by path; a new branch gets a file that explains it."""
         said = {"README.md": README, **files} if parent is None else files
         return WriteLedger(parent=parent, files=tuple(sorted(said.items())), message=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """Files as one commit makes them; one whose content is ``None`` goes."""
+    """The files of one commit; one whose content is ``None`` is deleted."""
 
     files: tuple[tuple[str, str | None], ...]
     message: str
@@ -189,7 +187,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushCommits:
-    """Commits on top of ``parent``, which the branch points to; all of them or none."""
+    """Commits on top of ``parent``, the head of the branch; all of them or none."""
 
     branch: str
     parent: str
@@ -198,9 +196,9 @@ class PushCommits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushBranch:
-    """Let ``branch`` be ``base`` with ``files`` changed, by one commit on top of ``tip``; it never loses a commit.
+    """Make ``branch`` equal to ``base`` with the changed ``files``, by one commit on top of ``tip``; no commit is lost.
 
-    ``tip`` is where the branch points to (``None``: it does not exist yet); ``parents`` are those of the commit.
+    ``tip`` is the head of the branch (``None``: it does not exist yet); ``parents`` are those of the commit.
     """
 
     branch: str
@@ -213,7 +211,7 @@ class PushBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPullRequest:
-    """A pull request of ours that asks to merge ``branch`` into ``base``."""
+    """A pull request of the bot to merge ``branch`` into ``base``."""
 
     branch: str
     base: str
@@ -224,21 +222,21 @@ class OpenPullRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditDescription:
-    """Another description for a pull request of ours."""
+    """A new description for a pull request of the bot."""
 
     body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosePullRequest:
-    """Close a pull request of ours; ``body`` is its description, which says by a marker that it was not refused."""
+    """Close a pull request of the bot; a marker in the description ``body`` says that people did not refuse it."""
 
     body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBranch:
-    """Remove a branch of ours whose pull request was closed, where it still points to ``tip``."""
+    """Delete a branch of the bot whose pull request was closed, if its head is still ``tip``."""
 
     branch: str
     tip: str
@@ -246,7 +244,7 @@ class DeleteBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateIssue:
-    """The dashboard, where there is none."""
+    """A new dashboard."""
 
     title: str
     body: str
@@ -254,7 +252,7 @@ class CreateIssue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditIssue:
-    """Another text for the dashboard."""
+    """A new text for the dashboard."""
 
     number: int
     body: str
@@ -262,7 +260,7 @@ class EditIssue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseIssue:
-    """Close a dashboard that a race doubled."""
+    """Close a dashboard that a race duplicated."""
 
     number: int
 
@@ -289,7 +287,7 @@ Operation: TypeAlias = (
 
 
 def describe(operation: Operation) -> str:
-    """One line on ``operation`` for a dry run and for the log; nothing in it comes from a stranger."""
+    """A line on ``operation`` for a dry run and the log; it has no untrusted text."""
     match operation:
         case CreateComment(body=body):
             return f"create a comment of {len(body):,} characters"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.consolidator.verdict import Reason
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.command_processing import CommandOutcome
 from bot.github.corrections import Ended
 from bot.github.decision_validity import matter
 from bot.github.facts import Analysis
-from bot.github.judgement import NOBODY, SET_NAME, Author, ReviewJudgement
+from bot.github.judgement import SET_NAME, UNKNOWN_AUTHOR, Author, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
@@ -19,7 +19,7 @@ from bot.text.compare import text_key
 from bot.text.secrets import holds_secret
 
 SHOWN = 5
-"""Decisions of one kind that are named; the rest is counted."""
+"""The most decisions of a kind that are named; the rest are counted."""
 
 
 def notices_of(
@@ -28,12 +28,12 @@ def notices_of(
     record: PullRequestRecord,
     analysis: Analysis | None = None,
     ended: Sequence[Ended] = (),
-    author: Author = NOBODY,
+    author: Author = UNKNOWN_AUTHOR,
 ) -> tuple[str, ...]:
-    """The notices above the verdicts, in the order of their weight; nothing in them is alive.
+    """The notices above the verdicts, most important first; all texts are escaped.
 
-    ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that count no longer;
-    ``author`` is who brings the pull request.
+    ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that no longer count;
+    ``author`` opened the pull request.
     """
     notices = [] if analysis is None else _of_head(judgement, outcome, analysis)
     notices += _corrected(judgement, ended)
@@ -56,7 +56,7 @@ def notices_of(
 
 
 def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Analysis) -> list[str]:
-    """What holds up a pull request, and what it changes beside eval sets."""
+    """What holds up a pull request, and what it changes apart from eval sets."""
     config = judgement.platform.config
     notices = []
     if config.mode == "observe":
@@ -100,7 +100,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
 
 
 def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[str, int]:
-    """Entry → how often the pull request changed its text by now, for those that it changed."""
+    """Entry → how often the pull request has changed its text, if it has."""
     texts = judgement.texts.items()
     return record.changes | {
         entry: record.changes.get(entry, 0) + 1 for entry, text in texts if record.texts.get(entry, text) != text
@@ -108,7 +108,7 @@ def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[st
 
 
 def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
-    """Whose word decides tags of which queries, and whose does no longer."""
+    """Whose corrections decide tags of which queries, and whose no longer do."""
     review = judgement.review
     if review is None:
         return []
@@ -124,7 +124,7 @@ def _corrected(judgement: ReviewJudgement, ended: Sequence[Ended]) -> list[str]:
 
 
 def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
-    """Decisions that count for nothing now, and that nobody replaced by another on what is there instead."""
+    """Decisions that have no effect now, and were not replaced by one on the present content."""
     called = {entry: name for name, entry in judgement.entries.items()}
     decided = {(item.content, matter(item)) for item in judgement.decisions}
     changed = [
@@ -141,7 +141,7 @@ def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
         for item, why in said
     ]
     if judgement.review is not None and not judgement.facts.problems:
-        # Whoever brings a rejected query again does it under another name.
+        # A rejected query may come again under another name.
         lines += [
             f"{quoted(item.by)} rejected {quoted(item.entry)}, which is not there any more."
             for item in outcome.dormant
@@ -151,9 +151,11 @@ def _void(judgement: ReviewJudgement, outcome: CommandOutcome) -> list[str]:
 
 
 def _untold(judgement: ReviewJudgement, author: Author) -> list[str]:
-    """That an author counts as an outside one only because their permission could not be looked up."""
+    """The notice that an author counts as an outside one only because their permission could not be looked up."""
     found = () if judgement.review is None else judgement.review.verdicts
-    if author.permission != UNTOLD or not any(Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found):
+    if author.permission != UNKNOWN_PERMISSION or not any(
+        Reason.UNTRUSTED_AUTHOR in verdict.reasons for verdict in found
+    ):
         return []
     line = (
         f"This token may not look up the permission of {quoted(author.login)} in this repository, so that they count "
@@ -164,7 +166,7 @@ def _untold(judgement: ReviewJudgement, author: Author) -> list[str]:
 
 
 def _unheard(judgement: ReviewJudgement) -> list[str]:
-    """Acceptances that the base has moved away from under: what was displayed then needs another word now."""
+    """Acceptances that no longer fit since the base has changed: the displayed verdict needs a new decision."""
     review = judgement.review
     if review is None:
         return []

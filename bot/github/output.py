@@ -1,4 +1,4 @@
-"""What ``incumbent ci --json`` prints, and the Action's output ``report`` holds (``incumbent schema ci-output``)."""
+"""The output of ``incumbent ci --json`` and of the Action's ``report`` (``incumbent schema ci-output``)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Runs before anything is installed: finds out with the runner's own Python whether an event needs a whole run.
+"""Runs before anything is installed: finds out with the runner's own Python whether an event needs a full run.
 
 Most pull requests of a repository change no Incumbent files and have no Incumbent comments: they only need the check,
-which may be required.  Unusual or unknown cases are left to the whole run.  Only the standard library is available, so
-that this may import only those of our modules that need no more.
+which may be required.  Unusual or unknown cases are left to the full run.  Only the standard library is available, so
+this imports only modules of the product that need no more.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ TITLE = "Nothing to curate"
 LABELS = "incumbent: "
 RECORD = "/contents/pull_requests/{}.json?ref=incumbent/ledger"
 OWN = "incumbent"
-"""Branches of ours begin so, drafts of candidates too."""
+"""The prefix of the bot's branches, drafts of candidates too."""
 QUIET = "quiet"
-"""The one key of the document that says in the facts' place of which commit there was nothing to look at."""
+"""The only key of the document in the place of the facts: the commit that had nothing to look at."""
 TURNED_AWAY = "Not curated here"
 
 _PAGE = 100
 _MOST_FILES = 3_000
-"""GitHub lists no more of a pull request, and of a comparison 300."""
+"""The most files that GitHub lists for a pull request; for a comparison it is 300."""
 _MOST_COMMITS = 250
-"""GitHub lists no more of a pull request."""
+"""The most commits that GitHub lists for a pull request."""
 _MOST_PULLS = 1_000
 _MOST_BYTES = 200
-"""A document that says no more than ``QUIET`` is shorter."""
+"""The most bytes of a document with only ``QUIET``."""
 _SAID = ("/issues/{}/comments", "/pulls/{}/reviews", "/pulls/{}/comments")
 _OURS = re.compile(r"<!-- incumbent:", re.IGNORECASE)
 _COMMENTED = re.compile(rf"{_OURS.pattern}|(?:^|[\r\n]) {{0,3}}/incumbent", re.IGNORECASE)
 _SECONDS = 20
 _PAUSES = (1, 3)
-"""Seconds before another attempt, where GitHub fails or cannot be reached for a moment."""
+"""Seconds before each new attempt if GitHub fails or cannot be reached."""
 
 
 class _Stay(HTTPRedirectHandler):
-    """The token goes nowhere else."""
+    """Refuses redirects: the token goes nowhere else."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -69,7 +69,7 @@ class Hub:
         self._opener: OpenerDirector = build_opener(_Stay())
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """GitHub's answer to a question, or to the post of ``body``; asked again where it fails for a moment."""
+        """GitHub's answer to a request, or to a post of ``body``; with new attempts after temporary failures."""
         for pause in _PAUSES:
             try:
                 return self._ask(path, body)
@@ -88,7 +88,7 @@ class Hub:
             return json.load(answer)
 
     def has(self, path: str) -> bool:
-        """Whether there is something at ``path``."""
+        """Whether ``path`` exists."""
         try:
             self.ask(path)
         except HTTPError as error:
@@ -98,18 +98,18 @@ class Hub:
         return True
 
 
-def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
-    """The commit of which there is nothing to say but that there is nothing to curate; none where that is not sure.
+def quiet_commit(event: Event, hub: Hub, noted_quiet: bool = False) -> str | None:
+    """The commit for which there is certainly nothing to curate; ``None`` if that is not certain.
 
-    With ``heard`` commands do not count: they were said after the first job had looked, and have runs of their own.
+    With ``noted_quiet`` commands do not count: they came after the first job had looked, and have runs of their own.
     """
     if event.flow is Flow.GROUP:
         files = hub.ask(f"/compare/{event.group_base}...{event.head}")["files"]
         return event.head if len(files) < 300 and not _touch_ours(files) else None
     if event.head is None or not (event.flow is Flow.REVIEW or _is_about_closing(event)):
-        # A comment's event names no commit: it holds a command.
+        # The event of a comment with a command names no commit.
         return None
-    # Asked for before and after: the files and commits are those of this head, on every page.
+    # Read before and after, so that all pages of files and commits are of this head.
     before = hub.ask(f"/pulls/{event.pull_request}")
     files = _pages(hub, f"/pulls/{event.pull_request}/files", _MOST_FILES)
     commits = _pages(hub, f"/pulls/{event.pull_request}/commits", _MOST_COMMITS)
@@ -117,12 +117,12 @@ def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
     has_moved = (before["head"]["sha"], before["updated_at"]) != (pull["head"]["sha"], pull["updated_at"])
     is_whole = pull["changed_files"] == len(files) and pull["commits"] == len(commits) < _MOST_COMMITS
     is_known = pull["head"]["sha"] == event.head and is_whole and not has_moved
-    # A merge may take back what the default branch has, of which GitHub, that compares with one commit, shows nothing.
+    # A merge may undo changes of the default branch; GitHub compares with one commit and does not show that.
     has_merge = any(len(commit["parents"]) != 1 for commit in commits)
     labelled = any(str(label["name"]).casefold().startswith(LABELS) for label in pull["labels"])
-    if not is_known or has_merge or not _is_as_told(pull, event) or labelled or _touch_ours(files):
+    if not is_known or has_merge or not _matches_event(pull, event) or labelled or _touch_ours(files):
         return None
-    word = _OURS if heard else _COMMENTED
+    word = _OURS if noted_quiet else _COMMENTED
     commented = any(
         _has_commented(hub.ask(f"{place.format(event.pull_request)}?per_page={_PAGE}"), word) for place in _SAID
     )
@@ -130,12 +130,12 @@ def quiet_commit(event: Event, hub: Hub, heard: bool = False) -> str | None:
 
 
 def _is_about_closing(event: Event) -> bool:
-    """Whether ``event`` may be that a pull request was closed without being merged."""
+    """Whether ``event`` may be the closing of an unmerged pull request."""
     return event.flow is Flow.RECONCILE and event.pull_request is not None
 
 
-def _is_as_told(pull: Mapping[str, Any], event: Event) -> bool:
-    """Whether ``pull`` is open or closed as ``event`` tells, and no answer to something that we offered."""
+def _matches_event(pull: Mapping[str, Any], event: Event) -> bool:
+    """Whether ``pull`` is open or closed as in ``event``, and is no answer to an offer of the bot."""
     if pull["base"]["ref"] != event.default_branch:
         return False
     if not _is_about_closing(event):
@@ -145,12 +145,12 @@ def _is_as_told(pull: Mapping[str, Any], event: Event) -> bool:
 
 
 def _has_commented(items: Sequence[Mapping[str, Any]], word: re.Pattern[str]) -> bool:
-    """Whether the bot, or somebody with a command, is among ``items``, or may be among those of another page."""
+    """Whether ``items``, or perhaps another page of them, have a comment of the bot or one with a command."""
     return len(items) == _PAGE or any(word.search(_shown(item["body"])) for item in items)
 
 
 def _shown(body: str | None) -> str:
-    """``body`` without characters that show nothing: they hide no command."""
+    """``body`` without invisible characters, which could hide a command."""
     return "".join(each for each in body or "" if each in "\r\n" or not is_invisible(each))
 
 
@@ -170,13 +170,12 @@ def _touch_ours(files: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def is_turned_away(event: Event, hub: Hub) -> bool | None:
-    """Whether the commit of a pull request to another branch wants the check that says so; none: it is not sure.
+    """Whether a pull request to another branch needs the check that says so; ``None``: not certain.
 
-    A required check looks at the commit alone: where there is one, or a curated pull request has the same head, that
-    one speaks.
+    Checks belong to a commit: an existing one, or that of a curated pull request with the same head, takes precedence.
     """
     if event.left or event.head is None:
-        # Its comment and labels have to be taken back.
+        # Its comment and labels must be removed.
         return None
     if _newest_check(event.head, hub) is not None:
         return False
@@ -189,7 +188,7 @@ def is_turned_away(event: Event, hub: Hub) -> bool | None:
 def post(
     commit: str, hub: Hub, page: str | None, conclusion: str = "success", title: str = TITLE, why: str = ""
 ) -> bool:
-    """Post the check on ``commit``, unless it says so already; ``page`` is that of this run."""
+    """Post the check on ``commit``, unless the same is there; ``page`` is that of this run."""
     text = why or f"{title}."
     name = digest([conclusion, title, text, []])
     newest = _newest_check(commit, hub)
@@ -215,14 +214,14 @@ def _newest_check(commit: str, hub: Hub) -> Mapping[str, Any] | None:
 
 
 def look(environment: Mapping[str, str]) -> dict[str, str]:
-    """The outputs of the Action's first step; without ``needed`` = ``false`` the whole run follows.
+    """The outputs of the Action's first step; without ``needed`` = ``false`` the full run follows.
 
-    Where ``analyse`` ends early it leaves word of it in the place of the facts.  That is no verdict: ``publish`` looks
-    for itself before it posts a check, and takes the word alone for where no check is due.
+    If ``analyse`` ends early, it writes a note in the place of the facts.  The note is no verdict: ``publish`` looks
+    for itself before it posts a check, and relies on the note only if no check is needed.
     """
     step, facts = environment["INCUMBENT_STEP"], Path(environment["INCUMBENT_ANALYSIS"])
     if step == "analyse":
-        # A machine that is used again may still hold those of another run, which would be handed over as this one's.
+        # A reused machine may still have the facts of another run, which would be handed over as this one's.
         facts.unlink(missing_ok=True)
     payload = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_bytes())
     name = environment["GITHUB_EVENT_NAME"]
@@ -231,17 +230,17 @@ def look(environment: Mapping[str, str]) -> dict[str, str]:
         return _ended("none", event.why)
     if event.flow is Flow.NOT_CURATED and step == "analyse":
         return _ended("none", event.why)
-    heard = step == "publish" and _says_quiet(facts, event.head)
-    if step == "publish" and facts.exists() and not heard:
+    noted_quiet = step == "publish" and _says_quiet(facts, event.head)
+    if step == "publish" and facts.exists() and not noted_quiet:
         return {"needed": "true"}
-    if heard and event.flow is Flow.RECONCILE:
+    if noted_quiet and event.flow is Flow.RECONCILE:
         return _ended("none", TITLE)
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
     hub = Hub(event.repository, environment["GITHUB_TOKEN"], api_url)
     page = page_of_run(event.repository, environment)
     if event.flow is Flow.NOT_CURATED:
         return _turn_away(event, hub, page)
-    commit = quiet_commit(event, hub, heard)
+    commit = quiet_commit(event, hub, noted_quiet)
     if commit is None:
         return {"needed": "true"}
     if step != "publish":
@@ -289,7 +288,7 @@ def _ended(conclusion: str, title: str, writes: Sequence[str] = ()) -> dict[str,
 
 
 def main() -> int:
-    """Write the outputs; 1 where nothing could be found out, which the caller takes for a whole run."""
+    """Write the outputs; returns 1 if nothing could be found out, for which the caller starts a full run."""
     try:
         found = look(os.environ)
     except (AttributeError, LookupError, OSError, TypeError, UsageError, ValueError) as error:
@@ -298,7 +297,7 @@ def main() -> int:
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as stream:
         stream.writelines(f"{name}={value}\n" for name, value in found.items())
     if found["needed"] == "false":
-        # Titles are ours; nothing in the log can be a command to the runner.
+        # Titles are the bot's own, so nothing in the log can be a command to the runner.
         sys.stderr.write("nothing to do: see the output `report`\n")
     return 0
 

@@ -1,4 +1,4 @@
-"""The second job: from facts, comments and the ledger to the plan of writes.  Pure but for the permission look-ups."""
+"""The second job: from facts, comments and the ledger to a plan of writes.  Only permissions are looked up."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
-from bot.github.command_processing import CommandOutcome, Read, Reply, hear
+from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
 from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
 from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, DecisionContext, PriorRejections, displayed_now
 from bot.github.event_log import decision_events, shown_events
@@ -58,17 +58,17 @@ _REPLY = re.compile(
 
 ReplyKind: TypeAlias = Literal["reply", "request"]
 LONGEST_ANSWER = 60_000
-"""Bytes of a reply to a comment, well below what GitHub takes."""
+"""The most bytes of a reply, well below GitHub's limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishInputs:
-    """GitHub as publish finds it.
+    """The state of GitHub and the ledger for a plan.
 
-    ``login`` is who we are; ``ledger`` the commit of the ledger branch, ``record`` what it holds of this pull request;
-    ``run`` the page of this run; ``product`` where the product's files lie; ``previous`` rejections that were given
-    before; ``corrections`` what is recorded of the texts that are here; ``events`` the file of events so far;
-    ``abilities`` what is known of endpoints.
+    ``login`` is the bot's account; ``ledger`` the commit of the ledger branch, ``record`` its record of this pull
+    request; ``run`` the page of this run; ``product`` the address of the product's files.  ``previous`` are earlier
+    rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
+    ``abilities`` the recorded ones of endpoints.
     """
 
     login: str
@@ -87,7 +87,7 @@ class PublishInputs:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishPlan:
-    """What is to be written, in order, and what the run reports of itself."""
+    """The writes in order, and the report of the run."""
 
     operations: tuple[Operation, ...]
     judgement: ReviewJudgement
@@ -100,11 +100,11 @@ def plan_review(
 ) -> PublishPlan:
     """The plan for a pull request: replies, then the ledger, then comment, check and labels.
 
-    In this order a run that dies leaves nothing that the next one would not mend: replies are known by their markers,
-    and what the ledger says is about to be shown counts as shown only once the comment bears its digest.
+    In this order the next run completes what a killed run left: replies are known by their markers, and what the ledger
+    is about to show counts as shown only once the comment has its digest.
     """
-    # Only queries need their author's permission.
-    asked = permission if analysis.submissions else lambda login: UNTOLD
+    # Only queries need the permission of their author.
+    asked = permission if analysis.submissions else lambda login: UNKNOWN_PERMISSION
     author = author_of(inputs.pull, asked)
     observing = platform.config.mode == "observe"
     sticky, doubled = find_sticky(inputs.login, inputs.comments, inputs.record)
@@ -127,7 +127,7 @@ def plan_review(
             judgement=context.judge((), (), corrections), replies=(), void=(), released=None, read=unheard
         )
     else:
-        outcome = hear(
+        outcome = process_commands(
             [item for item in inputs.comments if item.author != inputs.login], record, context, inputs.previous
         )
     judgement = outcome.judgement
@@ -150,7 +150,7 @@ def plan_review(
     )
     operations: list[Operation] = []
     if sticky is None and not outcome.replies and not report.says_something:
-        # Most pull requests of a repository are none of ours: the check is enough.
+        # Most pull requests of a repository do not concern the bot: the check is enough.
         operations += check_operations(judgement, result, "Nothing to curate.", inputs.check)
         operations += label_operations((), inputs.pull)
         return PublishPlan(operations=tuple(operations), judgement=judgement, result=result, summary="")
@@ -165,7 +165,7 @@ def plan_review(
 
 
 def plan_retraction(why: str, login: str, pull: PullRequest, comments: Sequence[IssueComment]) -> list[Operation]:
-    """What takes back what was said of a pull request that went to another branch: its comment and its labels."""
+    """The removal of comment and labels from a pull request whose base was changed to another branch."""
     sticky, doubled = find_sticky(login, comments)
     operations: list[Operation] = []
     if sticky is not None:
@@ -175,7 +175,7 @@ def plan_retraction(why: str, login: str, pull: PullRequest, comments: Sequence[
 
 
 def displayed_in(sticky: IssueComment | None, record: PullRequestRecord) -> dict[str, Displayed]:
-    """What our comment displays, by what the ledger says of it."""
+    """The verdicts that the bot's comment displays, from the ledger."""
     found = _MARKER.match(sticky.body) if sticky is not None else None
     return displayed_now(record, found and found[1], sticky.updated_at if sticky is not None else "")
 
@@ -183,10 +183,10 @@ def displayed_in(sticky: IssueComment | None, record: PullRequestRecord) -> dict
 def find_sticky(
     login: str, comments: Sequence[IssueComment], record: PullRequestRecord | None = None
 ) -> tuple[IssueComment | None, tuple[IssueComment, ...]]:
-    """Our comment, by author and marker, and those that are too many, where a race doubled it.
+    """The bot's comment, by author and marker, and its duplicates from races.
 
-    It is the oldest that shows what ``record`` says was to be shown, else the oldest: other workflows act as the same
-    account as ours, and one of theirs must not take its place.
+    It is the oldest one that shows what ``record`` was about to show, else the oldest.  Other workflows use the same
+    account, and a comment of theirs must not take its place.
     """
     ours = sorted(
         (item for item in comments if item.author == login and item.kind == "comment" and _MARKER.match(item.body)),
@@ -198,13 +198,13 @@ def find_sticky(
 
 
 def check_operations(judgement: ReviewJudgement, result: Result, text: str, posted: CheckRun | None) -> list[Operation]:
-    """The check on the head, unless the same one is there."""
+    """The check on the head, unless it is there already."""
     annotations = annotations_of(judgement)
     return post_check(judgement.facts.head, result.conclusion, result.title, text, posted, annotations)
 
 
 def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence[IssueComment]) -> list[Operation]:
-    """Our comment as ``body``, single, unless it says so already."""
+    """Make ``body`` the text of the bot's only comment, unless it is already."""
     operations: list[Operation] = []
     if sticky is None:
         operations.append(CreateComment(body=body))
@@ -215,7 +215,7 @@ def comment_operations(body: str, sticky: IssueComment | None, doubled: Sequence
 
 
 def label_operations(wanted: Sequence[PullRequestLabel], pull: PullRequest) -> list[Operation]:
-    """GitHub takes labels for the same whose names differ in case alone."""
+    """Labels that differ only in case are the same for GitHub."""
     present = {name.casefold() for name in pull.labels}
     missing = tuple(sorted(label.value for label in wanted if label.value not in present))
     added: list[Operation] = [AddLabels(names=missing)] if missing else []
@@ -228,23 +228,23 @@ def replies_to(
 ) -> list[Operation]:
     """A reaction to every command, and an answer to those that were not followed: once, however often this runs.
 
-    Strangers get one answer each, so that nobody can make us flood a pull request.  Answers that a race doubled go.
-    ``kind`` tells apart what is answered to one comment in two places.
+    People who may not give commands get one answer each, so that no one can make the bot flood a pull request.
+    Duplicates from races are deleted.  ``kind`` distinguishes the answers to one comment in two places.
     """
     answers = _answers(login, comments)
     answered = {found[2] for _, found in answers if found[1] == kind}
-    told = {found[3] for _, found in answers}
+    notified = {found[3] for _, found in answers}
     operations = doubled_replies(login, comments)
     for reply in replies:
         comment, key, person = reply.comment, str(reply.comment.key), digest(reply.comment.author)
-        if key in answered or (reply.stranger and person in told):
+        if key in answered or (reply.unauthorized and person in notified):
             continue
         if comment.kind != "review":
             reaction: Reaction = "+1" if reply.followed else "confused"
             operations.append(React(comment=comment.id, reaction=reaction, inline=comment.kind == "inline"))
         if not reply.lines:
             continue
-        told.add(person)
+        notified.add(person)
         place = "" if comment.kind == "comment" else ", who said it in a review"
         text = (
             f"<!-- incumbent:{kind} {key} {person} -->\nTo {code(comment.author)}{place}:\n\n{_answer(reply.lines)}\n"
@@ -254,12 +254,12 @@ def replies_to(
 
 
 def answers_to(comment: IssueComment, login: str, comments: Sequence[IssueComment]) -> list[IssueComment]:
-    """Our answers to ``comment`` among those of its thread."""
+    """The bot's answers to ``comment`` in its thread."""
     return [item for item, found in _answers(login, comments) if found[2] == str(comment.key)]
 
 
 def doubled_replies(login: str, comments: Sequence[IssueComment]) -> list[Operation]:
-    """Remove answers of ours to a comment that has an older one."""
+    """Delete answers of the bot to a comment that has an older one."""
     answered: set[tuple[str, str]] = set()
     operations: list[Operation] = []
     for item, found in _answers(login, comments):
@@ -276,7 +276,7 @@ def _answers(login: str, comments: Sequence[IssueComment]) -> list[tuple[IssueCo
 
 
 def _answer(lines: Sequence[str]) -> str:
-    """``lines`` as a list, each once; a long one is cut between lines, since what half a code span holds is alive."""
+    """``lines`` as a list, each once; a long list is cut between lines, since a cut code span is not escaped."""
     items = [f"- {line}" if "\n" not in line else f"\n{line}\n" for line in dict.fromkeys(lines)]
     sizes = accumulate(len(item.encode("utf-8")) + 1 for item in items)
     shown = sum(1 for size in sizes if size <= LONGEST_ANSWER)
@@ -299,7 +299,7 @@ def _ledger(
         for query in facts.queries
         if query.key is not None and query.classification is not None
     }
-    # What could not be read, or was not, is as it was known.
+    # Queries that were not read keep their record.
     partial = analysis.problems or analysis.held or any(facts.unclassified for facts in analysis.submissions)
     new = record.model_copy(
         update={
@@ -324,7 +324,7 @@ def _ledger(
         files[CORRECTIONS] = record_text(corrections)
     if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
-    # What is forgotten of an older comment was recorded when it was shown.
+    # Verdicts of an older comment were recorded when they were shown.
     events = decision_events(outcome, record, known.ended, analysis.at)
     if not is_full(inputs.events):
         events = shown_events(judgement, inputs.pull.author, analysis.at, record) + events
@@ -337,12 +337,12 @@ def _ledger(
 
 
 def _same(new: PullRequestRecord, old: PullRequestRecord, outcome: CommandOutcome) -> bool:
-    """Whether there is nothing to write: what was about to be shown is found out again from the comment itself.
+    """Whether there is nothing to write: what is displayed can be found out again from the comment itself.
 
-    That comments were read is noted with what curators said in them; others are as good as unread, so that
-    comments without authority do not make the ledger grow.
+    Comments are noted as read only together with curators' commands, so that comments of people who may not give
+    commands do not make the ledger grow.
     """
     blank: dict[str, object] = {"displayed": {}}
-    if new.cursor >= old.cursor and all(reply.stranger for reply in outcome.replies):
+    if new.cursor >= old.cursor and all(reply.unauthorized for reply in outcome.replies):
         blank |= {"cursor": 0, "reviews": ()}
     return new.model_copy(update=blank) == old.model_copy(update=blank)

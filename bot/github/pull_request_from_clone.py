@@ -1,4 +1,4 @@
-"""A pull request that a person's clone offers with their own token: once, and never on files of another state."""
+"""A pull request from a person's clone with their own token: once, and never on outdated files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def offer_from_clone(
     address: str,
     token: str,
 ) -> PlannedPullRequest:
-    """Make ``desired`` be there, and say what became of it: it was opened, is open, or was refused.
+    """Open ``desired``, unless it is open or was refused; returns which.
 
-    ``rests_on`` maps the files and folders of ``here`` that it rests on to what these are called.  Raises
-    :class:`UsageError` where one is not that of the default branch at ``address``, and where the branch contains
-    something else.
+    ``rests_on`` maps the files and folders of ``here`` that it depends on to their names in messages.  Raises
+    :class:`UsageError` if one of them differs from the default branch at ``address``, or if the branch has other
+    contents.
     """
     base = github.default_branch()
     with (
@@ -59,7 +59,7 @@ def offer_from_clone(
 
 
 def differing(here: WorkingTree, there: Snapshot, places: Mapping[str, str]) -> str | None:
-    """What the first of ``places`` is called, files or folders, that is another ``here`` than ``there``."""
+    """The name of the first of ``places``, files or folders, that differs between ``here`` and ``there``."""
     return next((called for place, called in places.items() if _differs(here, there, place)), None)
 
 
@@ -69,5 +69,5 @@ def _differs(here: WorkingTree, there: Snapshot, place: str) -> bool:
 
 
 def _content(snapshot: Snapshot, path: str) -> bytes | None:
-    # A clone may have other line ends than the repository.
+    # A clone may have other line endings than the repository.
     return snapshot.read(path, REVIEWED_FILES).replace(b"\r\n", b"\n") if snapshot.exists(path) else None

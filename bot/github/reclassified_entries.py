@@ -21,7 +21,7 @@ from bot.text.digests import digest
 class RenewalFacts(FileModel):
     """One entry that a change of taxonomy or classifier concerns.
 
-    A ``classification`` that is not there was not found (``shortfall`` says why), or could not be (``kept``).
+    Without a ``classification`` it could not be classified (``shortfall`` says why), or need not be (``kept``).
     """
 
     entry: EntryId
@@ -37,15 +37,15 @@ class RenewalFacts(FileModel):
 
     @property
     def missing(self) -> bool:
-        """Whether it could be classified, and was not."""
+        """Whether it should have been classified, and was not."""
         return self.classification is None and self.kept is None
 
     def is_of(self, entry: Entry) -> bool:
-        """Whether ``entry`` is as it was when it was classified again."""
+        """Whether ``entry`` is unchanged since it was classified again."""
         return entry_digest(entry) == self.before
 
     def fits(self, taxonomy: Taxonomy) -> bool:
-        """Whether all of it speaks of capabilities of ``taxonomy``."""
+        """Whether all its capabilities are in ``taxonomy``."""
         found = self.classification
         named = {*self.asked, *self.carried.values()} <= taxonomy.by_id.keys()
         return named and (found is None or found.fits(taxonomy.by_id))
@@ -54,7 +54,7 @@ class RenewalFacts(FileModel):
 def renewal_facts(
     renewal: Renewal, keys: Mapping[str, str], findings: Mapping[str, Mapping[str, Findings]]
 ) -> tuple[RenewalFacts, ...]:
-    """``renewal`` for the document; ``keys`` and ``findings`` are the ledger's, by entry."""
+    """``renewal`` for the document; ``keys`` and ``findings`` are from the ledger, by entry."""
     found = []
     for task in renewal.tasks:
         id = task.entry.id
@@ -82,10 +82,9 @@ def renewed(
     identity: Identity,
     corrections: Corrections = UNCORRECTED,
 ) -> dict[str, Entry]:
-    """Those of ``entries`` that ``facts`` are of, as they become under ``corrections``; none while one of them is
-    missing.
+    """The ``entries`` of ``facts`` after reclassification and ``corrections``; none while one of them is missing.
 
-    Scores of one set are comparable only together: what is half classified again is not written.
+    Scores of a set are comparable only if all have the same classifier: a partial reclassification is not written.
     """
     if any(item.missing for item in facts):
         return {}
@@ -102,5 +101,5 @@ def renewed(
 
 
 def entry_digest(entry: Entry) -> str:
-    """What a classification of ``entry`` rests on, and what it is to replace."""
+    """The inputs of a classification of ``entry``, and the classification that it replaces."""
     return digest([content_of(entry), entry.scores, entry.classified.model_dump(mode="json")])

@@ -1,4 +1,4 @@
-"""The first job for entries that must be classified again: their facts, with all that the ledger knows already."""
+"""The first job for entries that must be classified again: their facts, with what the ledger has already."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.text.digests import digest
 
 @dataclass(frozen=True, kw_only=True)
 class Renewed:
-    """The facts of entries, how many were classified, and what kept the classifier from going on."""
+    """The facts of entries, how many were classified, and why the classifier stopped, if it did."""
 
     facts: tuple[RenewalFacts, ...]
     classified: int
@@ -35,9 +35,9 @@ def renew_entries(
     backend: Backend,
     progress: Progress,
 ) -> Renewed:
-    """Classify the entries of ``tasks`` again under the taxonomy of ``platform``; ``snapshot`` holds their agents.
+    """Classify the entries of ``tasks`` again under the taxonomy of ``platform``; ``snapshot`` has their agents.
 
-    What the ``known`` classifications rest on is not asked again.
+    The findings of ``known`` classifications are reused.
     """
     if not tasks:
         return Renewed(facts=(), classified=0, stopped=None)
@@ -52,11 +52,11 @@ def renew_entries(
         for task in tasks
         if task.capabilities and task.folder in found.specifications and task.entry.id not in found.kept
     }
-    findings = {id: known_by(backend, query.heard) for id, query in queries.items()}
+    findings = {id: known_by(backend, query.classified_turns) for id, query in queries.items()}
     asked = [task for task in tasks if task.capabilities and task.entry.id in found.classifications]
     return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
 
 
 def _key(task: Task, key: str) -> str:
-    """Under which the ledger keeps what was found for ``task``: it is not all that there is to say of the query."""
+    """The ledger's key of the findings for ``task``, which are only a part of the query's classification."""
     return digest(["renewal", key, task.entry.id, task.capabilities])

@@ -18,16 +18,16 @@ from bot.github.models import IssueComment
 from bot.ledger.model import PullRequestRecord
 
 CONTRIBUTED = "CONTRIBUTOR"
-"""The association that GitHub states of somebody who has committed to the repository and is nothing else to it."""
+"""GitHub's association of someone who has committed to the repository and has no other role."""
 UNCLEAR = frozenset({"COLLABORATOR", "MEMBER"})
-"""Associations that hide whether somebody has committed before."""
+"""Associations that hide whether someone has committed before."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseInputs:
-    """What is known of the pull request of ``event`` and of who brings it; ``record`` is what the ledger holds of it.
+    """The pull request of ``event`` and its author; ``record`` is the ledger's record of it.
 
-    Where the token may not look something up, it counts as if there was nothing to see: a curator's word is asked for.
+    What the token may not look up counts as missing: a curator has to release it.
     """
 
     event: Event
@@ -37,7 +37,7 @@ class ReleaseInputs:
 
     @cached_property
     def is_vouched(self) -> bool:
-        """Whether a person with write permission authored, pushed or released it."""
+        """Whether a person with write permission opened, pushed or released it."""
         event = self.event
         if event.pull_request is None:
             return False
@@ -51,7 +51,7 @@ class ReleaseInputs:
 
     @property
     def is_held(self) -> bool:
-        """Whether it is a first contribution that waits for a curator's word."""
+        """Whether it is a first contribution that waits for a curator."""
         config = self.config
         if config.mode == "observe" or not config.hold_first_time_contributors or self.event.pull_request is None:
             return False
@@ -71,7 +71,7 @@ class ReleaseInputs:
             return ()
 
     def _releases(self, comment: IssueComment) -> bool:
-        """Whether ``comment`` is a curator's `/incumbent run`, as the job that writes will see it."""
+        """Whether ``comment`` is a curator's `/incumbent run`, by the same rules as in the publish job."""
         if comment.is_edited or not any(
             isinstance(item, Command) and item.verb is Verb.RUN for item in parse(comment.body, ())
         ):

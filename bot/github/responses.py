@@ -1,4 +1,4 @@
-"""Conversion between GitHub's JSON and our values."""
+"""Converts between GitHub's JSON and the values of :mod:`bot.github.models`."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 
 from bot.github.check import NAME
 from bot.github.models import CommentKind, IssueComment, PostCheck, PullRequest, ThreadComment
-from bot.ledger.people import BOT, NOBODY, is_bot
+from bot.ledger.people import BOT, GHOST, is_bot
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:
-    """A file as an item of a tree; one without text goes."""
+    """A file as an item of a tree; one without text is deleted."""
     place = {"path": path, "mode": "100644", "type": "blob"}
     return {**place, "sha": None} if text is None else {**place, "content": text}
 
 
 def account(user: Mapping[str, Any] | None) -> str:
-    """The login of ``user``, and ``ghost`` for an account that is gone.
+    """The login of ``user``, and ``ghost`` for a deleted account.
 
-    Some apps' logins do not show what they are (as `Copilot`): they end like all other apps' here.
+    Some apps' logins do not show that they are apps (such as `Copilot`): they get the suffix of all other apps.
     """
-    login = str((user or {}).get("login") or NOBODY)
+    login = str((user or {}).get("login") or GHOST)
     return f"{login}{BOT}" if (user or {}).get("type") == "Bot" and not is_bot(login) else login
 
 
 def comment_of(found: Mapping[str, Any]) -> IssueComment:
-    """A comment as we see it."""
+    """A comment as a value."""
     login = login_of(found)
     return IssueComment(
         id=found["id"],
@@ -39,17 +39,17 @@ def comment_of(found: Mapping[str, Any]) -> IssueComment:
 
 
 def is_submitted(review: Mapping[str, Any]) -> bool:
-    """Whether ``review`` counts: it is no draft, and was not dismissed."""
+    """Whether ``review`` counts: it is neither a draft nor dismissed."""
     return bool(review.get("submitted_at")) and review.get("state") not in ("PENDING", "DISMISSED")
 
 
 def said_in_review(
     kind: CommentKind, number: int, found: Mapping[str, Any], edits: Mapping[str, Any] | None
 ) -> IssueComment:
-    """What is said in a review of the pull request ``number``: in its text, or beside a line.
+    """A comment in a review of the pull request ``number``: the review's text, or a comment on a line.
 
-    ``edits`` tells when it was published and edited last.  What its author changes in a draft is no edit; where it is
-    not known whether it was edited, it counts as if it was.
+    ``edits`` has the times of its publication and last edit.  A change to a draft is no edit.  If it is not known
+    whether it was edited, it counts as edited.
     """
     created = str(found["submitted_at"] if kind == "review" else found["created_at"])
     edited = None if edits is None else edits.get("lastEditedAt")
@@ -67,12 +67,12 @@ def said_in_review(
 
 
 def remark_of(found: Mapping[str, Any]) -> ThreadComment:
-    """A comment with the number of the thread that it is on."""
+    """A comment with the number of its thread."""
     return ThreadComment(number=int(found["issue_url"].rpartition("/")[2]), comment=comment_of(found))
 
 
 def pull_request_of(found: Mapping[str, Any]) -> PullRequest:
-    """A pull request as we see it."""
+    """A pull request as a value."""
     return PullRequest(
         number=int(found["number"]),
         head=found["head"]["sha"],
@@ -90,18 +90,18 @@ def pull_request_of(found: Mapping[str, Any]) -> PullRequest:
 
 
 def _same_repository(found: Mapping[str, Any]) -> bool:
-    """Whether a pull request comes from its own repository; a fork may have been deleted since."""
+    """Whether the branch of a pull request is in the repository itself; a fork may have been deleted since."""
     head = found["head"].get("repo") or {}
     return bool(head) and head.get("full_name") == (found["base"].get("repo") or {}).get("full_name")
 
 
 def login_of(item: Mapping[str, Any]) -> str:
-    """The author's login; accounts may have been deleted."""
-    return str((item.get("user") or {}).get("login") or NOBODY)
+    """The author's login; ``ghost`` for a deleted account."""
+    return str((item.get("user") or {}).get("login") or GHOST)
 
 
 def check_body(operation: PostCheck, page: str | None = None) -> dict[str, Any]:
-    """What is sent to post a check; ``page`` is that of the run, as GitHub lists checks below any workflow's name."""
+    """The body of a request that posts a check; it links to ``page``, as GitHub lists checks under any workflow."""
     output: dict[str, Any] = {"title": operation.title, "summary": operation.summary}
     if operation.annotations:
         output["annotations"] = [

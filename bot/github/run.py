@@ -1,4 +1,4 @@
-"""What the Action runs: an event in, facts or writes out. The caller provides everything that does I/O."""
+"""The runs of the Action: an event in, facts or writes out.  The caller provides everything that does I/O."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from bot.github.git_state import (
     Commits,
     World,
     abilities_of,
+    comment_lookup,
     corrections_of,
     known_of,
     record_of,
     rejections_of,
     remembered_of,
     text_of,
-    witnesses_of,
 )
 from bot.github.impact_job import UNTOUCHED, measure_impact
 from bot.github.judgement import judge_facts
@@ -52,23 +52,23 @@ from bot.text.digests import digest
 TRIES = 5
 """How often a plan is derived again after a lost race."""
 GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
-"""Keys of the config that count as they are at the time of writing."""
+"""The keys of the config whose present values count, not those of the facts."""
 MOVED = "the pull request has changed since it was read: the run of its newest commit writes"
 CLOSED = "the pull request is closed"
 ELSEWHERE = "only pull requests to {} are curated"
 
 
 class ForeignFactsError(OutsideError):
-    """The document of facts is not about this event, or does not hold by reviewed files."""
+    """The document of facts is not about this event, or not based on reviewed files."""
 
 
 def redirected(event: Event, pull_request: Callable[[int], PullRequest]) -> Event:
-    """``event`` with the flow of the pull request that it comments on: the event does not say where that goes."""
+    """``event`` with the flow of its pull request, as the event of a comment does not have the base branch."""
     if event.flow is not Flow.REVIEW or not event.commented or event.pull_request is None:
         return event
     pull = pull_request(event.pull_request)
     if pull.closed:
-        # Merged or closed since: what is said of a merged one is heard where the branch is reconciled.
+        # Merged or closed since: commands on a merged one are processed by reconcile.
         return replace(event, flow=Flow.RECONCILE if pull.merge else Flow.NOTHING, why="" if pull.merge else CLOSED)
     if pull.base != event.default_branch:
         return replace(event, flow=Flow.NOT_CURATED, head=pull.head, why=ELSEWHERE.format(event.default_branch))
@@ -82,10 +82,10 @@ def analyse_event(
     progress: Progress,
     github: Callable[[], GitHubClient],
 ) -> Analysis | str:
-    """The facts of what ``event`` is about, or why nothing is to be judged.
+    """The facts of ``event``, or the reason why there is nothing to judge.
 
-    ``github`` is asked who somebody is, only where that decides what may be spent.
-    Raises :class:`InputError` for faults of the *reviewed* side; those of the head are part of the facts.
+    ``github`` is asked about people only if that decides what may be spent.  Raises :class:`InputError` for faults of
+    the *reviewed* files; faults of the head are part of the facts.
     """
     if event.flow not in (Flow.REVIEW, Flow.GROUP):
         return event.why
@@ -145,11 +145,10 @@ def publish_event(
     dry_run: bool,
     quiet: bool = False,
 ) -> Publication:
-    """Judge the facts of ``analysis`` and write what follows; a lost race is read and planned again.
+    """Judge the facts of ``analysis`` and write the results; after a lost race, read and plan again.
 
-    ``quiet`` tells that there are none because the first job found nothing to look at.
-    ``wait`` lets others finish before the next of the tries, which it is told.  Raises :class:`OutsideError` when
-    GitHub cannot be reached or refuses.
+    ``quiet``: there are no facts because the first job found nothing to look at.  ``wait`` lets other runs finish
+    before a new attempt, whose number it gets.  Raises :class:`OutsideError` if GitHub cannot be reached or refuses.
     """
     if event.flow is Flow.NOTHING:
         return nothing(event.why)
@@ -170,7 +169,7 @@ def publish_event(
                 return post_failure(event, github, "The analysis cannot be used", f"{error}.", observed, dry_run)
         raise LostRaceError("other runs kept writing to the ledger; run this one again")
     except OutsideError as error:
-        # Whatever could not be written: a check that says so is better than none, and than an old one that passes.
+        # Something could not be written: a check that says so is better than none, or than an old one that passes.
         with suppress(OutsideError):
             title = "The review could not be written"
             lost = isinstance(error, LostRaceError)
@@ -179,7 +178,7 @@ def publish_event(
 
 
 def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, quiet: bool) -> Publication:
-    """The first job handed nothing over: it died, or the pull request is another now than the one it found."""
+    """The first job handed over no facts: it failed, or the pull request has changed since."""
     if event.flow is Flow.REVIEW and event.pull_request is not None:
         why = _why_not(event, github.pull_request(event.pull_request), event.head)
         if why is not None:
@@ -187,7 +186,7 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
     title = "The analysis did not finish"
     why = "The job that reads the pull request did not finish. Its log says why; fix that and run it again."
     if quiet:
-        # No more than the first job's word, by which no check passes.
+        # Only the first job's note, because of which no check passes.
         title = "Run all jobs again"
         why = (
             "There was nothing to curate when the pull request was looked at first. Before this check could say so, "
@@ -197,7 +196,7 @@ def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bo
 
 
 def _why_not(event: Event, pull: PullRequest, head: str | None) -> str | None:
-    """Why nothing is written on ``pull`` by now for an ``event`` about its commit ``head``, where that is known."""
+    """Why nothing is written on ``pull`` for an ``event`` about its commit ``head``; ``None`` if there is no reason."""
     if pull.base != event.default_branch:
         return ELSEWHERE.format(event.default_branch)
     if pull.closed:
@@ -206,7 +205,7 @@ def _why_not(event: Event, pull: PullRequest, head: str | None) -> str | None:
 
 
 def observes(event: Event, world: World) -> bool:
-    """Whether the reviewed config says so; one that cannot be read does not."""
+    """Whether the reviewed config says so; no if it cannot be read."""
     try:
         platform = load_platform(world.store.snapshot(world.fetch(event, head=False).base))
     except (InputError, OutsideError):
@@ -237,7 +236,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if why is not None:
         return nothing(why)
     comments = github.said_on(pull.number)
-    # Comments that a run wrote which overlaps mean nothing by the ledger as it was before that run.
+    # A comment of an overlapping run has no meaning under the ledger from before that run.
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
     here = {item.key: ThreadComment(number=pull.number, comment=item) for item in comments}
@@ -271,17 +270,17 @@ def _corrections(
     world: World,
     github: GitHubClient,
 ) -> RecordedCorrections:
-    """What curators corrected of the texts of ``analysis``; ``here`` are comments that were read already."""
-    witnesses = witnesses_of(github, platform.config.curators)
-    witnesses = replace(witnesses, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
+    """Curators' corrections of the texts of ``analysis``; ``here`` are comments that were read already."""
+    lookups = comment_lookup(github, platform.config.curators)
+    lookups = replace(lookups, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
     texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
-    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, witnesses)
+    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, lookups)
 
 
 def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
-    """``platform`` with the say of the default branch as it is now in who may decide, and in what fails a check.
+    """``platform`` with the present rules of the default branch on who may decide and what fails a check.
 
-    Verdicts hold by the files that the facts were found by; a curator who was taken out since decides nothing.
+    Verdicts are based on the files of the facts, but a curator who was removed since then decides nothing.
     """
     try:
         live = load_platform(world.store.snapshot(commits.base)).config
@@ -292,7 +291,7 @@ def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
 
 
 def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commits: Commits) -> None:
-    """Facts must be about this event, and hold by files that were reviewed."""
+    """Raise an error unless the facts are about this event and based on reviewed files."""
     about = (analysis.repository, analysis.pull_request)
     if about != (event.repository, event.pull_request):
         raise ForeignFactsError("The analysis is about something else than the event")
@@ -305,7 +304,7 @@ def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commit
 def _publish_group(
     event: Event, analysis: Analysis, platform: Platform, world: World, github: GitHubClient, dry_run: bool
 ) -> Publication:
-    """The same check for a merge group.  Changes of the set by hand were allowed or not on each pull request."""
+    """The same check for a merge group.  Changes of the set by hand were decided on each pull request."""
     judgement = judge_facts(analysis.judged, platform, None, ())
     if not judgement.removed_for_good:
         judgement = replace(judgement, facts=replace(judgement.facts, set_changes=()))

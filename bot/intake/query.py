@@ -83,7 +83,7 @@ class Query:
     line: int | None
 
     @property
-    def heard(self) -> tuple[str, ...]:
+    def classified_turns(self) -> tuple[str, ...]:
         """The turns as the classifier gets them: the last one lists the attachments, which its text may not mention."""
         notes = [f"(attached {_kind(name)}: {name})" for name in self.setup.attachments]
         return (*self.turns[:-1], "\n".join([*self.turns[-1:], *notes])) if notes else self.turns

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections import Counter
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
-from pydantic import Field
+from pydantic import Field, GetCoreSchemaHandler, ValidatorFunctionWrapHandler
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import (
+    list_schema,
+    no_info_wrap_validator_function,
+    plain_serializer_function_ser_schema,
+    typed_dict_field,
+    typed_dict_schema,
+)
 
 from bot.curator.entry import Timestamp
 from bot.files.validation import FileModel, Text, Tuple
@@ -13,8 +22,8 @@ from bot.ledger.model import COUNTED_FILES, CommitId, Digest
 Count = Annotated[int, Field(ge=1)]
 
 
-class CountedAnswers(FileModel):
-    """How many responses have this in common."""
+class ResponseGroup(NamedTuple):
+    """The properties that responses of one kind share, as far as shares need them."""
 
     decision: str
     route: str
@@ -22,42 +31,67 @@ class CountedAnswers(FileModel):
     month: str
     explicit: bool
     agrees: bool
-    count: Count
 
 
-class CountedQuestions(FileModel):
-    """How many questions ``judged`` people answered explicitly, of whom ``wanted`` want the query in the set."""
+class Question(NamedTuple):
+    """A question that several people judged explicitly: ``judged`` of them, of whom ``wanted`` want it in the set.
+
+    It counts in the row ``name`` of ``table``.
+    """
 
     table: str
     name: str
     wanted: Annotated[int, Field(ge=0)]
     judged: Annotated[int, Field(ge=2)]
-    count: Count
 
 
-class CountedWordings(FileModel):
-    """How many responses give this reason at this moment; ``same`` is equal where only the spelling differs."""
+class Wording(NamedTuple):
+    """A reason as it was written, and when; ``same`` is equal for all spellings of it."""
 
     same: str
     at: Timestamp
     text: str
     overrides: bool
-    count: Count
 
 
-class CountedCapabilities(FileModel):
-    """How many responses are to verdicts that rest on a capability."""
+class Rested(NamedTuple):
+    """An answer to a verdict that rests on ``capability``."""
 
     capability: str
     explicit: bool
     overrides: bool
-    count: Count
+
+
+class _Rows:
+    """Writes a counter of named tuples as a list of their fields, each with its ``count``, in order."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        (kind,) = get_args(source)
+        types = get_type_hints(kind, include_extras=True) | {"count": Count}
+        fields = {name: typed_dict_field(handler.generate_schema(type)) for name, type in types.items()}
+        rows = list_schema(typed_dict_schema(fields, config={"strict": True, "extra_fields_behavior": "forbid"}))
+
+        def counter(value: Any, validate: ValidatorFunctionWrapHandler) -> Counter[Any]:
+            if isinstance(value, Counter):
+                return value
+            return Counter({kind(*map(row.get, kind._fields)): row["count"] for row in validate(value)})
+
+        written = plain_serializer_function_ser_schema(_rows_of, return_schema=rows)
+        return no_info_wrap_validator_function(counter, rows, serialization=written)
+
+
+def _rows_of(counts: Counter[Any]) -> list[dict[str, Any]]:
+    return [{**item._asdict(), "count": count} for item, count in sorted(counts.items())]
+
+
+Item = TypeVar("Item")
+Counts = Annotated[Counter[Item], _Rows()]
 
 
 class AgreementRecord(FileModel):
-    """``agreement.json``: what people made of verdicts, counted, so that events are not read again to tell of it.
+    """``agreement.json``: counts of people's answers to verdicts, so that events need not be read again.
 
-    It is derived from the events alone: where it is missing, or of other ones, it is derived again.
+    They are derived from the events alone; if they are missing or outdated, they are derived again.
     """
 
     format: Literal[1] = 1
@@ -65,16 +99,16 @@ class AgreementRecord(FileModel):
     conditions: Digest = Field(description="of the taxonomy's history and the version of the product")
     files: Digest = Field(description="of the files that were counted, as `agreement/` lists them")
     people: dict[str, Count] = Field(default_factory=dict, description="responses that stand, by who gave them")
-    answers: Tuple[CountedAnswers] = ()
-    questions: Tuple[CountedQuestions] = Field(default=(), description="those that several people answered")
-    wordings: Tuple[CountedWordings] = Field(default=(), description="reasons that people gave")
-    rested: Tuple[CountedCapabilities] = ()
+    answers: Counts[ResponseGroup] = Field(default_factory=Counter)
+    questions: Counts[Question] = Field(default_factory=Counter, description="those that several people answered")
+    wordings: Counts[Wording] = Field(default_factory=Counter, description="reasons that people gave")
+    rested: Counts[Rested] = Field(default_factory=Counter)
     gone_explicit: Annotated[int, Field(ge=0)] = Field(default=0, description="commands and answers that did not last")
     gone_implicit: Annotated[int, Field(ge=0)] = Field(default=0, description="merges whose effect was undone")
 
 
 class CountedFile(FileModel):
-    """A file of events as it was counted; what is added below is counted by itself."""
+    """A file of events as it was counted; events that are appended later are counted by themselves."""
 
     blob: CommitId = Field(description="git's id of the content")
     size: Annotated[int, Field(ge=0)] = Field(description="bytes")
@@ -85,7 +119,7 @@ class CountedFile(FileModel):
 
 
 class CountedFiles(FileModel):
-    """``agreement/<part>.json``: some of the files of events that were counted, by name."""
+    """``agreement/<part>.json``: a part of the counted files of events, by name."""
 
     format: Literal[1] = 1
     files: dict[Text, CountedFile]

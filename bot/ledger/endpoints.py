@@ -19,10 +19,10 @@ Learnt: TypeAlias = Annotated[dict[Digest, KeptAbilities | None], Field(max_leng
 
 
 class AbilityRecord(FileModel):
-    """``abilities.json``: which endpoints can do everything, so that not each run finds it out; no address and no key.
+    """``abilities.json``: which endpoints have all abilities, so that not every run probes them; no address and no key.
 
-    That alone is taken from a file that others may write: an endpoint refuses what it cannot do, and is asked again,
-    while one that is said to do less takes that, at a higher cost and with other answers.
+    Others may write this file, so no lesser abilities are taken from it: an endpoint refuses what it cannot do, and is
+    probed again, whereas a false lesser ability would raise costs and change answers.
     """
 
     format: Literal[1] = 1

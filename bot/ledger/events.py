@@ -109,7 +109,7 @@ class Decided(_OnPullRequest):
 
 
 class _DecisionEnd(_Event):
-    """What ends a decision."""
+    """The end of a decision."""
 
     pull_request: Number
     entry: EntryId
@@ -119,7 +119,7 @@ class _DecisionEnd(_Event):
 
 
 class Withdrawn(_DecisionEnd):
-    """A decision ended with its comment: that was deleted or edited, or its author may not decide any more."""
+    """A decision ended: its comment was deleted or edited, or its author may no longer decide."""
 
     kind: Literal["withdrawn"] = "withdrawn"
 
@@ -149,7 +149,7 @@ class CorrectionEnded(_Event):
 
 
 class Applied(_DecisionEnd):
-    """A pin that a curator decided on, or its end, stands in the entry: the decision has done its work."""
+    """A curator's decision to pin or unpin is carried out: it is in the entry."""
 
     kind: Literal["applied"] = "applied"
 

@@ -63,9 +63,9 @@ Judged = Annotated[Checked[Judgement], WrapValidator(_judged)]
 
 
 class StoredClassification(FileModel):
-    """What the classifier said of a query's content: a fact about the query alone.
+    """The classification of a query's content: a fact about the query alone.
 
-    Which tools it calls is kept where that contradicts the eval set, and otherwise in the values that follow from it.
+    The called tools are kept if they contradict the eval set; otherwise only the values that follow from them.
     """
 
     judgements: dict[str, Judged]
@@ -116,27 +116,27 @@ class StoredClassification(FileModel):
 
 
 class DisplayedVerdict(FileModel):
-    """What the comment shows of a query: a digest of its verdict, and the verdict in codes."""
+    """A query's verdict as the comment shows it: a digest, and the codes."""
 
     verdict: Digest
     codes: Text
 
 
 class Displayed(DisplayedVerdict):
-    """What the comment has shown of a query since a moment (GitHub's time)."""
+    """A query's verdict as the comment shows it, and since when (GitHub's time)."""
 
     since: Timestamp
 
 
 class Showing(FileModel):
-    """What the comment was about to show when the ledger was written; a run may have ended before it did."""
+    """What the comment was about to show when the ledger was written; the run may have ended before."""
 
     digest: Digest
     verdicts: dict[str, DisplayedVerdict] = Field(description="entry: what is shown of it")
 
 
 class DecisionRecord(FileModel):
-    """What a curator decided of a query, on which content and which displayed verdict, and where it was said."""
+    """A curator's decision on a query: for which content and displayed verdict, and in which comment."""
 
     entry: EntryId
     action: Literal["accept", "reject", "pin", "unpin"]
@@ -152,7 +152,7 @@ class DecisionRecord(FileModel):
 
 
 class ReleaseRecord(FileModel):
-    """A curator's word that a held pull request may be judged."""
+    """A curator's release of a held pull request."""
 
     by: Login
     comment: CommentKey
@@ -168,7 +168,7 @@ class Merged(FileModel):
 
 
 class PullRequestRecord(FileModel):
-    """``pull_requests/<number>.json``: all that is kept of an open pull request, replaced at each push."""
+    """``pull_requests/<number>.json``: the record of an open pull request, replaced at each push."""
 
     format: Literal[1] = 1
     pull_request: Annotated[int, Field(ge=1)]
@@ -193,7 +193,7 @@ class PullRequestRecord(FileModel):
 
 
 class LeftQuery(FileModel):
-    """A query that was merged and did not enter: its text, and what brought it (no pull request: it was pushed)."""
+    """A query that was merged and did not enter: its text, and its merge (without pull request: it was pushed)."""
 
     text: Digest
     pull_request: Annotated[int, Field(ge=1)] | None
@@ -207,7 +207,7 @@ class LeftQuery(FileModel):
 
 
 class Rejection(FileModel):
-    """A rejection that outlasts the talk on its pull request: it holds for its content wherever that is offered."""
+    """A rejection that outlasts its pull request: it applies to its content in every pull request."""
 
     pull_request: Annotated[int, Field(ge=1)]
     decision: DecisionRecord
@@ -232,7 +232,7 @@ class Reconciled(FileModel):
 
 
 class ReconciledFolder(FileModel):
-    """An agent's eval sets in which nothing is to be done: as long as they stay so, they need not be read."""
+    """An agent's eval sets without anything to do; they need not be read until something changes."""
 
     tree: CommitId = Field(description="git's id of the folder")
     pull_requests: Tuple[Annotated[int, Field(ge=1)]] = Field(
@@ -246,7 +246,7 @@ class ReconciledFolder(FileModel):
 
 
 class FolderIndex(FileModel):
-    """``folders.json``: the folders of the default branch that need not be read, and what that rests on."""
+    """``folders.json``: the folders of the default branch that need not be read, and the conditions for that."""
 
     format: Literal[1] = 1
     conditions: Digest = Field(description="of the taxonomy, the config, the classifier, corrections and the product")
@@ -258,7 +258,7 @@ class FolderIndex(FileModel):
 
 
 class FolderRecord(FileModel):
-    """``folders/<digest>.json``: what is known of an agent's queries that are not settled."""
+    """``folders/<digest>.json``: the record of an agent's undecided queries."""
 
     format: Literal[1] = 1
     folder: Text
@@ -269,14 +269,14 @@ class FolderRecord(FileModel):
 
 
 class Refusal(FileModel):
-    """A suggestion that people closed; its branch names the grounds."""
+    """A suggestion that people closed; the name of its branch has the grounds."""
 
     pull_request: Annotated[int, Field(ge=1)]
     branch: Text
 
 
 class SuggestionRecord(FileModel):
-    """``suggestions.json``: what is remembered of our pull requests."""
+    """``suggestions.json``: the record of the bot's pull requests."""
 
     format: Literal[1] = 1
     heads: dict[str, CommitId] = Field(
@@ -290,7 +290,7 @@ class SuggestionRecord(FileModel):
 
 
 class Request(FileModel):
-    """What a curator asked of an entry, and where it was said."""
+    """A curator's request about an entry, and its comment."""
 
     entry: EntryId
     action: Literal["undo", "restore"]
@@ -300,7 +300,7 @@ class Request(FileModel):
 
 
 class RequestRecord(FileModel):
-    """``requests.json``: what was asked of entries and has not happened yet, and which comments were read."""
+    """``requests.json``: open requests about entries, and which comments were read."""
 
     format: Literal[1] = 1
     since: Timestamp = Field(description="comments that did not change since then were read")
@@ -343,7 +343,7 @@ class RunRecord(FileModel):
 
 
 class StoredCorrection(FileModel):
-    """What a person said of one capability of a text, and where it was said."""
+    """A person's correction of one capability of a text, and its comment."""
 
     value: bool | None = Field(description="whether the text exercises the capability; null: unknown")
     by: Login
@@ -353,9 +353,9 @@ class StoredCorrection(FileModel):
 
 
 class CorrectionRecord(FileModel):
-    """``corrections.json``: tags that people corrected, by the digest of a query's text, whatever the agent.
+    """``corrections.json``: corrected tags by the digest of a query's text, for all agents.
 
-    Each is looked up again where it counts.
+    The comment of each is looked up again before it counts.
     """
 
     format: Literal[1] = 1

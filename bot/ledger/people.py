@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 BOT: Final = "[bot]"
-NOBODY: Final = "ghost"
+GHOST: Final = "ghost"
 """The login that GitHub shows for an unknown account, such as a deleted one."""
 
 
@@ -16,4 +16,4 @@ def is_bot(login: str) -> bool:
 
 def is_person(login: str) -> bool:
     """Whether ``login`` is a person's: neither an app's nor that of a deleted account."""
-    return login.casefold() != NOBODY and not is_bot(login)
+    return login.casefold() != GHOST and not is_bot(login)

@@ -1,4 +1,4 @@
-"""The pipeline's steps as tools of the Model Context Protocol: for chat assistants, and for platforms that embed it.
+"""The steps of the pipeline as tools of the Model Context Protocol, for chat assistants and platforms that embed it.
 
-Nothing else of the product imports this package, since the SDK that it is built on is an extra.
+No other package imports this one, since its SDK is an optional dependency.
 """

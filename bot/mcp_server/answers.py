@@ -1,7 +1,7 @@
-"""Models of the judging tools' answers: small by default, customer text marked.
+"""Models of the answers of the judging tools: small by default, customer text marked.
 
-Answers have models of their own, since their shape is meant to differ from that of ``--json``: untrusted text is
-marked, and long lists are counted, cut or paged.
+Their shape differs from that of ``--json`` on purpose: untrusted text is marked, and long lists are counted, cut or
+paged.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from bot.rater.model import RelationalFacts
 from bot.report.output import Spent
 
 SHOWN: Final = 5
-"""Items that stand beside a count."""
+"""The most items that are listed beside a count."""
 
 
 Item = TypeVar("Item")
 
 
 class Counted(BaseModel, Generic[Item]):
-    """How many, and the first of them."""
+    """A count, and the first items."""
 
     count: int = Field(ge=0)
     first: list[Item]
 
     @classmethod
     def of(cls, items: Collection[Any], row: Callable[[Any], Item], most: int = SHOWN) -> Self:
-        """Those of ``items``, and a ``row`` for each of the first."""
+        """The count of ``items``, and a ``row`` for each of the first."""
         return cls(count=len(items), first=[row(item) for item in islice(items, most)])
 
 
 class Ids(Counted[Marked]):
-    """How many, and the first of them."""
+    """A count, and the first items."""
 
 
 Combinations: TypeAlias = Annotated[
@@ -61,7 +61,7 @@ Combinations: TypeAlias = Annotated[
     PlainSerializer(lambda found: {"count": len(found), "first": found[:SHOWN]}),
     Field(description="How many combinations, and the first of them."),
 ]
-"""Of a value of the core; a query of many capabilities has hundreds."""
+"""A list of the core as a count; a query of many capabilities has hundreds of combinations."""
 
 
 class UnclassifiedRow(BaseModel):
@@ -77,7 +77,7 @@ Unclassified: TypeAlias = Annotated[
 
 
 class SettledRow(BaseModel):
-    """A query whose entry says the same."""
+    """A query whose entry has the same text."""
 
     id: Marked
     entry: Marked = Field(description="the entry or tombstone that settles it")
@@ -89,19 +89,19 @@ KnownQueries: TypeAlias = Annotated[
 
 
 def ids_of(ids: Collection[str], most: int = SHOWN) -> Ids:
-    """``ids`` for output, at most ``most`` of them by name."""
+    """``ids`` for output, at most ``most`` by name."""
     return Ids.of(ids, mark, most)
 
 
 def unclassified(shortfalls: Mapping[str, str]) -> Unclassified:
-    """The queries that could not be classified, of each of which ``shortfalls`` says why."""
+    """The queries that could not be classified; ``shortfalls`` has the reason of each."""
     return Counted[UnclassifiedRow].of(
         shortfalls.items(), lambda item: UnclassifiedRow(id=mark(item[0]), why=mark_text(item[1]))
     )
 
 
 def known_queries(settled: Mapping[str, Entry | Tombstone]) -> KnownQueries:
-    """The queries that are ``settled``, with what settles them."""
+    """The queries that are already decided (``settled``), each with its entry."""
     return Counted[SettledRow].of(settled.items(), lambda item: SettledRow(id=mark(item[0]), entry=mark(item[1].id)))
 
 
@@ -109,14 +109,14 @@ Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review
 
 
 class Page(BaseModel):
-    """Where the rows of an answer stand among all that were asked for."""
+    """Which part of all requested rows an answer has."""
 
     total: int = Field(ge=0, description="rows on all pages")
     next_offset: int | None = Field(description="`offset` of the next page, if any")
 
 
 def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int, int | None]:
-    """The rows of one page, how many there are on all, and where the next one begins."""
+    """The rows of one page, the number on all pages, and where the next page begins."""
     end = offset + limit
     return list(rows[offset:end]), len(rows), end if end < len(rows) else None
 
@@ -157,7 +157,7 @@ CallsRow: TypeAlias = Annotated[
 
 
 class ContradictionRow(BaseModel):
-    """The eval set expects other calls than the classifier, and decides."""
+    """The eval set expects other tool calls than the classifier; the eval set decides."""
 
     id: Marked
     expected: Ids = Field(description="by the eval set; none: no call")
@@ -166,7 +166,7 @@ class ContradictionRow(BaseModel):
 
     @staticmethod
     def of(id: str, found: Contradiction) -> ContradictionRow:
-        """What was ``found`` of the query ``id`` for output."""
+        """What was ``found`` about the query ``id``, for output."""
         return ContradictionRow(
             id=mark(id),
             expected=ids_of(tuple(dict.fromkeys(found.expected))),
@@ -202,7 +202,7 @@ class ClassifiedRow(BaseModel):
 
     @staticmethod
     def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
-        """``item``, which is what was found of ``query``, for output."""
+        """The classification ``item`` of ``query``, for output."""
         values = dict(item.judgements)
         return ClassifiedRow(
             id=mark(item.query_id),
@@ -302,7 +302,7 @@ class VerdictRow(BaseModel):
 
 
 class ReviewRow(VerdictRow):
-    """A verdict of a review, with remarks on the query where there are any."""
+    """A verdict of a review, with the remarks on its query, if any."""
 
     unfamiliar: Unfamiliar | None = Field(
         default=None, exclude_if=_is_none, description="why the classifier cannot judge it"
@@ -313,13 +313,13 @@ class ReviewRow(VerdictRow):
 
     @staticmethod
     def of(row: VerdictRow, unfamiliar: Unfamiliar | None, contradiction: ContradictionRow | None) -> ReviewRow:
-        """``row`` with these remarks, which are left out of an answer where they say nothing."""
+        """``row`` with these remarks; an answer leaves out empty ones."""
         fields = {name: getattr(row, name) for name in VerdictRow.model_fields}
         return ReviewRow(**fields, unfamiliar=unfamiliar, contradiction=contradiction)
 
 
 class VerdictCounts(BaseModel):
-    """How many queries had which outcome."""
+    """The number of queries for each outcome."""
 
     admitted: int = Field(ge=0, description="enter without a person")
     waiting_for_slot: int = Field(ge=0, description="deserve a slot and the set is full")
@@ -350,7 +350,7 @@ class ConsolidateAnswer(Page):
 
 
 class TurnedRow(BaseModel):
-    """A query whose verdict is another against the set as it is."""
+    """A query whose verdict against the present set is another."""
 
     id: Marked
     now: Outcome = Field(description="its outcome against the present set")
@@ -367,7 +367,7 @@ class CsToVerdictAnswer(ConsolidateAnswer):
 
 
 class ClassifyToVerdictAnswer(Page):
-    """An eval set judged, from classifying to verdicts."""
+    """The judging of an eval set, from classification to verdicts."""
 
     headline: str
     size: int = Field(ge=0, description="entries before the review")
@@ -386,5 +386,5 @@ class ClassifyToVerdictAnswer(Page):
 
 
 def coverage_gained(review: Review) -> dict[str, str]:
-    """The capabilities of which the direct admissions change how many entries cover them."""
+    """The capabilities whose number of covering entries changes with the direct admissions."""
     return {item.capability: f"{item.before} → {item.after}" for item in review.coverage if item.before != item.after}

@@ -12,26 +12,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_SESSIONS: Final = 200
-"""Sessions of older clients; beyond these the least recently used one ends, first those that never asked anything."""
+"""The most sessions of older clients.  Beyond it, unused ones end first, then the least recently used."""
 
 IDLE: Final = 5 * 60
-"""Seconds until a session of an older client ends from which no request arrives.
+"""Seconds without a request after which a session of an older client ends.
 
-A client that only paused must start a new session, which costs it nothing, since no session holds anything.
+A client that only paused starts a new session.  It loses nothing, since sessions store nothing.
 """
 
 MOST_CONNECTIONS: Final = 400
-"""Connections open at once, within the files that most systems let a process open."""
+"""The most open connections; below the number of files that most systems let a process open."""
 
 ARRIVAL: Final = 10.0
-"""Seconds in which a request must have arrived whole, from its first byte or from the opening of its connection."""
+"""Seconds for a request to arrive in full, from its first byte or from the opening of its connection."""
 
 _SESSION: Final = "mcp-session-id"
 _NAMES: Final = (b"host", b"origin")
 
 
 class PromptProtocol(H11Protocol):
-    """One connection: each of its requests arrives in time, and while none is served it yields to a newcomer."""
+    """One connection.  Its requests must arrive in time; while none is served, it may be closed for a new one."""
 
     _deadline: TimerHandle | None = None
     _opened: float = 0.0
@@ -58,7 +58,7 @@ class PromptProtocol(H11Protocol):
 
     @property
     def _waits(self) -> bool:
-        """Whether a request is yet to arrive, or the rest of it."""
+        """Whether a request, or its rest, has not arrived yet."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def _set_deadline(self) -> None:
@@ -70,7 +70,7 @@ class PromptProtocol(H11Protocol):
             self._deadline = None
 
     def _give_up(self) -> None:
-        # It counts no longer from now on, and not only once the system has closed it.
+        # It stops counting now, not only when the system has closed it.
         self.connections.discard(self)
         self.transport.abort()
 
@@ -79,13 +79,13 @@ class PromptProtocol(H11Protocol):
 class _Session:
     last: float
     asked: bool = False
-    """Whether it ever asked something, beyond its greeting."""
+    """Whether it ever sent a request beyond the handshake."""
     calls: int = 0
     streams: int = 0
 
 
 class BoundedSessions:
-    """The application within, whose sessions yield to newcomers; names of hosts are compared without case."""
+    """The inner application with a bound on its sessions; host names are compared without regard to case."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -110,7 +110,7 @@ class BoundedSessions:
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # Notifications are answered by 202, and a session that has ended by 404.
+                # The status of a notification is 202, that of an ended session 404.
                 done = message["status"] == 200
                 session.asked |= is_call and done
                 if message["status"] == 404 or (scope["method"] == "DELETE" and done):
@@ -145,20 +145,20 @@ class BoundedSessions:
                 session.calls -= 1
 
     async def _make_room(self, scope: Scope) -> None:
-        """End sessions beyond the bound: first those that never asked anything, the longest silent first."""
+        """End the sessions beyond the bound: unused ones first, then the least recently used."""
         begun = monotonic() - IDLE
         for id, session in list(self._sessions.items()):
             if session.last < begun and not session.calls and not session.streams:
-                # It has ended of itself.
+                # It has ended by itself.
                 del self._sessions[id]
         idle = [(session.asked, session.last, id) for id, session in self._sessions.items() if not session.calls]
         for _, _, id in sorted(idle)[: max(0, len(self._sessions) - MOST_SESSIONS)]:
-            # Its own client may have ended it while another one was ended here.
+            # Its client may have ended it while another session was ended here.
             if self._sessions.pop(id, None) is not None:
                 await self._end(id, scope)
 
     async def _end(self, id: str, scope: Scope) -> None:
-        """End the session ``id`` as its client would end it."""
+        """End the session ``id`` as its client would."""
         host = [(name, value) for name, value in scope["headers"] if name == b"host"]
 
         async def receive() -> Message:

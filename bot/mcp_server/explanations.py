@@ -43,10 +43,10 @@ AbsenceRow: TypeAlias = Annotated[
 
 
 class ExplainAnswer(BaseModel):
-    """Why a verdict is what it is, and the smallest changes that would turn it.
+    """Why a verdict is what it is, and the smallest changes that would change its outcome.
 
-    A verdict turns where its outcome changes. `then` tells of each change what the cascade says, all else being as at
-    the query's turn; `in_cycle`, where the whole cycle is judged so.
+    `then` is the outcome after a change, with everything else as at the query's turn; `in_cycle` is the outcome if the
+    whole cycle is judged with it.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
@@ -69,7 +69,7 @@ class ExplainAnswer(BaseModel):
 
     @staticmethod
     def of(explained: Explained, output: ExplainOutput, most: int) -> ExplainAnswer:
-        """``output``, what the command prints of ``explained``, marked; it holds at most ``most`` changes of a kind."""
+        """``output`` of the command on ``explained``, marked, with at most ``most`` changes of each kind."""
         found = explained.explanation
         return ExplainAnswer(
             kind=output.kind,
@@ -95,7 +95,7 @@ class ExplainAnswer(BaseModel):
 
 
 class Explaining:
-    """The tool over ``workspace``, each call worked on by one of ``workers``."""
+    """The tool on ``workspace``; ``workers`` run its calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
         self._workspace = workspace
@@ -110,13 +110,13 @@ class Explaining:
         customer: FolderName | None = None,
         agent_name: FolderName | None = None,
         most: Annotated[
-            int, Strict(), Field(ge=1, le=100, description="changes of each kind to tell, 1 to 100"), WHOLE
+            int, Strict(), Field(ge=1, le=100, description="changes of each kind to list, 1 to 100"), WHOLE
         ] = 5,
     ) -> Annotated[CallToolResult, ExplainAnswer]:
-        """Why a query, or an entry, has its verdict, and the smallest changes that would turn it.
+        """Why a query, or an entry, has its verdict, and the smallest changes that would change the outcome.
 
-        Which score by how much, whose absence, which knob: computed, all else being as it was at the query's turn.
-        `in_cycle` tells what becomes of it where the whole cycle is judged with that change. The ceiling plays no part.
+        Changes of a score, of a knob, or the absence of an entry; everything else stays as at the query's turn.
+        `in_cycle` is the outcome if the whole cycle is judged with the change. The ceiling does not count.
         Give `folder` and `query`, or `entry`. Like `incumbent explain`.
         """
 

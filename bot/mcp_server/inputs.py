@@ -26,10 +26,10 @@ Read = TypeVar("Read")
 
 MOST_ROWS: Final = 200
 MOST_INLINE: Final = 500
-"""Queries that one call may bring; more of them belong in a folder."""
+"""The most queries that one call may bring; more belong in a folder."""
 
 LONGEST_FOLDER: Final = 1_000
-"""Characters of the name of a folder, which is shown whole: it is to be given back."""
+"""The most characters of a folder's name.  It is shown in full, so that it can be given back."""
 
 _AGENT: Final = "`agent`"
 _QUERY: Final = "query"
@@ -45,7 +45,7 @@ class QueryInput(FileModel):
 
     @property
     def as_in_files(self) -> dict[str, Any]:
-        """The query as an eval set file has it."""
+        """The query as in an eval-set file."""
         row: dict[str, Any] = {"turns": self.turns}
         if self.id is not None:
             row["id"] = self.id
@@ -57,7 +57,7 @@ class QueryInput(FileModel):
 
 
 class AgentInput(FileModel):
-    """What the agent declares of itself, as in agent.yaml (docs/specification.md); what is left out is not declared."""
+    """What the agent declares, as in agent.yaml (docs/specification.md); leave out what it does not declare."""
 
     name: Text = Field(description="name of the agent")
     platform: Text = Field(default="inline", description="platform that runs the agent, free text")
@@ -82,21 +82,21 @@ class ScoredInput(FileModel):
     attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
     personal_data: dict[str, int] = Field(default_factory=dict, description="kind of it: values (from `rate`)")
     familiar: bool = Field(default=True, description="whether the classifier can judge its text (from `rate`)")
-    entry: Named | None = Field(default=None, description="its entry (from `rate`); one that says the same settles it")
+    entry: Named | None = Field(default=None, description="its entry (from `rate`); the same text: already decided")
     content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
 
 
 def _whole(value: object) -> object:
-    """JSON knows one kind of number: 5.0 is a whole one."""
+    """JSON has one kind of number: 5.0 is an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 WHOLE: Final = BeforeValidator(_whole)
-"""Behind the bounds, so that the published schema has them."""
+"""After the bounds, so that the published schema has them."""
 
 
 def _itself(name: str) -> str:
-    """A name that goes into files; one as it is shown is not the name itself."""
+    """A name that is written to files; one that was shortened for display is refused."""
     if ends_in_digest(name):
         raise ValueError("this name is shortened for display: give the full name, or leave it out")
     return name
@@ -149,7 +149,7 @@ ShowRemarked: TypeAlias = Annotated[RemarkedRows, Field(description=_ROWS)]
 
 
 class _Arguments(Overlay):
-    """What a call brings, as files that are called in faults as the caller knows them."""
+    """What a call brings, as files; problems name them as the caller knows them."""
 
     _CALLED: Final = {"agent.yaml": _AGENT, "queries.json": _QUERY}
 
@@ -157,14 +157,14 @@ class _Arguments(Overlay):
         super().__init__(EmptySnapshot(), {"agent.yaml": agent, "queries.json": queries})
 
     def name(self, path: str) -> str:
-        """The argument that the file at ``path`` is made of."""
+        """The argument that the file at ``path`` was made from."""
         return self._CALLED.get(path, path)
 
 
 def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentInput | None) -> Package:
-    """The package that ``queries`` and ``agent`` make, read as if they had come as files.
+    """The package of ``queries`` and ``agent``, read as if they were files.
 
-    So what is checked of files, and how much there may be of it, is checked of them; raises :class:`InputError`.
+    So the checks and limits of files apply; raises :class:`InputError`.
     """
     limits: Limits = platform.config.limits
     declared = {} if agent is None else agent.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
@@ -182,7 +182,7 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
 def kept_scores(
     platform: Platform, queries: list[ScoredInput], taxonomy: str | None, classifier: Identity | None
 ) -> KeptScores:
-    """``queries`` as the consolidator takes them; every fault at once as :class:`InputError`."""
+    """``queries`` as input of the consolidator; raises :class:`InputError` with every fault."""
     given = {"taxonomy": taxonomy, "classifier": None if classifier is None else asdict(classifier)}
     listed = _listed(query.model_dump(mode="json", exclude_none=True) for query in queries)
     content = f"{{{listed},\n{json.dumps(given, ensure_ascii=False)[1:]}".encode("utf-8", "replace")
@@ -191,7 +191,7 @@ def kept_scores(
 
 
 def _placed(read: Callable[[], Read], count: int) -> Read:
-    """What ``read`` returns of ``count`` queries; its faults say which argument is wrong, and which query."""
+    """What ``read`` returns for ``count`` queries; problems name the argument and the query."""
     try:
         return read()
     except InputError as error:
@@ -199,7 +199,7 @@ def _placed(read: Callable[[], Read], count: int) -> Read:
 
 
 def _in_call(problem: Problem, count: int) -> Problem:
-    """``problem`` where the caller can find it: each of ``count`` queries has the line of its number."""
+    """``problem`` with a place that the caller knows; the line of each of ``count`` queries is its number."""
     if problem.line is None:
         return problem
     place = problem.file
@@ -209,12 +209,12 @@ def _in_call(problem: Problem, count: int) -> Problem:
 
 
 def _listed(queries: Iterable[Mapping[str, Any]]) -> str:
-    """``queries`` as JSON, each on the line of its place, so that a fault's line is its number."""
+    """``queries`` as JSON, one per line, so that the line of a problem is the number of its query."""
     return '"queries": [' + ",\n".join(json.dumps(query, ensure_ascii=False) for query in queries) + "]"
 
 
 def one_of_both(folder: str | None, queries: list[QueryInput] | None, agent: AgentInput | None) -> None:
-    """Raise :class:`UsageError` unless the queries come either from a folder or with the call."""
+    """Raise :class:`UsageError` unless the queries come from exactly one of a folder and the call."""
     if (folder is None) == (queries is None):
         raise UsageError("give either `folder` or `queries`")
     if folder is not None and agent is not None:

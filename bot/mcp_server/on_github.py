@@ -1,4 +1,4 @@
-"""The thin client of GitHub: comments and opens pull requests with a person's own token."""
+"""Comments and opens pull requests on GitHub with a person's own token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Account:
 
 
 def open_account(root: Path, environment: Mapping[str, str]) -> Account:
-    """The account of the token in ``environment``, on the repository that ``origin`` of ``root`` leads to.
+    """The account of the token in ``environment``, on the repository of ``origin`` in ``root``.
 
     Raises :class:`UsageError` without a token or a repository.
     """
@@ -53,7 +53,10 @@ def open_account(root: Path, environment: Mapping[str, str]) -> Account:
 
 
 def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
-    """The comment that says ``verb`` of the queries ``names``; :class:`UsageError` where it would be read otherwise."""
+    """The comment with the command ``verb`` on the queries ``names``.
+
+    Raises :class:`UsageError` if the bot would read it as something else.
+    """
     words = " ".join((reason or "").split())
     line = " ".join(["/incumbent", verb.value, *names, *([words] if words else [])])
     match parse(line, names):
@@ -68,7 +71,7 @@ def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
 
 
 def comment(account: Account, config: Curation, number: int, verb: Verb, line: str) -> None:
-    """Write ``line`` on pull request ``number``; :class:`UsageError` where it would not count, with the reason."""
+    """Write ``line`` on pull request ``number``; raises :class:`UsageError` with the reason if it would not count."""
     pull = account.client.find_pull_request(number)
     if pull is None or pull.closed:
         raise UsageError(f"#{number} is no open pull request of this repository")
@@ -89,8 +92,8 @@ def open_pull_request(
 ) -> PlannedPullRequest:
     """Offer ``changes`` in a pull request to the default branch, once for the same changes.
 
-    ``rests_on`` maps the files and folders that they rest on to what these are called; raises :class:`UsageError` where
-    one is not that of the default branch, and where people closed what offered the same.
+    ``rests_on`` maps the files and folders that they depend on to what messages call them.  Raises :class:`UsageError`
+    if one of them differs from the default branch, or if people closed a pull request with the same changes.
     """
     files = tuple((change.path, change.content) for change in changes)
     branch = f"{BRANCHES}admissions-{digest([list(item) for item in files])[:12]}"

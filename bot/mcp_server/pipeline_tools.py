@@ -1,4 +1,4 @@
-"""The tools for the pipeline: each step, and the ranges of steps that are asked for most."""
+"""The tools for the pipeline: each step, and the most useful ranges of steps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from bot.report.verdict_text import headline
 
 
 class Steps:
-    """The tools over ``workspace``, each call worked on by one of ``workers``."""
+    """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
         self._workspace = workspace
@@ -78,7 +78,7 @@ class Steps:
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, ClassifyAnswer]:
-        """Step 1: which capabilities each query exercises, and how surely.
+        """Step 1: which capabilities each query exercises, and with which confidence.
 
         Give `folder`, or `queries` with `agent`. Like `incumbent classify`.
         """
@@ -114,10 +114,10 @@ class Steps:
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, RateAnswer]:
-        """Steps 1 and 2: the score cs of each query in each capability that it exercises.
+        """Steps 1 and 2: the score cs of each query for each capability that it exercises.
 
-        Give `folder`, or `queries` with `agent`. Rows with their texts can be kept, and judged later by
-        `cs_to_verdict`, together with `taxonomy` and `classifier`.
+        Give `folder`, or `queries` with `agent`. Keep rows with their texts, `taxonomy` and `classifier`
+        to judge them later with `cs_to_verdict`.
         """
 
         def work(progress: Report) -> RateAnswer:
@@ -126,7 +126,7 @@ class Steps:
                 platform, folder, queries, agent, progress, customer, agent_name
             )
             by_id = {query.id: query for query in package.submission.queries}
-            # Queries that come with the call are nobody's: they have no entry, and none would be theirs.
+            # Queries that come with the call have no customer, and so no entry.
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             longest = platform.config.limits.turn_characters
             rated = [
@@ -142,7 +142,7 @@ class Steps:
                 queries=[
                     RatedRow(
                         id=mark(item.id),
-                        # Whole, since similarity is judged on them once they are handed back.
+                        # In full: similarity is computed on them when they are given back.
                         turns=mark_turns(item.turns, longest) if texts else None,
                         scores=dict(item.scores),
                         arbitrated=sorted(item.arbitrated & item.scores.keys()),
@@ -179,9 +179,9 @@ class Steps:
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, ConsolidateAnswer]:
-        """Step 3: verdicts on queries that come with their scores, against the regression set as it is.
+        """Step 3: verdicts on queries that come with their scores, against the present regression set.
 
-        The ceiling plays no part. Like `incumbent consolidate --scores`.
+        The ceiling does not count. Like `incumbent consolidate --scores`.
         """
 
         def work(_: Progress) -> ConsolidateAnswer:
@@ -224,7 +224,7 @@ Without: TypeAlias = Annotated[
 
 
 class Ranges:
-    """The tools over ``workspace``, each call worked on by one of ``workers``."""
+    """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
         self._workspace = workspace
@@ -244,9 +244,9 @@ class Ranges:
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, ClassifyToVerdictAnswer]:
-        """The whole pipeline: judge an eval set against the regression set, and say why of each query.
+        """The whole pipeline: judge an eval set against the regression set, with the reason for each query.
 
-        Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing; like `incumbent review`.
+        Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing. Like `incumbent review`.
         """
 
         def work(progress: Report) -> ClassifyToVerdictAnswer:
@@ -298,7 +298,7 @@ class Ranges:
     ) -> Annotated[CallToolResult, CsToVerdictAnswer]:
         """From kept scores to verdicts against an updated regression set: the files as they are now, less `without`.
 
-        Nothing is classified again. `turned` says which queries those entries decide about.
+        Nothing is classified again. `turned` lists the queries whose verdict depends on those entries.
         """
 
         def work(_: Progress) -> CsToVerdictAnswer:

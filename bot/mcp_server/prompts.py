@@ -66,7 +66,7 @@ _INFERRED: Final = "{id} is inferred from the query: any agent will do that such
 
 
 def add_prompts(server: MCPServer[None], workspace: Workspace, workers: Workers) -> None:
-    """Offer the prompts over ``workspace`` on ``server``."""
+    """Add the prompts on ``workspace`` to ``server``."""
 
     @server.prompt(title="Triage an eval set")
     async def triage_eval_set(
@@ -108,7 +108,7 @@ def _gap(workspace: Workspace, capability: str) -> str:
 
 
 def _needs(item: Capability) -> str:
-    """What agent and queries need, so that ``item`` can be TRUE: its rule, and what it requires."""
+    """What agent and queries need so that ``item`` can be TRUE: its rule, and what it requires."""
     if item.when is None:
         return _INFERRED.format(id=item.id)
     rule = _RULE.format(when=rule_text(item.when), fields=", ".join(SUBJECTS[item.source].fields))

@@ -31,11 +31,11 @@ _PAGE: Final = 100
 
 
 def add_resources(server: MCPServer[None], workspace: Workspace, workers: Workers) -> None:
-    """Offer the resources of ``workspace`` on ``server``."""
+    """Add the resources of ``workspace`` to ``server``."""
 
     @server.resource("incumbent://taxonomy", name="taxonomy", mime_type=JSON)
     async def taxonomy() -> str:
-        """The capabilities: id, name, meaning, what decides it, by which rule, and what that rule is over."""
+        """The capabilities: id, name, meaning, what decides it, its rule, and the subject of the rule."""
         return await workers.read(lambda: _taxonomy(workspace.platform().taxonomy))
 
     @server.resource("incumbent://config", name="config", mime_type=JSON)
@@ -47,34 +47,34 @@ def add_resources(server: MCPServer[None], workspace: Workspace, workers: Worker
 
     @server.resource("incumbent://report", name="report", mime_type="text/markdown")
     async def report() -> str:
-        """The latest review that was made here, as people read it; before the first, the state of the set."""
+        """The latest review of this session, as people read it; before the first, the state of the set."""
         return await workers.read(lambda: _report(workspace))
 
     @server.resource("incumbent://eval-sets", name="eval-sets", mime_type=JSON)
     async def first_eval_sets() -> str:
-        """The first hundred folders that hold an eval set, by name, with how many entries came from each."""
+        """The first hundred folders with an eval set, by name, with the number of entries from each."""
         return await workers.read(lambda: _eval_sets(workspace, 0, _PAGE))
 
     @server.resource("incumbent://eval-sets{?offset,limit}", name="eval-sets-page", mime_type=JSON)
     async def eval_sets(offset: int = 0, limit: int = _PAGE) -> str:
-        """A page of these folders: `offset` to leave out first, `limit` of 1 to 200."""
+        """A page of these folders: skip `offset`, list `limit` (1 to 200)."""
         _check_page(offset, limit)
         return await workers.read(lambda: _eval_sets(workspace, offset, limit))
 
     @server.resource("incumbent://entries", name="entries", mime_type=JSON)
     async def first_entries() -> str:
-        """The first hundred entries of the set, by id, with where the rest begins."""
+        """The first hundred entries of the set, by id, and where the rest begins."""
         return await workers.read(lambda: _entries(workspace, 0, _PAGE))
 
     @server.resource("incumbent://entries{?offset,limit}", name="entries-page", mime_type=JSON)
     async def entries(offset: int = 0, limit: int = _PAGE) -> str:
-        """A page of the entries, by id: `offset` to leave out first, `limit` of 1 to 200."""
+        """A page of the entries, by id: skip `offset`, list `limit` (1 to 200)."""
         _check_page(offset, limit)
         return await workers.read(lambda: _entries(workspace, offset, limit))
 
     @server.resource("incumbent://entries/{id}", name="entry", mime_type=JSON)
     async def entry(id: str) -> str:
-        """One entry, whole: in the set, waiting for a slot, or evicted."""
+        """One entry in full: in the set, on the waitlist, or evicted."""
 
         def work() -> str:
             known = workspace.platform().regression_set
@@ -101,7 +101,7 @@ _SUBJECTS: Final = {
 
 
 def rule_text(rule: str) -> str:
-    """The rule ``rule`` of the taxonomy as it is read: without what opens or closes a mark."""
+    """``rule`` of the taxonomy without characters that could open or close a mark."""
     return harmless(rule).replace("&amp;", "&")
 
 
@@ -145,7 +145,7 @@ def _entries(workspace: Workspace, offset: int, limit: int) -> str:
 
 
 def _eval_sets(workspace: Workspace, offset: int, limit: int) -> str:
-    """Folders as tools take them; what stands in them is read by the tools, since that may take long."""
+    """Folders as the tools take them.  Only the tools read their contents, since that may take long."""
     entries = workspace.platform().regression_set.entries.values()
     came = Counter(posixpath.dirname(entry.source.eval_set) for entry in entries if entry.source is not None)
     folders, total, after = page(submission_folders(workspace.files), offset, limit)
@@ -171,7 +171,7 @@ def _next(name: str, after: int | None, limit: int) -> str | None:
 
 
 def _entry(entry: Entry, place: str) -> str:
-    """``entry`` with what people wrote in it marked; what the classifier and the curator say of it is ours."""
+    """``entry`` with people's texts marked; what the classifier and the curator wrote is trusted."""
     data = entry.model_dump(mode="json")
     admitted = data["admitted"]
     admitted |= {name: marked_data(admitted[name]) for name in ("by", "override", "displaces")}
@@ -191,7 +191,7 @@ def _entry(entry: Entry, place: str) -> str:
 
 
 def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
-    """A part of an entry: the names of its fields are ours, what stands in them is not."""
+    """A part of an entry: the names of its fields are trusted, their values are not."""
     return None if value is None else {name: marked_data(item) for name, item in value.items()}
 
 

@@ -16,7 +16,7 @@ from bot.mcp_server.explanations import Explaining
 from bot.mcp_server.pipeline_tools import Ranges, Steps
 from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
-from bot.mcp_server.server_errors import ExplainingServer, tell_misfits
+from bot.mcp_server.server_errors import ExplainingServer, explain_misfits
 from bot.mcp_server.set_tools import Overviews
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.tools import StrictTool
@@ -42,7 +42,7 @@ _WRITES = (
 
 
 def make_server(workspace: Workspace) -> MCPServer[None]:
-    """The server over ``workspace``; tools that write are there only where the workspace allows it."""
+    """The server on ``workspace``; it has tools that write only if the workspace allows it."""
     workers = Workers(workspace.root)
     server = ExplainingServer(
         "incumbent",
@@ -52,7 +52,7 @@ def make_server(workspace: Workspace) -> MCPServer[None]:
         tools=_tools(workspace, workers),
         log_level="WARNING",
         subscriptions=False,
-        middleware=[tell_misfits],
+        middleware=[explain_misfits],
     )
     add_resources(server, workspace, workers)
     add_prompts(server, workspace, workers)
@@ -84,7 +84,7 @@ def _tools(workspace: Workspace, workers: Workers) -> list[Tool]:
 
 
 def _asks_a_model(workspace: Workspace) -> bool:
-    """Whether classifying sends queries to an endpoint; where the config cannot be read yet, it may."""
+    """Whether classifying sends queries to an endpoint; yes if the config cannot be read."""
     try:
         return load_config(workspace.files, None, workspace.config_path).classifier.backend != "embedded"
     except InputError:
@@ -101,7 +101,7 @@ def _reading(function: Callable[..., Any], title: str, *, asks: bool = False) ->
 
 
 def _writing(function: Callable[..., Any], title: str, *, idempotent: bool) -> StrictTool:
-    """Both may change files of people's, and reach GitHub."""
+    """The tools that may change people's files and write to GitHub."""
     return StrictTool.of(
         function,
         ToolAnnotations(

@@ -1,4 +1,4 @@
-"""The SDK's server with our error messages: what is wrong, and what to do next."""
+"""The SDK's server with error messages that say what is wrong and what to do next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_FAULTS: Final = 20
 
 
 class ExplainingServer(MCPServer[None]):
-    """What is asked for and is not there is told with what is, and names that a caller gives are marked."""
+    """Errors about unknown names list the known ones, and mark the names that a caller gave."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -71,7 +71,7 @@ class ExplainingServer(MCPServer[None]):
         return await super().get_prompt(name, arguments, context)
 
     async def run_stdio_async(self) -> None:
-        """Serve one client over standard input and output; a line that is no message is answered too."""
+        """Serve one client over standard input and output; a line that is not a message gets an answer too."""
         server = self._lowlevel_server
         options = server.create_initialization_options()
         messages, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -82,17 +82,17 @@ class ExplainingServer(MCPServer[None]):
                         group.start_soon(answer_unreadable, lines, messages, answers)
                         await server.run(received, answers, options)
                 finally:
-                    # Where nobody reads the answers, the SDK would wait for one more line.
+                    # If no one reads the answers, the SDK would wait for one more line.
                     leave()
 
 
-async def tell_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve a message as ``call_next`` does; of a request that does not fit the protocol it is told what does not."""
+async def explain_misfits(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve a message as ``call_next`` does; a request that violates the protocol gets an answer that says how."""
     try:
         return await call_next(ctx)
     except ValidationError as error:
         if any(fault["loc"][:1] != ("params",) for fault in error.errors()):
-            raise  # of an answer of ours, perhaps: no fault of the request's
+            raise  # perhaps of the server's own answer: not a fault of the request
         said = _faults(error, _in_request)
         raise _refused(f"the request does not fit the protocol: {said}; correct that, then send it again") from None
 
@@ -102,18 +102,18 @@ def _refused(message: str) -> MCPError:
 
 
 def _missing(kind: str, name: str, known: Collection[str]) -> str:
-    # Addresses begin alike, so that each would be near to each.
+    # Addresses have the same beginning, so all of them would look similar.
     near = "" if kind == "resource" else did_you_mean(name, known)
     return f"there is no {kind} {mark(name)}{near}; there is {', '.join(known)}"
 
 
 def _misfit(error: ValidationError) -> str:
-    """What does not fit of the parts of an address, whose names are ours."""
+    """Which parts of an address do not fit; their names are trusted."""
     return f"the address does not fit: {_faults(error, '.'.join)}"
 
 
 def _in_request(place: list[str]) -> str:
-    """Where a fault is: the first two steps are the protocol's, and further on keys may be anybody's."""
+    """The place of a fault: its first two steps are the protocol's; later keys are untrusted."""
     further = [mark(".".join(place[2:]))] if len(place) > 2 else []
     return ".".join([*place[:2], *further])
 

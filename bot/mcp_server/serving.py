@@ -20,12 +20,12 @@ def serve_stdio(server: MCPServer[None]) -> None:
     try:
         anyio.run(server.run_stdio_async)
     except* (ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        # An assistant that was killed reads no answer: an end like any other, of which nobody is there to hear.
+        # An assistant that was killed reads no answers: a normal end, which no one can be told of.
         pass
 
 
 def loopback(host: str) -> str:
-    """``host`` as an address of this machine's own; :class:`UsageError` for one that others can reach."""
+    """``host`` as a loopback address; raises :class:`UsageError` for one that other machines can reach."""
     address = "127.0.0.1" if host == "localhost" else host.strip("[]")
     try:
         if ipaddress.ip_address(address).is_loopback:
@@ -38,9 +38,9 @@ def loopback(host: str) -> str:
 
 
 def security(address: str, port: int) -> TransportSecuritySettings:
-    """Who may ask: requests to this server by one of its own names, from no web page but one of its own.
+    """Which requests are allowed: those to one of the server's own names, and from no web page but its own.
 
-    A page of the web that resolves its name to this machine says another host; one that posts here says its origin.
+    A web page whose name resolves to this machine sends another host; one that posts here sends its origin.
     """
     names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", _written(address))]
     return TransportSecuritySettings(
@@ -49,9 +49,9 @@ def security(address: str, port: int) -> TransportSecuritySettings:
 
 
 def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> None:
-    """Serve clients on ``host`` and ``port`` (0: any that is free) until interrupted; ``announce`` is told the address.
+    """Serve clients on ``host`` and ``port`` (0: any free one) until interrupted; ``announce`` gets the address.
 
-    Raises :class:`UsageError` for a host that others can reach, :class:`OutsideError` where the port is taken.
+    Raises :class:`UsageError` for a host that other machines can reach, :class:`OutsideError` if the port is taken.
     """
     import uvicorn
 
@@ -64,13 +64,13 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((address, port))
-            listener.listen()  # who reads the address may call at once
+            listener.listen()  # whoever gets the address may call at once
         except OSError as error:
             raise OutsideError(f"port {port} of {host}: {error.strerror}; choose another --port") from None
         port = int(listener.getsockname()[1])
         app = server.streamable_http_app(
             streamable_http_path=PATH,
-            # Each session that is being opened has a connection: the bound below is reached before this one.
+            # A session that is being opened has a connection, and the bound on these is lower.
             max_sessions=bounded_http.MOST_SESSIONS + bounded_http.MOST_CONNECTIONS,
             session_idle_timeout=bounded_http.IDLE,
             transport_security=security(address, port),

@@ -1,7 +1,7 @@
 """Models of the answers about the regression set: counts first, then the rows that matter.
 
-Answers have models of their own, since their shape is meant to differ from that of ``--json``: untrusted text is
-marked, and long lists are counted, cut or paged.
+Their shape differs from that of ``--json`` on purpose: untrusted text is marked, and long lists are counted, cut or
+paged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CapabilityRow: TypeAlias = Annotated[
 
 
 class StatusAnswer(Page):
-    """What the regression set holds."""
+    """The state of the regression set."""
 
     size: int = Field(ge=0, description="entries in the set")
     ceiling: int = Field(ge=0, description="most entries that it may hold")
@@ -51,7 +51,7 @@ class StatusAnswer(Page):
 
     @staticmethod
     def of(output: StatusOutput, only: Literal["short", "uncovered", "all"], offset: int, limit: int) -> StatusAnswer:
-        """``output``, what the command prints, with one page of the capabilities that were asked for."""
+        """``output`` of the command, with one page of the requested capabilities."""
         asked = [
             item
             for item in output.capabilities
@@ -115,7 +115,7 @@ class EntryRow(BaseModel):
 
 
 class EntriesAnswer(Page):
-    """Entries that were found."""
+    """The entries that match."""
 
     entries: list[EntryRow]
 
@@ -136,7 +136,7 @@ LossRow: TypeAlias = Annotated[
 
 
 class SuggestionsAnswer(Page):
-    """What could go, in three lists of which each page has the same part."""
+    """What could be evicted, in three lists; a page has the same part of each."""
 
     total: int = Field(ge=0, description="suggestions, on all pages")
     suggestions: list[SuggestionRow]
@@ -149,7 +149,7 @@ class SuggestionsAnswer(Page):
 
     @staticmethod
     def of(output: PruneOutput, offset: int, limit: int) -> SuggestionsAnswer:
-        """``output``, what the command prints, with one page of each list."""
+        """``output`` of the command, with one page of each list."""
         rows, total, after = page(output.suggestions, offset, limit)
         swaps, all_swaps, after_swaps = page(output.swaps, offset, limit)
         losses, all_losses, after_losses = page(output.least_loss, offset, limit)
@@ -178,7 +178,7 @@ SaidRow: TypeAlias = Annotated[
 
 
 class AgreementAnswer(BaseModel):
-    """How far people agree with what they were shown."""
+    """How far people agree with the verdicts and suggestions that they saw."""
 
     ledger: bool = Field(description="whether there is a ledger here at all: without, all counts are 0")
     to_do: Marked | None = Field(description="without a ledger: how to get it")
@@ -197,9 +197,9 @@ class AgreementAnswer(BaseModel):
 
     @staticmethod
     def of(output: AgreementOutput, to_do: str | None, *, months: bool, offset: int, limit: int) -> AgreementAnswer:
-        """``output``, what the command prints, with one page of each list.
+        """``output`` of the command, with one page of each list.
 
-        ``to_do`` is how to get a ledger where there is none.
+        ``to_do`` says how to get a ledger if there is none.
         """
         said, all_said, after_said = page(output.said, offset, limit)
         overridden, all_overridden, after_overridden = page(output.overridden, offset, limit)

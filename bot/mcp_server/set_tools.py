@@ -40,7 +40,7 @@ Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
 
 
 class Overviews:
-    """The tools over ``workspace``, each call worked on by one of ``workers``."""
+    """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
         self._workspace = workspace
@@ -56,7 +56,7 @@ class Overviews:
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, StatusAnswer]:
-        """Size against the ceiling, coverage per capability, pins, and who waits. Like `incumbent status`."""
+        """Size against the ceiling, coverage per capability, pins, and the waitlist. Like `incumbent status`."""
 
         def work(_: Progress) -> StatusAnswer:
             return StatusAnswer.of(status_overview(self._workspace.platform()), only, offset, limit)
@@ -121,7 +121,7 @@ class Overviews:
     async def suggest_evictions(
         self, ctx: Call, limit: Limit = 20, offset: Offset = 0
     ) -> Annotated[CallToolResult, SuggestionsAnswer]:
-        """Entries that could go without losing anything, and at the ceiling swaps. Like `incumbent prune`.
+        """Entries that could be evicted without loss, and at the ceiling swaps. Like `incumbent prune`.
 
         Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact. People confirm.
         """
@@ -141,9 +141,9 @@ class Overviews:
         limit: Limit = 5,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, AgreementAnswer]:
-        """How far people agree with the verdicts and suggestions that they were shown. Like `incumbent agreement`.
+        """How far people agree with the verdicts and suggestions that they saw. Like `incumbent agreement`.
 
-        What they answered is read from the branch incumbent/ledger of the local clone.
+        Their answers come from the branch incumbent/ledger of the local clone.
         """
 
         def work(_: Progress) -> AgreementAnswer:
@@ -159,12 +159,12 @@ class Overviews:
 
 
 def _of_role(platform: Platform, role: Role) -> list[Entry]:
-    """The entries that may have ``role``, sorted by id."""
+    """The entries with ``role``, sorted by id."""
     known = platform.regression_set
     found = {"waiting": known.waiting, "evicted": known.evicted}.get(role, known.entries)
     return sorted(found.values(), key=lambda entry: entry.id)
 
 
 def _came_from(entry: Entry, customer: str) -> bool:
-    """Whether ``entry`` came from ``customer``, who is called as it is or as it is shown."""
+    """Whether ``entry`` came from ``customer``, given by name or as the name is shown."""
     return entry.source is not None and customer in (entry.source.customer, shown(entry.source.customer))

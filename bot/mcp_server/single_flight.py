@@ -10,11 +10,11 @@ from typing import Final, Generic, TypeVar
 Made = TypeVar("Made")
 
 PATIENCE: Final = 0.2
-"""Seconds that are waited for what may be there soon."""
+"""Seconds to wait for a value that may be there soon."""
 
 
 class SingleFlight(Generic[Made]):
-    """Things by key: the latest ``most`` of them, each made in a thread of its own, one at a time."""
+    """The latest ``most`` values by key, each computed in its own thread, one at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -25,15 +25,15 @@ class SingleFlight(Generic[Made]):
     def get(self, key: str, make: Callable[[], Made], late: Callable[[Future[Made]], None]) -> Made:
         """What ``make`` returns, or raises; a failure is not kept.
 
-        Where it takes long, ``late`` is called with what it will be: what it raises ends this call, and not the making.
+        If it takes long, ``late`` is called with the future.  What ``late`` raises ends this call, not the computation.
         """
         with self._look:
             found = self._made.get(key)
             if found is None:
                 found = Future()
-                # A daemon: a process whose client has gone does not stay for it.
+                # A daemon: the process need not wait for it when its client is gone.
                 Thread(target=self._make, args=(key, make, found), name="made once", daemon=True).start()
-                # Not before: nobody is to wait for what no thread makes.
+                # Not before the thread runs: no one may wait for a value that no thread computes.
                 self._made[key] = found
                 for old in list(self._made)[: -self._most]:
                     del self._made[old]
@@ -49,5 +49,5 @@ class SingleFlight(Generic[Made]):
                 with self._look:
                     if self._made.get(key) is future:
                         del self._made[key]
-                # What ends this thread is not to end those who wait.
+                # What ends this thread must not end those who wait.
                 future.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))

@@ -22,9 +22,9 @@ _PIECE: Final = 64 * 1024
 
 @contextmanager
 def leavable_stdin() -> Iterator[Callable[[], None]]:
-    """Within, standard input says what it said before, and ends at once when what is given is called."""
+    """Within, standard input can be read as before; it ends when the given function is called."""
     if sys.platform == "win32":
-        # A socket is no descriptor there: who waits for a line waits until the client closes the stream.
+        # On Windows a socket is no file descriptor: a reader waits until the client closes the stream.
         yield lambda: None
         return
     wire = os.dup(_STDIN)
@@ -32,11 +32,11 @@ def leavable_stdin() -> Iterator[Callable[[], None]]:
     feeding, fed = socket.socketpair()
     with fed:
         os.dup2(fed.fileno(), _STDIN)
-    # A daemon, which waits in the system alone: the process does not stay for it.
+    # A daemon that only waits in a system call: the process need not wait for it.
     Thread(target=_feed, args=(wire, feeding), name="standard input", daemon=True).start()
 
     def leave() -> None:
-        # What is closed has been left already.
+        # A closed stream needs no end.
         with suppress(OSError):
             feeding.shutdown(socket.SHUT_RDWR)
 
@@ -48,7 +48,7 @@ def leavable_stdin() -> Iterator[Callable[[], None]]:
 
 
 def _feed(wire: int, feeding: socket.socket) -> None:
-    # Who left does not read what still comes; a terminal that hangs up ends as a stream does.
+    # The server has stopped reading; a terminal that hangs up ends like a stream.
     with feeding, suppress(OSError):
         while piece := os.read(wire, _PIECE):
             feeding.sendall(piece)
@@ -67,7 +67,7 @@ class Answers(Protocol):
 
 
 _NOTIFICATIONS: Final = "notifications/"
-"""So the protocol begins the name of each."""
+"""How the protocol begins the name of a notification."""
 
 _NO_JSON: Final = (
     "the line cannot be read as JSON: send each message as one line of UTF-8, with whole characters (no half of a "
@@ -80,7 +80,7 @@ _NO_MESSAGE: Final = (
 
 
 async def answer_unreadable(lines: Lines, messages: Messages, answers: Answers) -> None:
-    """Pass on to ``messages`` what of ``lines`` is a message, until they end; answer the rest through ``answers``."""
+    """Pass the messages among ``lines`` to ``messages``, until they end; answer other lines through ``answers``."""
     async with messages:
         async for item in lines:
             if isinstance(item, Exception):
@@ -95,9 +95,9 @@ async def answer_unreadable(lines: Lines, messages: Messages, answers: Answers) 
 
 
 def answer_to(fault: Exception) -> JSONRPCError | None:
-    """The answer to a line that could not be read, with the id of the request if it shows one.
+    """The answer to a line that could not be read, with the id of the request if there is one.
 
-    ``None`` for an empty line, and for a fault that tells nothing of its line.
+    ``None`` for an empty line, and for an error that does not come from the line.
     """
     if not isinstance(fault, ValidationError):
         return None
@@ -106,13 +106,13 @@ def answer_to(fault: Exception) -> JSONRPCError | None:
     if first["type"] == "json_invalid":
         line = str(first["input"])
         return _refusal(PARSE_ERROR, _NO_JSON, _parsed(line)) if line.strip() else None
-    # Each kind of message that the line is not lacks a field, and is told with the whole of it.
+    # The error lists every kind of message that the line is not, each with the whole line.
     whole = next((each["input"] for each in faults if each["type"] == "missing" and len(each["loc"]) == 2), None)
     return _refusal(INVALID_REQUEST, _NO_MESSAGE, whole)
 
 
 def _lacks_an_id(item: SessionMessage) -> bool:
-    """Whether it is a request whose id is missing or none: the SDK takes it for a notification, without a word."""
+    """Whether it is a request without an id, or with a null one: the SDK takes it for a notification, silently."""
     message = item.message
     return isinstance(message, JSONRPCNotification) and not message.method.startswith(_NOTIFICATIONS)
 
@@ -122,7 +122,7 @@ def _refusal(code: int, message: str, request: object) -> JSONRPCError:
 
 
 def _parsed(line: str) -> object:
-    """What Python makes of ``line``, which reads a little more than the SDK does."""
+    """``line`` as Python parses it, which accepts slightly more than the SDK."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -130,7 +130,7 @@ def _parsed(line: str) -> object:
 
 
 def _id_of(request: object) -> int | str | None:
-    """The id that the answer is waited for under; only of a request: an answer's id is one of ours."""
+    """The id of a request, under which its client waits; ``None`` for an answer, whose id is the server's."""
     if not isinstance(request, Mapping) or not isinstance(request.get("method"), str):
         return None
     id = request.get("id")

@@ -1,4 +1,4 @@
-"""Runs one tool call: its work in a thread, its progress, its end, and error messages for the assistant."""
+"""Runs a tool call: its work in a thread, its progress, its cancellation, and error messages for the assistant."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from bot.mcp_server.untrusted import harmless, mark_text
 Call: TypeAlias = Context[Any, Any]
 
 WORKERS: Final = max(1, min(4, os.cpu_count() or 1))
-"""Calls that are worked on at once; others wait their turn."""
+"""The most calls at once; others wait for their turn."""
 
 WAITING: Final = "fitting the classifier to the taxonomy, once"
 
 _PAUSE: Final = 0.2
-"""Seconds between two reports of progress."""
+"""Seconds between reports of progress."""
 
 _LOOK: Final = 0.05
-"""Seconds between two looks whether the classifier is ready."""
+"""Seconds between checks whether the classifier is ready."""
 
 _MOST_PROBLEMS: Final = 50
-"""Faults that one error tells; the rest is counted."""
+"""The most faults that an error lists; the rest are counted."""
 
 
 class _NotReadyError(Exception):
-    """The call needs what is being made; it holds up nobody meanwhile, and begins anew once ``made`` is there."""
+    """The call needs a value that is being computed: it leaves its thread, and starts again once ``made`` is there."""
 
     def __init__(self, made: Future[Any]) -> None:
         super().__init__(WAITING)
@@ -48,31 +48,31 @@ class _NotReadyError(Exception):
 
 
 class Report:
-    """What a call in its thread tells of itself to the client; it is told in turn when the client gave up, and ends.
+    """The reports of a call, from its thread to the client.  If the client has given up, a report ends the call.
 
     As a function it is the classifier's :class:`~bot.classifier.model.Progress`.
     """
 
     def __init__(self, ctx: Call) -> None:
         self._ctx = ctx
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._waits = False
 
     def __call__(self, done: int, total: int) -> None:
         """``done`` of ``total`` queries are classified."""
         anyio.from_thread.check_cancelled()
-        if monotonic() - self._told_at >= _PAUSE or done == total:
-            self._told_at = monotonic()
+        if monotonic() - self._reported_at >= _PAUSE or done == total:
+            self._reported_at = monotonic()
             anyio.from_thread.run(self._ctx.report_progress, done, total, f"{done} of {total} queries classified")
 
     def waiting(self, made: Future[Any]) -> NoReturn:
-        """The classifier is not ready yet: ends the work, which changes nothing before it has a classifier."""
+        """End the work, as the classifier is not ready; work changes nothing before it has a classifier."""
         raise _NotReadyError(made)
 
     async def wait(self, made: Future[Any]) -> None:
-        """Wait in no thread for what is ``made``; said once, since how long it takes is not known.
+        """Wait for ``made`` without a thread; reported once, since the time that it takes is not known.
 
-        Raises what the making raises.
+        Raises what the computation raises.
         """
         if not self._waits:
             self._waits = True
@@ -92,13 +92,13 @@ class Workers:
     async def answer(self, ctx: Call, work: Callable[[Report], BaseModel]) -> CallToolResult:
         """What ``work`` returns, as structured output and as compact JSON.
 
-        The progress that it reports goes to the client, and there it ends once the client gave up or went away: with
-        the exception of cancellation, which no code of ours catches.  Raises :class:`ToolError` for what went wrong.
+        Its progress goes to the client.  Once the client has given up, the next report ends it with the exception of
+        cancellation, which the product never catches.  Raises :class:`ToolError` with the message for the assistant.
         """
         try:
             answer = await self._finished(work, Report(ctx))
         except IncumbentError as error:
-            raise ToolError(told(error, self._root)) from None
+            raise ToolError(error_text(error, self._root)) from None
         return CallToolResult(
             content=[TextContent(type="text", text=answer.model_dump_json())],
             structured_content=answer.model_dump(mode="json"),
@@ -113,18 +113,18 @@ class Workers:
             await report.wait(made)
 
     async def read(self, work: Callable[[], str]) -> str:
-        """What ``work`` returns, for a resource or a prompt; raises :class:`MCPError` for what went wrong."""
+        """What ``work`` returns, for a resource or a prompt; raises :class:`MCPError` with the message."""
         try:
             return await anyio.to_thread.run_sync(work, limiter=self._limiter)
         except IncumbentError as error:
-            raise MCPError(code=INVALID_PARAMS, message=told(error, self._root)) from None
+            raise MCPError(code=INVALID_PARAMS, message=error_text(error, self._root)) from None
 
 
-def told(error: IncumbentError, root: Path) -> str:
-    """All that is wrong, what to do next, and nothing of where the repository lies.
+def error_text(error: IncumbentError, root: Path) -> str:
+    """All faults and what to do next, without the path of the repository.
 
-    Faults quote what strangers wrote: they are marked, each by itself.  What mends them is our word, to be followed;
-    what that quotes is marked in it.
+    Faults quote untrusted text, so each is marked as a whole.  A fix is the product's own text, to be followed; only
+    what it quotes is marked.
     """
     if isinstance(error, InputError):
         problems = error.problems
@@ -147,28 +147,28 @@ def told(error: IncumbentError, root: Path) -> str:
 def _fault(problem: Problem, root: Path) -> str:
     place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
     said = mark_text(without_places(f"{place}: {problem.message}", root))
-    return f"- {said}; fix: {_mending(problem, root)}"
+    return f"- {said}; fix: {_fix_text(problem, root)}"
 
 
-def _mending(problem: Problem, root: Path) -> str:
-    """The fix of ``problem``, which is our word but for what it quotes."""
-    told = []
-    for part, strange in problem.parts:
+def _fix_text(problem: Problem, root: Path) -> str:
+    """The fix of ``problem``, with only its quotations marked."""
+    pieces = []
+    for part, is_quoted in problem.parts:
         text = without_places(part, root)
-        if strange:
-            told.append(mark_text(text))
+        if is_quoted:
+            pieces.append(mark_text(text))
         else:
-            # What is harmless has no spaces at its ends, where a quotation may stand.
+            # `harmless` strips the spaces at the ends, beside which a quotation may be.
             before, after = (" " if end.isspace() else "" for end in (text[:1], text[1:][-1:]))
-            told.append(f"{before}{harmless(text)}{after}")
-    return "".join(told).strip()
+            pieces.append(f"{before}{harmless(text)}{after}")
+    return "".join(pieces).strip()
 
 
 def without_places(text: str, root: Path) -> str:
-    """``text`` without the absolute paths that it may name: they tell who works here, and help nobody."""
+    """``text`` without absolute paths: they reveal who works here, and help no one."""
     for place, within, itself in ((root, "", "the platform repository"), (Path.home(), "~/", "~")):
         if place != Path(place.anchor):
             text = text.replace(f"{place.as_posix()}/", within)
-            # Another place may begin with the same letters.
+            # Another path may begin with the same letters.
             text = re.sub(rf"{re.escape(place.as_posix())}(?![\w.-])", itself, text)
     return text

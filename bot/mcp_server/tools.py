@@ -1,4 +1,4 @@
-"""Tools as assistants see them: strict about their arguments, with schemas that say no more than needed."""
+"""Tools as assistants see them: strict about their arguments, with short schemas."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ _OF_ONE: Final = ("items", "additionalProperties")
 
 
 def slim_arguments(schema: Schema) -> Schema:
-    """``schema`` of arguments, slim; one that is not given is left out, so that none need be null."""
+    """The short ``schema`` of arguments; optional ones are left out rather than null."""
     return slim(_changed(schema, _without_null))
 
 
 def slim(schema: Schema) -> Schema:
-    """``schema`` without what it says twice.
+    """``schema`` without repetitions.
 
-    Titles repeat names; what strangers write is defined once; a definition that is used once stands in its place.
+    Titles are left out, since they repeat names.  Untrusted text is defined once.  A definition that is used once is
+    put in its place.
     """
     made = _in_place(_changed(_changed(schema, _without_title), _marked_once))
     referred = any(part.get("$ref") == f"{_PLACE}Marked" for part in parts_of(made))
@@ -43,7 +44,7 @@ def slim(schema: Schema) -> Schema:
 
 
 def parts_of(schema: Schema) -> Iterator[Schema]:
-    """``schema`` and every schema in it, from the outside in."""
+    """``schema`` and every schema in it, outer ones first."""
     yield schema
     for inner in _inner(schema):
         yield from parts_of(inner)
@@ -56,7 +57,7 @@ def _inner(schema: Schema) -> list[Schema]:
 
 
 def _changed(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """``schema`` with ``change`` made to it and to every schema in it, from the inside out."""
+    """``schema`` with ``change`` applied to it and to every schema in it, inner ones first."""
     made = dict(schema)
     for key in _OF_MANY:
         if key in schema:
@@ -74,7 +75,7 @@ def _without_title(schema: Schema) -> Schema:
 
 
 def _marked_once(schema: Schema) -> Schema:
-    """What strangers write refers to its definition; beside that stands what a field says of itself."""
+    """Untrusted text as a reference to its definition, beside the description of the field."""
     if any(schema.get(key) != _MARKED[key] for key in ("pattern", "type")):
         return schema
     said = schema.get("description", _MARKED["description"])
@@ -90,7 +91,7 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _in_place(schema: Schema) -> Schema:
-    """``schema`` without the definitions that one place alone refers to: there stands what they say."""
+    """``schema`` with the definitions that are used once put in their places."""
     definitions: dict[str, Schema] = schema.get("$defs", {})
     used = Counter(part["$ref"] for part in parts_of(schema) if "$ref" in part)
     single = {name: part for name, part in definitions.items() if used[_PLACE + name] == 1}
@@ -99,7 +100,7 @@ def _in_place(schema: Schema) -> Schema:
         name = part.get("$ref", "").removeprefix(_PLACE)
         if name not in single:
             return part
-        # What is said of this place says more than what is said of the kind.
+        # The description of the place says more than that of the definition.
         beside = {key: value for key, value in part.items() if key != "$ref"}
         return _changed(single[name], put) | beside
 
@@ -113,11 +114,11 @@ _BUG = "It failed by a fault of the server's own, which its log tells: let the p
 
 
 class StrictTool(Tool):
-    """The SDK's tool, which by itself leaves unknown arguments out without a word."""
+    """A tool of the SDK that refuses unknown arguments, which the SDK ignores silently."""
 
     @classmethod
     def of(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> Self:
-        """``function`` as a tool; its docstring is what an assistant is told of it."""
+        """``function`` as a tool; its docstring is the description for assistants."""
         tool = cls.from_function(
             function, title=annotations.title, description=inspect.getdoc(function), annotations=annotations
         )
@@ -130,7 +131,7 @@ class StrictTool(Tool):
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Run the tool; arguments that do not fit are told all at once, with what would fit."""
+        """Run the tool; an error lists all invalid arguments, with what would be valid."""
         try:
             return await super().run(arguments, context, convert_result)
         except ToolError as error:
@@ -139,7 +140,7 @@ class StrictTool(Tool):
                 raise UnexpectedToolError(_BUG) from cause
             if isinstance(cause, ValidationError):
                 raise ToolError(self._misfit(cause)) from cause
-            # Of an error of ours the SDK makes one of its own, with a word before it.
+            # The SDK wraps the error in one of its own, with a prefix.
             raise (error if cause is None else ToolError(str(cause))) from None
 
     def _misfit(self, error: ValidationError) -> str:
@@ -159,7 +160,7 @@ class StrictTool(Tool):
         return "\n".join(lines)
 
     def _part(self, part: int | str) -> str:
-        """A step to the place of a fault; a key that no schema of ours has is somebody else's word."""
+        """A step to the place of a fault; a key that is in no schema is untrusted."""
         return str(part) if isinstance(part, int) or part in self._names else mark(part)
 
     @cached_property

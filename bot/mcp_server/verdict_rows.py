@@ -1,4 +1,4 @@
-"""Verdicts as rows: the selection of rows, and the content of each."""
+"""Verdicts as rows: which rows, and the content of each."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Row = TypeVar("Row", bound=VerdictRow)
 
 @dataclass(frozen=True)
 class _ScoredContext:
-    """What the reasons of verdicts on scored queries are told from; nobody brought these."""
+    """The context for the reasons of verdicts on scored queries, which have no author."""
 
     platform: Platform
     origins: Mapping[str, Submission] = field(default_factory=dict)
 
 
 def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
-    """What becomes of the query; ``full`` are those that the ceiling keeps waiting."""
+    """The outcome of a query; ``full`` has those that wait because of the ceiling."""
     if verdict.id in full:
         return "waiting-for-slot"
     if verdict.asks:
@@ -46,7 +46,7 @@ def verdict_rows(
     texts: bool,
     facts: bool,
 ) -> list[VerdictRow]:
-    """A row for each of the ``verdicts``; ``turns`` are those of the queries, by id, ``attempts`` ids of some."""
+    """A row for each of ``verdicts``; ``turns`` by query id, ``attempts`` are ids of queries."""
     style = MarkedStyle(judged.platform.taxonomy)
     return [
         VerdictRow(
@@ -70,7 +70,7 @@ def verdict_rows(
 def kept_rows(
     platform: Platform, kept: KeptScores, found: Consolidation, *, texts: bool, facts: bool
 ) -> list[VerdictRow]:
-    """A row for each verdict that was ``found`` on ``kept`` scores."""
+    """A row for each verdict ``found`` on ``kept`` scores."""
     turns = {item.id: item.turns for item in kept.queries}
     attempts = {item.id for item in kept.queries if item.attempt}
     return verdict_rows(found.verdicts, _ScoredContext(platform), turns, attempts=attempts, texts=texts, facts=facts)
@@ -95,7 +95,7 @@ def review_rows(review: Review, *, texts: bool, facts: bool) -> list[ReviewRow]:
 
 
 def shown_remarked(rows: Sequence[ReviewRow], only: RemarkedRows) -> list[ReviewRow]:
-    """Those of the ``rows`` of a review that were asked for."""
+    """The requested ``rows`` of a review."""
     if only == "contradictions":
         return [row for row in rows if row.contradiction is not None]
     if only == "unfamiliar":
@@ -104,7 +104,7 @@ def shown_remarked(rows: Sequence[ReviewRow], only: RemarkedRows) -> list[Review
 
 
 def shown(rows: Sequence[Row], only: Rows) -> list[Row]:
-    """Those of the ``rows`` that were asked for."""
+    """The requested ``rows``."""
     if only == "matters":
         return [row for row in rows if row.outcome != "excluded"]
     if only == "attempts":

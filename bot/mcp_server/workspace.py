@@ -25,11 +25,11 @@ from bot.text.did_you_mean import did_you_mean
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4
-"""Fitted models that are kept: of the taxonomies that were edited since, the oldest go."""
+"""The most fitted models that are kept; those of the oldest taxonomies are dropped first."""
 
 
 def _open_fitted(platform: Platform) -> Backend:
-    """The backend that the config names; what it has to fit is fitted."""
+    """The backend that the config names, fitted if it needs fitting."""
     backend = open_backend(platform)
     if isinstance(backend, EmbeddedBackend):
         backend.fit()
@@ -40,7 +40,7 @@ class Workspace:
     """The platform repository at ``root`` under the config ``config_path``.
 
     ``writes`` says whether tools may change it; ``environment`` holds tokens; ``make_backend`` builds the classifier
-    that the config names.  ``latest`` is the last review that was made here.
+    that the config names.  ``latest`` is the last review of this server.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Workspace:
         return WorkingTree(self.root, "")
 
     def platform(self) -> Platform:
-        """The platform as its files say now; all their faults at once as :class:`InputError`."""
+        """The platform as in the files of now; raises :class:`InputError` with all faults."""
         if not self.files.exists(TAXONOMY_FILE):
             message = "there is no such file, so the server was not started on a platform repository"
             fix = "ask the person to start it with --repo DIR; DIR holds taxonomy/, config/ and regression_set/"
@@ -76,11 +76,10 @@ class Workspace:
         return with_masks(load_platform(self.files, self.config_path, remembered))
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
-        """The classifier of ``platform``; one that has to be fitted is fitted once, for whoever comes first.
+        """The classifier of ``platform``; one that needs fitting is fitted once, at the first call.
 
-        Where that takes long, ``late`` is called in the thread of the call with what it will be; what it raises ends
-        the wait, and the fitting goes on for the next.  One that costs something is made for each call, so that each is
-        told what it has cost.
+        If that takes long, ``late`` is called in the thread of the call with the future.  What ``late`` raises ends the
+        wait; the fitting goes on.  A classifier with costs is made for each call, so that each call has its own usage.
         """
         if platform.config.classifier.backend != "embedded":
             return self._make_backend(platform)
@@ -98,9 +97,9 @@ class Workspace:
         customer: str | None = None,
         agent_name: str | None = None,
     ) -> Package:
-        """What a call brings: the package in ``folder``, or the one that ``queries`` and ``agent`` make.
+        """The package of a call: that in ``folder``, or that of ``queries`` and ``agent``.
 
-        Raises :class:`UsageError` for both or neither, and :class:`InputError` for what cannot be read.
+        Raises :class:`UsageError` for both or neither, and :class:`InputError` if it cannot be read.
         """
         one_of_both(folder, queries, agent)
         if queries is not None:
@@ -109,7 +108,7 @@ class Workspace:
         return open_package(platform, self.root, self.folder(folder), customer, agent_name)
 
     def folder(self, named: str) -> Path:
-        """The folder of the repository that ``named`` means once links are followed.
+        """The folder of the repository that ``named`` means after following links.
 
         Raises :class:`InputError` for any other place.
         """

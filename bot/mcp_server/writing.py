@@ -44,7 +44,7 @@ Decision: TypeAlias = Annotated[
 _WORDS = CallerTerms(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
 
 _SHOWN: Final = 20
-"""Entries and files of a staging that are named: a person looks at what is written, in `git diff` or on GitHub."""
+"""The most entries and files of a staging that an answer names; people see all in `git diff` or on GitHub."""
 
 
 FileRow: TypeAlias = Annotated[
@@ -70,7 +70,7 @@ class StageAnswer(BaseModel):
 
 
 class DecisionAnswer(BaseModel):
-    """A decision as it was recorded."""
+    """The recorded decision."""
 
     recorded: Literal["comment", "working tree"]
     by: Marked = Field(description="whose decision it is")
@@ -79,7 +79,7 @@ class DecisionAnswer(BaseModel):
 
 
 class Writing:
-    """The tools over ``workspace``, each call worked on by one of ``workers``."""
+    """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
         self._workspace = workspace
@@ -106,14 +106,14 @@ class Writing:
     ) -> Annotated[CallToolResult, StageAnswer]:
         """Stage the direct admissions of an eval set, and what a person accepted, into the regression set.
 
-        Call it only when the person asked for it. It writes files to the working tree, as `incumbent admit` does, and
-        commits nothing; or it opens a pull request.
+        Call it only if the person asked for it. It writes files to the working tree like `incumbent admit`, without a
+        commit; or it opens a pull request.
         """
 
         def work(progress: Report) -> StageAnswer:
             said: list[str] = []
             with nullcontext() if dry_run else sole_curator(self._workspace.root, said.append):
-                platform, why = self._hear(reason)
+                platform, why = self._masked_reason(reason)
                 if (folder is None) != waiting:
                     raise UsageError("give either `folder` or `waiting`")
                 if waiting and (accept or reason):
@@ -149,8 +149,8 @@ class Writing:
     ) -> Annotated[CallToolResult, DecisionAnswer]:
         """Record what a person decided: accept, reject, pin or unpin.
 
-        Call it only for what the person told you. On a pull request it is a comment in the name of the token's account,
-        since only curators' comments count; an entry is pinned or unpinned in its file of the working tree.
+        Call it only for what the person told you. On a pull request it writes a comment in the name of the token's
+        account, since only curators' comments count. An entry is pinned or unpinned in its file in the working tree.
         """
 
         def work(_: Progress) -> DecisionAnswer:
@@ -161,7 +161,7 @@ class Writing:
             if pull_request is None or queries is None:
                 raise UsageError("give `pull_request` and `queries`; or, to pin or unpin, `entry`")
             verb = Verb(decision)
-            platform, why = self._hear(reason)
+            platform, why = self._masked_reason(reason)
             line = command_line(verb, queries, why)
             account = open_account(self._workspace.root, self._workspace.environment)
             comment(account, platform.config, pull_request, verb, line)
@@ -174,8 +174,8 @@ class Writing:
 
         return await self._workers.answer(ctx, work)
 
-    def _hear(self, reason: str | None) -> tuple[Platform, str | None]:
-        """The platform, and ``reason`` as it is kept: without keys, and what the platform calls personal data."""
+    def _masked_reason(self, reason: str | None) -> tuple[Platform, str | None]:
+        """The platform, and ``reason`` as it is kept: without secrets and personal data."""
         platform = self._workspace.platform()
         return platform, None if reason is None else masked(reason)
 
@@ -207,7 +207,7 @@ class Writing:
         )
 
     def _rests_on(self, staging: Staging) -> dict[str, str]:
-        """The files and folders that ``staging`` rests on, and what they are called; strangers' names are not told."""
+        """The files and folders that ``staging`` depends on, by their names in messages, without untrusted ones."""
         config = self._workspace.config_path
         sources = [entry.source for entry in (*staging.admitted, *staging.waiting) if entry.source is not None]
         places = {config: config, FOLDER: "the regression set", "taxonomy": "the taxonomy"}
@@ -257,7 +257,7 @@ class Writing:
         root = self._workspace.root
         said: list[str] = []
         with sole_curator(root, said.append):
-            platform, why = self._hear(reason)
+            platform, why = self._masked_reason(reason)
             known = platform.regression_set.entries
             found = known[find_name(entry, known, "entry", "take an id that `find_entries` answers")]
             pin = " ".join(clean(why or "", 500).split()) if decision == "pin" else None
@@ -281,7 +281,7 @@ def _title(staging: Staging) -> str:
 
 
 def _description(staging: Staging) -> str:
-    """Ids are slugs with a hash: nothing in them comes alive in Markdown."""
+    """Ids are slugs with a hash, so they are harmless in Markdown."""
     lines = ["Staged from a chat with `incumbent mcp`; the files say which verdict each rests on.", ""]
     lines += [f"- `{entry.id}` ({entry.admitted.decision})" for entry in staging.admitted]
     lines += [f"- `{entry.id}` waits for a slot" for entry in staging.waiting]

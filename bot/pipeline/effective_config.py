@@ -15,7 +15,7 @@ _NOTHING: Final = object()
 
 
 class EffectiveValue(BaseModel):
-    """The value of one key, and where it is written."""
+    """The value of one key, and where it comes from."""
 
     model_config = ConfigDict(frozen=True)
 

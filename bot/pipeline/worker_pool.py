@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -11,10 +10,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from bot.errors import OutsideError
 from bot.files.interrupts import uninterrupted
+from bot.pipeline.garbage_collector import set_loaded_aside
 
 T = TypeVar("T")
 
@@ -51,20 +51,6 @@ def _begin(begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     begin(*arguments)
     set_loaded_aside()
-
-
-def set_loaded_aside() -> None:
-    """Let the garbage collector pass over what is loaded by now: it stays until the process ends.
-
-    Looking through it again and again took a twentieth of the time of classifying.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_YOUNG)
-
-
-_YOUNG: Final = 20_000
-"""After how many new objects the youngest are looked through: most work makes many that stay for a while."""
 
 
 def _end_with_parent() -> None:

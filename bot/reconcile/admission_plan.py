@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
-from bot.github.command_processing import hear, read_by_now
+from bot.github.command_processing import process_commands, read_by_now
 from bot.github.corrections import noted
 from bot.github.decision_validity import DecisionContext, PriorRejections
 from bot.github.event_log import decision_events, left_events, merge_events
-from bot.github.judgement import NOBODY, ReviewJudgement, author_of, judge_facts
+from bot.github.judgement import UNKNOWN_AUTHOR, ReviewJudgement, author_of, judge_facts
 from bot.github.models import Operation, PushCommits, WriteLedger
 from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
 from bot.github.reclassified_entries import renewed
@@ -38,7 +38,7 @@ from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
 from bot.reconcile.entry_updates import follow_renames, pinned
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merge_comment import ProcessedSubmission, closing_operations, tell
+from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
 from bot.reconcile.merged_submissions import MergedSubmission, without
 from bot.reconcile.planned_set import Draft
 from bot.reconcile.reconciled_state import remember, remember_folders, waiting
@@ -112,13 +112,13 @@ def _plan(
     left: dict[str, LeftQuery] = {}
     rejected: list[Rejection] = []
     for item in processed:
-        told = tell(item, draft.platform, present, inputs)
-        left |= told.left
-        rejected += told.rejections
+        messages = case_messages(item, draft.platform, present, inputs)
+        left |= messages.left
+        rejected += messages.rejections
         if item.case.pull is not None:
-            spoken.append((item.case.pull.number, told.operations))
-            records[item.case.pull.number] = told.record
-            events[item.case.pull.number] = told.events
+            spoken.append((item.case.pull.number, messages.operations))
+            records[item.case.pull.number] = messages.record
+            events[item.case.pull.number] = messages.events
     spoken += [
         (over.number, closing_operations(over, inputs.login, inputs.comments.get(over.number, ())))
         for over in inputs.over
@@ -264,7 +264,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
             case, replace(platform, corrections=corrections), author, decisions, contested, unseen
         ),
         displayed=displayed,
-        author=author or NOBODY,
+        author=author or UNKNOWN_AUTHOR,
         curators=platform.config.curators,
         permission=inputs.permission,
         corrections=platform.corrections,
@@ -272,7 +272,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
     )
     contents = set(case.contents.values())
     previous = PriorRejections.of(inputs.rejections, contents, lambda number: inputs.comments.get(number, ()))
-    outcome = hear([item for item in comments if item.author != inputs.login], record, context, previous)
+    outcome = process_commands([item for item in comments if item.author != inputs.login], record, context, previous)
     review = outcome.judgement.review
     assert review is not None
     staging = stage_admissions(

@@ -1,4 +1,4 @@
-"""Extension candidates as draft pull requests that people edit and merge, or close (pure).
+"""Extension candidates as draft pull requests that people edit and merge, or close.
 
 What was raised once is not raised again, however people ended it: it is known by the core of its cluster.  A branch is
 pushed once, and from then on it is people's.
@@ -13,7 +13,13 @@ from bot.errors import InputError
 from bot.extension.draft import drafted
 from bot.extension.model import ExtensionCandidate, holds_core
 from bot.github.check import post_check
-from bot.github.managed_pull_request import DesiredPullRequest, PullRequestState, labelled, plan_pull_requests
+from bot.github.managed_pull_request import (
+    DesiredPullRequest,
+    PullRequestState,
+    labelled,
+    plan_pull_request,
+    plan_pull_requests,
+)
 from bot.github.models import Operation, PullRequest, WriteLedger
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.ledger.store import record_text
@@ -57,8 +63,10 @@ def plan_candidates(
         elif desired.files and not holds_core(
             [item.digest for item in candidate.members], known.values(), settings.core_overlap
         ):
-            known[desired.branch] = candidate.core
             wanted.append(desired)
+            # One that cannot be raised now, as someone committed to its branch, keeps back no other like it.
+            if plan_pull_request(desired, github).action != "wait":
+                known[desired.branch] = candidate.core
     planned = plan_pull_requests(wanted, github, settings.open_candidates)
     operations = [write for item in planned for write in item.writes]
     for pull in github.open:

@@ -14,17 +14,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from bot.agreement.agreement import Question, ResponseGroup, Rested, Tally, Wording, tally_of
+from bot.agreement.agreement import Tally, tally_of
 from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.counted import (
     AgreementRecord,
-    CountedAnswers,
-    CountedCapabilities,
     CountedFile,
     CountedFiles,
-    CountedQuestions,
-    CountedWordings,
     counted_path,
 )
 from bot.ledger.event_files import contents_in, recorded_in
@@ -234,16 +230,10 @@ def recorded(counts: EventCounts, events: str, conditions: str) -> tuple[Agreeme
         conditions=conditions,
         files=_digest(counts.files),
         people=dict(sorted(tally.people.items())),
-        answers=tuple(CountedAnswers(**item._asdict(), count=number) for item, number in sorted(tally.answers.items())),
-        questions=tuple(
-            CountedQuestions(**item._asdict(), count=number) for item, number in sorted(tally.questions.items())
-        ),
-        wordings=tuple(
-            CountedWordings(**item._asdict(), count=number) for item, number in sorted(tally.wordings.items())
-        ),
-        rested=tuple(
-            CountedCapabilities(**item._asdict(), count=number) for item, number in sorted(tally.rested.items())
-        ),
+        answers=tally.answers,
+        questions=tally.questions,
+        wordings=tally.wordings,
+        rested=tally.rested,
         gone_explicit=tally.gone[True],
         gone_implicit=tally.gone[False],
     )
@@ -258,21 +248,10 @@ def tally_in(record: AgreementRecord) -> Tally:
     gone = {True: record.gone_explicit, False: record.gone_implicit}
     return Tally(
         people=Counter(record.people),
-        answers=Counter(
-            {
-                ResponseGroup(
-                    item.decision, item.route, item.reasons, item.month, item.explicit, item.agrees
-                ): item.count
-                for item in record.answers
-            }
-        ),
-        questions=Counter(
-            {Question(item.table, item.name, item.wanted, item.judged): item.count for item in record.questions}
-        ),
-        wordings=Counter(
-            {Wording(item.same, item.at, item.text, item.overrides): item.count for item in record.wordings}
-        ),
-        rested=Counter({Rested(item.capability, item.explicit, item.overrides): item.count for item in record.rested}),
+        answers=record.answers,
+        questions=record.questions,
+        wordings=record.wordings,
+        rested=record.rested,
         gone=Counter({explicit: number for explicit, number in gone.items() if number}),
     )
 

@@ -58,7 +58,7 @@ class DesiredSuggestions:
     offers: Mapping[str, tuple[str, ...]]
 
 
-def wish(
+def desired_suggestions(
     platform: Platform,
     departed: Mapping[str, EvictionKind],
     inputs: SuggestionInputs,

@@ -39,9 +39,9 @@ class MergeFacts(FileModel):
 
 
 class Inventory(FileModel):
-    """The document that `incumbent ci analyse` writes where nothing is reviewed, and the default branch has moved.
+    """The document of `incumbent ci analyse` for reconcile, after the default branch has moved.
 
-    ``since`` is the commit that was reconciled last: only what was merged after it may be admitted without a person.
+    ``since`` is the last reconciled commit: only later merges may be admitted without a person.
     """
 
     format: Literal[1] = 1
@@ -79,7 +79,7 @@ class Inventory(FileModel):
     )
 
     @model_validator(mode="after")
-    def _ids_are_told_apart(self) -> Inventory:
+    def _ids_are_unique(self) -> Inventory:
         refuse_doubles(self.submissions)
         return self
 
@@ -90,9 +90,9 @@ class Inventory(FileModel):
         entries = [item.entry for item in self.renewals if item.missing]
         if self.stopped is not None or not (names or entries):
             return self.stopped
-        told = [f"{len(names)} of the merged queries"] if names else []
-        told += [f"{len(entries)} of the entries"] if entries else []
-        return StoppedFacts(message=f"{' and '.join(told)} could not be classified", exit_code=3)
+        subjects = [f"{len(names)} of the merged queries"] if names else []
+        subjects += [f"{len(entries)} of the entries"] if entries else []
+        return StoppedFacts(message=f"{' and '.join(subjects)} could not be classified", exit_code=3)
 
     def as_in(self, regression_set: RegressionSet) -> Inventory:
         """The same where those queries do not wait any more that have left the line of ``regression_set``."""

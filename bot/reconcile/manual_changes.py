@@ -57,20 +57,20 @@ def set_change(commit: str, at: str, changes: Sequence[ChangedFile]) -> SetCommi
 
 
 def changed_by_hand(
-    changes: Sequence[SetCommit], known: Sequence[Event], witnesses: CommitLookup
+    changes: Sequence[SetCommit], known: Sequence[Event], lookups: CommitLookup
 ) -> tuple[ChangedByHand, ...]:
     """The ``changes`` that people made and that are not among the ``known`` events."""
-    told = {item.commit for item in known if isinstance(item, ChangedByHand)}
+    recorded = {item.commit for item in known if isinstance(item, ChangedByHand)}
     found = []
     for change in changes:
-        if change.commit in told:
+        if change.commit in recorded:
             continue
-        merged = [pull for pull in witnesses.introduced_by(change.commit) if pull.merge is not None]
+        merged = [pull for pull in lookups.introduced_by(change.commit) if pull.merge is not None]
         if any(is_suggestion(pull.branch) for pull in merged):
             continue
         pull = min(merged, key=lambda item: item.number, default=None)
-        by = witnesses.author_of(change.commit) if pull is None else witnesses.merged_by(pull.number)[0]
-        if by == witnesses.login:
+        by = lookups.author_of(change.commit) if pull is None else lookups.merged_by(pull.number)[0]
+        if by == lookups.login:
             continue
         found.append(
             ChangedByHand(

@@ -60,7 +60,7 @@ class CaseMessages:
     events: tuple[Event, ...] = ()
 
 
-def tell(
+def case_messages(
     processed: ProcessedSubmission, platform: Platform, present: Platform, inputs: AdmissionInputs
 ) -> CaseMessages:
     """What is said on the pull request once all is settled, and what is remembered of it while somebody is needed.

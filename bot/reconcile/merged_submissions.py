@@ -77,11 +77,11 @@ def cases_of(
     text as it is now, until it is ``settled``.
     """
     brought = [*_left_open(inventory, records, pull_requests), *_merged(inventory, fresh, pull_requests, records)]
-    told = {item for each in brought if each.pull is not None for item in each.texts.items()}
+    of_pulls = {item for each in brought if each.pull is not None for item in each.texts.items()}
     taken: set[str] = set()
     found = []
     for each in brought:
-        texts = each.texts if each.pull is not None else dict(each.texts.items() - told)
+        texts = each.texts if each.pull is not None else dict(each.texts.items() - of_pulls)
         submissions = _filtered(inventory.submissions, texts, taken, _pinned(each.record), settled)
         if submissions:
             found.append(replace(each, texts=texts, submissions=submissions))

@@ -1,4 +1,4 @@
-"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back (pure)."""
+"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
     for remark in asking:
         if remark.number in reviewed or _was_too_early(remark.comment, inputs.login, inputs.thread(remark.number)):
             continue  # Its review says, or said, where to ask.
-        reply, requests = _hear(remark, inputs)
+        reply, requests = _read_commands(remark, inputs)
         asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
         replies.setdefault(remark.number, []).append(reply)
@@ -138,15 +138,15 @@ def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, 
     )
 
 
-def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
+def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
     comment, lines = remark.comment, []
     requests: list[Request] = []
     edited = comment.is_edited
     if edited:
         lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
-    stranger = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
-    names = {} if stranger else _names(remark.number, inputs.known)
+    unauthorized = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
+    names = {} if unauthorized else _names(remark.number, inputs.known)
     written = [] if edited else list(command_lines(comment.body))
     said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
     for _, line, words in said[:MOST_COMMANDS]:
@@ -168,7 +168,7 @@ def _hear(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Req
             lines.append(f"One line may name {_MOST_NAMES} entries; say the rest in another.")
     if len(said) > MOST_COMMANDS:
         lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
-    return Reply(comment=comment, followed=not lines, lines=tuple(lines), stranger=stranger), requests
+    return Reply(comment=comment, followed=not lines, lines=tuple(lines), unauthorized=unauthorized), requests
 
 
 def _names(number: int, known: RegressionSet) -> dict[str, str]:

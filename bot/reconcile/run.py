@@ -25,6 +25,7 @@ from bot.github.fallback_posts import apply_all
 from bot.github.git_state import (
     World,
     abilities_of,
+    comment_lookup,
     corrections_of,
     folder_record,
     index_of,
@@ -32,7 +33,6 @@ from bot.github.git_state import (
     prepare_folders,
     raised_of,
     reconciled_of,
-    witnesses_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.pipeline.review import Platform, load_platform
@@ -44,9 +44,9 @@ from bot.reconcile.stages import (
     admit_merged,
     confirm_evictions,
     forget_requests,
-    hear_requests,
     note_changes_by_hand,
     raise_candidates,
+    read_requests,
     suggest_changes,
 )
 from bot.taxonomy.history import History
@@ -57,7 +57,7 @@ TRIES = 5
 ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
 STAGES: tuple[Stage, ...] = (
-    hear_requests,
+    read_requests,
     admit_merged,
     forget_requests,
     confirm_evictions,
@@ -174,7 +174,7 @@ class _Run:
         self._refused = False
         self._carried = StageResult()
         self._platforms: dict[str, Platform] = {}
-        self._witnesses: CommentLookup | None = None
+        self._lookups: CommentLookup | None = None
 
     def until_nothing_is_left(self, stage: Stage) -> None:
         """Plan ``stage`` and write, as often as there is something to write."""
@@ -273,15 +273,15 @@ class _Run:
         record = corrections_of(ledger)
         if not record.texts:
             return RecordedCorrections(record=record)
-        if self._witnesses is None:
-            self._witnesses = witnesses_of(self._github, platform.config.curators)
+        if self._lookups is None:
+            self._lookups = comment_lookup(self._github, platform.config.curators)
         known = platform.regression_set
         entries = [*known.entries.values(), *known.waiting.values()]
         texts = {
             text_key(query.turns) for facts in inventory.submissions for query in facts.queries if not query.settled
         }
         texts |= differing(record, ((text_key(entry.turns), entry.classified.corrected) for entry in entries))
-        return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._witnesses)
+        return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._lookups)
 
 
 def _read_back(files: Mapping[str, str | None], tip: RunState) -> None:

@@ -49,7 +49,7 @@ from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import turned_down
 from bot.reconcile.candidate_plan import branch_of, is_candidate, plan_candidates
 from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
-from bot.reconcile.desired_suggestions import SuggestionInputs, wish
+from bot.reconcile.desired_suggestions import SuggestionInputs, desired_suggestions
 from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
 from bot.reconcile.merged_submissions import MergedSubmission, cases_of, has_merit, judged_again, origins, settled_in
@@ -63,7 +63,7 @@ from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
 
 
-def hear_requests(tip: RunState) -> Staged:
+def read_requests(tip: RunState) -> Staged:
     """What curators ask of entries is noted, wherever they say it."""
     record = tip.known(load_requests, None)
     found = cache(tip.github.find_pull_request)
@@ -285,13 +285,13 @@ def note_changes_by_hand(tip: RunState) -> Staged:
     if not changes:
         return Staged(carried=carried)
     before = text_of(tip.ledger, SET_EVENTS)
-    witnesses = CommitLookup(
+    lookups = CommitLookup(
         login=tip.github.login,
         introduced_by=tip.github.introduced_by,
         merged_by=tip.github.merged_by,
         author_of=tip.github.author_of,
     )
-    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), witnesses)
+    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), lookups)
     if not found:
         return Staged(carried=carried)
     write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
@@ -328,7 +328,7 @@ def suggest_changes(tip: RunState) -> Staged:
     departed = tip.inventory.departed_from(tip.platform.regression_set)
     undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
     kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
-    wanted = wish(tip.platform, kinds, inputs, tip.carried.offer, undone)
+    wanted = desired_suggestions(tip.platform, kinds, inputs, tip.carried.offer, undone)
     # A run that was killed may have left a branch without a pull request.
     names = {pull.branch or "" for pull in inputs.github.open} | {proposal.branch for proposal in wanted.proposals}
     inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
@@ -340,7 +340,7 @@ def suggest_changes(tip: RunState) -> Staged:
     if issues is None or (not issues and any(isinstance(item, CreateIssue) for item in tip.written)):
         return staged
     agreement, counted = _agreement(tip)
-    told = dashboard_plan.DashboardInputs(
+    dashboard_inputs = dashboard_plan.DashboardInputs(
         commit=tip.commit,
         at=tip.world.store.commit_time(tip.commit),
         address=tip.world.url,
@@ -360,7 +360,7 @@ def suggest_changes(tip: RunState) -> Staged:
         counted=counted,
         written=tip.written,
     )
-    dashboard = dashboard_plan.plan_dashboard(tip.platform, told)
+    dashboard = dashboard_plan.plan_dashboard(tip.platform, dashboard_inputs)
     return replace(staged, writes=(*writes, *dashboard))
 
 

@@ -21,11 +21,11 @@ def suggested(
     open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], known: Sequence[Event], at: str
 ) -> tuple[Event, ...]:
     """The suggestions that are open and not among the ``known`` events."""
-    told = {item.pull_request for item in known if isinstance(item, Suggested)}
+    recorded = {item.pull_request for item in known if isinstance(item, Suggested)}
     found = []
     for pull in open_pulls:
         proposal = proposals.get(pull.branch or "")
-        if proposal is None or pull.number in told:
+        if proposal is None or pull.number in recorded:
             continue
         found.append(
             Suggested(
@@ -58,7 +58,7 @@ def answered(
     found = []
     for pull in sorted(closed, key=lambda item: item.number):
         agrees = pull.merge is not None
-        if not (agrees or was_closed(pull)) or _told(pull, last) is not None:
+        if not (agrees or was_closed(pull)) or _recorded_answer(pull, last) is not None:
             continue
         by, at = merged_by(pull.number) if agrees else closed_by(pull)
         branch, suggestion = pull.branch or "", opened.get(pull.number)
@@ -94,13 +94,13 @@ def remembered(known: Sequence[Event], closed_by: Who) -> ClosedBy:
     last = _last_answers(known)
 
     def find(pull: PullRequest) -> tuple[str, str]:
-        answer = _told(pull, last)
+        answer = _recorded_answer(pull, last)
         return closed_by(pull.number) if answer is None else (answer.by, answer.at)
 
     return find
 
 
-def _told(pull: PullRequest, last: Mapping[int, Answered]) -> Answered | None:
+def _recorded_answer(pull: PullRequest, last: Mapping[int, Answered]) -> Answered | None:
     """How ``pull`` ended, if that is known: it may have been opened and closed again since, unseen by any run."""
     answer = last.get(pull.number)
     merged = pull.merge is not None

@@ -1,4 +1,4 @@
-"""From what could go to the bot's pull requests, and to what the ledger remembers of them (pure)."""
+"""From what could go to the bot's pull requests, and to what the ledger remembers of them."""
 
 from __future__ import annotations
 

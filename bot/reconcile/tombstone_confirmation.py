@@ -52,8 +52,8 @@ def no_longer_true(
 
     ``known`` are the events so far: on what was answered before, nothing is said any more.
     """
-    told = {item.pull_request for item in known if isinstance(item, Answered)}
-    fresh = [pull for pull in merged if pull.number not in told]
+    recorded = {item.pull_request for item in known if isinstance(item, Answered)}
+    fresh = [pull for pull in merged if pull.number not in recorded]
     lost: dict[int, dict[str, Losses]] = {}
     for id, tombstone in sorted(platform.regression_set.tombstones.items()):
         pull = _merged_with(tombstone, fresh) if tombstone.evicted.at is None else None

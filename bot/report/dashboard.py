@@ -208,9 +208,9 @@ def customers(platform: Platform, style: MarkdownStyle) -> TableSection:
         (style.quote(name), str(count), f"{count / config.ceiling:.0%}", "a person" if count + 1 > most else "directly")
         for name, count in sorted(held.items(), key=lambda item: (-item[1], item[0]))
     ]
-    nobody = len(platform.regression_set.entries) - sum(held.values())
-    if nobody:
-        rows.append(("*no source*", str(nobody), f"{nobody / config.ceiling:.0%}", "–"))
+    unsourced = len(platform.regression_set.entries) - sum(held.values())
+    if unsourced:
+        rows.append(("*no source*", str(unsourced), f"{unsourced / config.ceiling:.0%}", "–"))
     share = f"{config.limits.customer_share:.0%}"
     return TableSection(
         title=f"Customers ({len(held)})",

@@ -20,7 +20,7 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 
 
 class RolesOutput(BaseModel):
-    """What an entry does in the regression set; nothing of one that is not in it."""
+    """The roles of an entry in the regression set; empty for an entry outside it."""
 
     champion_of: list[str] = Field(description="capabilities whose champion it is, at or above their bar")
     pin: str | None = Field(description="a person's reason to keep it")
@@ -72,7 +72,7 @@ class EntryCapabilityOutput(BaseModel):
 
 
 class ShowOutput(BaseModel):
-    """`incumbent show --json`: one entry, or the tombstone that it left."""
+    """`incumbent show --json`: an entry, or its tombstone."""
 
     state: State
     entry: Entry

@@ -215,7 +215,7 @@ def _print_comparison(output: EvaluateOutput, other: AgainstOutput, out: Console
         out.print(f"Against {visible(other.name)}: no capability has a phi", style="bold")
         return
     total = other.macro_phi
-    sign = "distinct" if total.tells else "not distinct"
+    sign = "distinct" if total.is_distinct else "not distinct"
     words = f"macro phi {total.value:+z.3f} {_interval_text(total.interval, '+z.3f')}, {sign}"
     out.print(f"Against {visible(other.name)}: {words}", style="bold")
     out.print()
@@ -237,12 +237,12 @@ def _difference(name: str, item: Difference, ours: MeasuresOutput, theirs: Measu
         f"{theirs.capabilities[name].phi:z.2f}",
         f"{item.value:+z.2f}",
         _interval_text(item.interval, "+z.2f"),
-        "yes" if item.tells else "no",
+        "yes" if item.is_distinct else "no",
     )
 
 
 def _difference_style(item: Difference) -> str | None:
-    if not item.tells:
+    if not item.is_distinct:
         return None
     return "green" if item.value > 0 else "red"
 

@@ -42,10 +42,10 @@ KnobChangeOutput: TypeAlias = Annotated[
 
 
 class ExplainOutput(BaseModel):
-    """`incumbent explain --json`: why a verdict is what it is, and the smallest changes that would turn it.
+    """`incumbent explain --json`: why a verdict is what it is, and the smallest changes that would change its outcome.
 
-    A verdict turns where its outcome changes.  Each change is judged by the whole cascade: `then`, all else being as it
-    was at the query's turn; `in_cycle`, where the whole cycle is judged with it, and others may have entered before.
+    Each change is judged by the whole cascade.  `then` is the outcome with everything else as at the query's turn;
+    `in_cycle` is the outcome if the whole cycle is judged with it, so that others may have entered before.
     """
 
     kind: Literal["query", "entry"] = Field(description="entry: judged as if it came today")
@@ -122,12 +122,12 @@ def _table(explained: Explained, style: PlainStyle) -> list[str]:
         reached = "at or above" if item.capability in explained.verdict.facts.competent else "below the bar"
         path = explained.path(item.capability)
         score = _number(item.score) if path is None else f"{_number(item.score)} ({path})"
-        told = f"    {style.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
+        line = f"    {style.capability(item.capability)}: {score}, {reached} {_number(item.bar)}"
         if item.champion is None or item.held is None:
-            lines.append(f"{told}; no champion")
+            lines.append(f"{line}; no champion")
         else:
             held = f"champion {style.name(item.champion)} has {_number(item.held)}"
-            lines.append(f"{told}; {held}, to be beaten by more than {_number(item.margin)}")
+            lines.append(f"{line}; {held}, to be beaten by more than {_number(item.margin)}")
     return lines
 
 
@@ -140,12 +140,12 @@ def _similar(explained: Explained, style: PlainStyle) -> str:
 
 def _cut(explained: Explained, changes: Sequence[Change], what: str) -> list[str]:
     style = PlainStyle(explained.platform.taxonomy)
-    lines = [f"{_told(change, style)}: {_then(explained, change)}" for change in changes[:SHOWN]]
+    lines = [f"{_change_text(change, style)}: {_then(explained, change)}" for change in changes[:SHOWN]]
     rest = len(changes) - SHOWN
     return lines if rest <= 0 else [*lines, f"({counted(rest, f'more {what}', f'more {what}s')}: --json)"]
 
 
-def _told(change: Change, style: PlainStyle) -> str:
+def _change_text(change: Change, style: PlainStyle) -> str:
     match change:
         case ScoreChange(to=None):
             return f"{style.capability(change.capability)} not exercised (now {_number(change.now or 0.0)})"

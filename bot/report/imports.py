@@ -38,7 +38,7 @@ ImportedAgentOutput: TypeAlias = Annotated[
 
 
 class AppraisedOutput(VerdictOutput):
-    """What the rules would have said of one imported entry, which is in the set whatever they say; `id` is its id."""
+    """The verdict of the rules on an imported entry, which is in the set in any case; `id` is its id."""
 
     why: str = Field(description="the reason in plain words")
     turns: list[str] = Field(description="what looks like a secret is left out")
@@ -47,7 +47,7 @@ class AppraisedOutput(VerdictOutput):
 
 
 class CustomerShareOutput(BaseModel):
-    """A customer whose entries hold more of the ceiling than `limits.customer_share`."""
+    """A customer whose entries take more of the ceiling than `limits.customer_share`."""
 
     customer: str
     entries: int

@@ -58,11 +58,11 @@ def expected_tools(query: Query, submission: Submission) -> tuple[ExpectedTool, 
 def evidence(query: Query, submission: Submission, style: TextStyle) -> str:
     """What is attached to ``query``, and the tools that it expects, a sentence each; empty where there is nothing."""
     attached = [style.name(name) for name in query.setup.attachments]
-    told = [f"Attached: {listed(attached)}."] if attached else []
-    return " ".join([*told, *_told_tools(query, submission, style)])
+    sentences = [f"Attached: {listed(attached)}."] if attached else []
+    return " ".join([*sentences, *_tool_sentences(query, submission, style)])
 
 
-def _told_tools(query: Query, submission: Submission, style: TextStyle) -> list[str]:
+def _tool_sentences(query: Query, submission: Submission, style: TextStyle) -> list[str]:
     tools = expected_tools(query, submission)
     if not tools:
         return [] if tools is None else ["Expected: no tool call."]
@@ -84,7 +84,7 @@ def without_secrets(found: Contradiction) -> Contradiction:
 
 
 class RemarksOutput(BaseModel):
-    """What the classifier remarks on queries, or on entries, by their ids."""
+    """The classifier's remarks on queries or entries, by their ids."""
 
     contradictions: dict[str, Checked[Contradiction]] = Field(
         description="where the eval set expects other calls of tools than the classifier; those that it expects count"

@@ -64,8 +64,8 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         out.table("Verdicts", _HEADER, rows)
     close = excluded.close_calls
     if close:
-        told = [f"{style.name(item.id)}: {wording.close_call(item, style)}" for item in close]
-        out.lines(f"Close calls among the excluded, by what each may exercise ({len(close)})", told)
+        close_lines = [f"{style.name(item.id)}: {wording.close_call(item, style)}" for item in close]
+        out.lines(f"Close calls among the excluded, by what each may exercise ({len(close)})", close_lines)
         if admit is not None and out.is_terminal:
             out.command(visible(f"{admit} --accept {shlex.quote(close[0].id)} --reason WHY"))
     for swap in review.swaps:
@@ -116,11 +116,11 @@ def _print_section(
     for verdict in verdicts[: out.shown(len(verdicts))]:
         query = review.queries[verdict.id]
         text = wording.first_turn(query.turns, style)
-        told = [_why(verdict, review, style)] if excluded is None else [excluded.in_the_way(verdict)]
-        told += [shown] if (shown := evidence(query, review.origins[verdict.id], style)) else []
+        sentences = [_why(verdict, review, style)] if excluded is None else [excluded.in_the_way(verdict)]
+        sentences += [shown] if (shown := evidence(query, review.origins[verdict.id], style)) else []
         codes = [wording.codes(verdict)] if excluded is None else []
         words = wording.verdict_words(verdict) if codes else " ".join(reason.value for reason in verdict.reasons)
-        details = [("\n".join(["", *told]), "dim"), ("\n".join(["", *codes]), "dim italic")]
+        details = [("\n".join(["", *sentences]), "dim"), ("\n".join(["", *codes]), "dim italic")]
         rows.append(
             (
                 Text(style.name(verdict.id), style="bold"),

@@ -23,7 +23,7 @@ from bot.report.verdict_text import PlainStyle, headline, why
 
 
 class ReviewedQueryOutput(VerdictOutput):
-    """One verdict of a review, in words too."""
+    """One verdict of a review, also in words."""
 
     outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
     why: str = Field(description="the reason in plain words")

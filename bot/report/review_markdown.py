@@ -130,12 +130,12 @@ def _unfamiliar(review: Review, style: MarkdownStyle, table: TableWriter, comman
     rows = [_row(verdict, review, style) for verdict in waiting]
     shown = [folded("What they say", table(("Query", "Verdict", "Why"), rows))] if table.detail.folds else []
     kinds = Counter(review.unfamiliar[id] for id in ids if id in review.unfamiliar)
-    told = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
+    counts = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
     some = wording.counted(len(ids), "query is", "queries are")
     names = wording.listed([style.name(id) for id in ids], wording.COMMANDED)
     about = f"{names}. {wording.WAYS_OUT} (`{'/' * commands}incumbent correct`). What you reject stays out."
     return [
-        f"#### Needs you: {some} of a kind that the classifier cannot judge ({told})",
+        f"#### Needs you: {some} of a kind that the classifier cannot judge ({counts})",
         about,
         *shown,
         *([_commands(ids, ": REASON")] if commands else []),

@@ -169,7 +169,7 @@ def _grounds(item: Suggestion) -> str:
 def _left(item: Suggestion, *, short: bool) -> str:
     """How many cover what the entry covers once all suggestions are followed; the fewest first."""
     counts = sorted(item.remaining.items(), key=lambda pair: (pair[1], pair[0]) if short else (0, ""))
-    told = [f"{name} {count}" for name, count in counts]
-    if not told:
+    counted_names = [f"{name} {count}" for name, count in counts]
+    if not counted_names:
         return "it covers nothing competently"
-    return listed(told, most=1) if short else ", ".join(told)
+    return listed(counted_names, most=1) if short else ", ".join(counted_names)

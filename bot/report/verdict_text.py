@@ -20,7 +20,7 @@ from bot.text.masking import masked
 from bot.text.personal_data.counting import kinds_in_words
 
 
-def told(usage: Usage) -> str:
+def usage_line(usage: Usage) -> str:
     """One line on ``usage``."""
     if not usage.requests:
         return "asked no model: all of it was known"
@@ -217,8 +217,8 @@ def _adds_nothing(names: str) -> str:
 
 def why_with_advice(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     """:func:`why` for ``incumbent explain``: with the ways out, where its text is the reason."""
-    told = why(verdict, review, style)
-    return f"{told} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else told
+    reason = why(verdict, review, style)
+    return f"{reason} {PERSONAL_WAYS_OUT}." if Reason.PERSONAL_DATA in verdict.reasons else reason
 
 
 def beside(verdict: Verdict, review: Review, style: TextStyle) -> list[str]:
@@ -318,8 +318,8 @@ def _new_coverage(verdict: Verdict, review: VerdictContext, style: TextStyle) ->
 def _fills(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     floor = review.platform.config.redundancy_floor
     names = [
-        f"{told} ({counted(count, 'test', 'tests')} of {floor(name)})"
-        for (name, count), told in zip(
+        f"{usage_line} ({counted(count, 'test', 'tests')} of {floor(name)})"
+        for (name, count), usage_line in zip(
             verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, style), strict=True
         )
     ]

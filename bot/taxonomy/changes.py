@@ -169,14 +169,14 @@ def _wording(before: Capability, after: Capability) -> Iterator[TaxonomyChange]:
         if was != now:
             sentence = f"{after.id}: the {what} “{was}” becomes “{now}”."
             yield TaxonomyChange(kind=ChangeKind.REWORDED, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
-    told = _difference("positive exemplar", before.exemplars.positive, after.exemplars.positive)
-    told += _difference("negative exemplar", before.exemplars.negative, after.exemplars.negative)
-    if told:
-        sentence = f"{after.id}: {', '.join(told)}."
+    differences = _difference("positive exemplar", before.exemplars.positive, after.exemplars.positive)
+    differences += _difference("negative exemplar", before.exemplars.negative, after.exemplars.negative)
+    if differences:
+        sentence = f"{after.id}: {', '.join(differences)}."
         yield TaxonomyChange(kind=ChangeKind.EXEMPLARS, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
-    told = _difference("pattern", before.patterns, after.patterns)
-    if told:
-        sentence = f"{after.id}: {', '.join(told)}."
+    differences = _difference("pattern", before.patterns, after.patterns)
+    if differences:
+        sentence = f"{after.id}: {', '.join(differences)}."
         yield TaxonomyChange(kind=ChangeKind.PATTERNS, ids=(after.id,), sentence=sentence, step=VersionStep.PATCH)
 
 
@@ -196,9 +196,9 @@ def _without_a_capability(old: Taxonomy, new: Taxonomy, migration: Migration) ->
         return sorted(found)
 
     was, now = loose(old, migration), loose(new, NOTHING)
-    told = _difference("exemplar", was, now)
-    if told:
-        sentence = f"Of those that exercise nothing, or where something is unknown: {', '.join(told)}."
+    differences = _difference("exemplar", was, now)
+    if differences:
+        sentence = f"Of those that exercise nothing, or where something is unknown: {', '.join(differences)}."
         yield TaxonomyChange(kind=ChangeKind.EXEMPLARS, ids=(), sentence=sentence, step=VersionStep.PATCH)
 
 
@@ -208,8 +208,8 @@ def _difference(what: str, before: Sequence[Hashable], after: Sequence[Hashable]
         return []
     was, now = Counter(before), Counter(after)
     counts = (("added", (now - was).total()), ("removed", (was - now).total()))
-    told = [f"{count} {what}{'s' if count > 1 else ''} {done}" for done, count in counts if count]
-    return told or [f"the {what}s stand in another order"]
+    differences = [f"{count} {what}{'s' if count > 1 else ''} {done}" for done, count in counts if count]
+    return differences or [f"the {what}s stand in another order"]
 
 
 def _moved(before: Capability, after: Capability, old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:

@@ -42,9 +42,9 @@ class Exemplar:
 
 
 class Exemplars(FileModel):
-    """Queries that do (positive) or only seem to (negative) exercise a capability.
+    """Queries that exercise a capability (positive), or only seem to (negative).
 
-    A plain string is a query of one turn, a list a conversation.
+    A string is a query of one turn, a list a conversation.
     """
 
     positive: Tuple[Text | Turns] = ()
@@ -100,9 +100,9 @@ class Capability(FileModel):
     ``source: spec`` carries the rule ``when`` over the agent's specification (see :mod:`bot.taxonomy.rules`);
     ``requires`` names an intent capability that must hold as well.  ``source: tool`` carries a rule over one declared
     tool, ``source: structure`` one over what can be counted in the query.  ``source: intent`` is inferred from the
-    query; its rule, if it has one, is a gate over the specification: where it is false, so is the capability.
+    query; its rule, if it has one, is a condition on the specification: if it is false, so is the capability.
     ``base`` marks the ordinary case of its group, which takes no part in combinations (semantics, section 4).  On
-    ``trial`` it is judged and shown, and no verdict rests on it.  ``was`` is the retired id that it was known by
+    ``trial`` it is judged and shown, but no verdict depends on it.  ``was`` is the retired id that it was known by
     before; ``split`` the retired capability that it is a part of
     (:mod:`bot.taxonomy.migration`).
     """
@@ -165,8 +165,8 @@ class Capability(FileModel):
 class Taxonomy(FileModel):
     """``taxonomy/taxonomy.yaml``; the order of capabilities in the file is the taxonomy's order.
 
-    ``exemplars`` are the rows of the tables beside it, originals before translations; there are none where the file
-    holds exemplars itself.  They are no key of the file.
+    ``exemplars`` are the rows of the tables beside it, originals before translations; none if the file itself has
+    exemplars.  They are not a key of the file.
     """
 
     version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]

@@ -27,7 +27,7 @@ import bot
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
 from bot.errors import IncumbentError, OutsideError
-from bot.pipeline.worker_pool import set_loaded_aside
+from bot.pipeline.garbage_collector import set_loaded_aside
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.text.digests import digest

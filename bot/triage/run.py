@@ -79,7 +79,7 @@ class Batches:
     """Batch requests of a backend: whether to ``wait`` for answers, and who gets reports of their state."""
 
     wait: bool
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 def triage(
@@ -110,7 +110,7 @@ def triage(
         def classify() -> None:
             classify_shards(work.folder, ground, backend, processes, settings.megabytes, progress, cluster)
 
-        _, pending = through_batches(backend, classify, batches.wait, batches.tell)
+        _, pending = through_batches(backend, classify, batches.wait, batches.report)
         if pending is not None:
             raise pending
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)

@@ -78,7 +78,7 @@ def _measure(options: argparse.Namespace) -> int:
         "rows": _rows(found),
         "controls": len(controls),
         "false_alarms": alarms,
-        "attacks": [_told(outcome) for outcome in found],
+        "attacks": [_attack_row(outcome) for outcome in found],
     }
     usage = backend.usage
     if usage is not None:
@@ -145,7 +145,7 @@ def _mean(values: Sequence[int]) -> float | None:
     return round(fmean(values), 3) if values else None
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _attack_row(outcome: Outcome) -> dict[str, Any]:
     attack: Attack = outcome.attack
     tags, honest = outcome.hostile.tags, outcome.honest.tags
     known = tags is not None and honest is not None

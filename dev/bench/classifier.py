@@ -65,7 +65,7 @@ class Judged:
         return len(self.said)
 
     @property
-    def told(self) -> Judged:
+    def well_supported(self) -> Judged:
         """The capabilities that enough of the queries exercise to say how well they are judged."""
         enough = np.nansum(self.right, axis=0) >= ENOUGH
         return Judged(self.said[:, enough], self.right[:, enough])
@@ -100,10 +100,10 @@ def held_out(taxonomy: Taxonomy, model: FittedModel, ridge: float) -> None:
     original = languages == "None"
     print("by author, macro phi")
     for hand in sorted(set(data.hands) - set(MANUAL), key=lambda name: int(name.partition("-")[2])):
-        _told(hand, _judged(scores, truth, thresholds, np.flatnonzero((hands == hand) & original)), macro)
+        _print_measure(hand, _judged(scores, truth, thresholds, np.flatnonzero((hands == hand) & original)), macro)
     written = np.flatnonzero(original & ~np.isin(hands, MANUAL))
     together = _judged(scores, truth, thresholds, written)
-    _told("together", together, macro)
+    _print_measure("together", together, macro)
     for name, value in zip(data.capabilities, phis(together), strict=True):
         print(f"    {name:44s} {value:.2f}")
     folds = _folds(ids)
@@ -113,7 +113,7 @@ def held_out(taxonomy: Taxonomy, model: FittedModel, ridge: float) -> None:
         found = np.zeros_like(scores)
         for fold in folds:
             found[own & fold] = regression.left_out([np.flatnonzero(own | fold)])[own & fold]
-        _told(language, _judged(found, truth, thresholds, np.flatnonzero(own)), pooled)
+        _print_measure(language, _judged(found, truth, thresholds, np.flatnonzero(own)), pooled)
     print("\nby wording, queries with another tag than the plain request")
     scores = regression.left_out([np.flatnonzero(fold) for fold in folds])
     said = scores >= thresholds
@@ -151,9 +151,9 @@ def labelled(taxonomy: Taxonomy, backend: EmbeddedBackend, config: Curation) -> 
     for names in UNSEEN:
         unseen = [LABELS / name for name in names]
         for file in unseen:
-            _told(file.stem, judged([file]), macro)
+            _print_measure(file.stem, judged([file]), macro)
         together = judged(unseen)
-        _told("together", together, macro)
+        _print_measure("together", together, macro)
         for name, value, count in zip(
             vocabulary.capabilities, phis(together), np.nansum(together.right, axis=0), strict=True
         ):
@@ -161,7 +161,7 @@ def labelled(taxonomy: Taxonomy, backend: EmbeddedBackend, config: Curation) -> 
                 print(f"    {name:44s} {value:.2f}  {int(count):4d}")
     print("\nthe same by language, pooled phi")
     for file in sorted((LABELS / "languages").iterdir()):
-        _told(file.stem, judged([file]), pooled)
+        _print_measure(file.stem, judged([file]), pooled)
     print("\nthe same request in other wordings, queries with another tag than the plain one")
     for name in WORDINGS:
         header, *rows = [line.split("\t") for line in (LABELS / name).read_text(encoding="utf-8").splitlines()]
@@ -215,9 +215,9 @@ def phis(judged: Judged) -> Floats:
     return found
 
 
-def _told(name: str, judged: Judged, measure: Callable[[Judged], float]) -> None:
+def _print_measure(name: str, judged: Judged, measure: Callable[[Judged], float]) -> None:
     draw = np.random.default_rng(5)
-    judged = judged.told if measure is macro else judged
+    judged = judged.well_supported if measure is macro else judged
     again = [measure(judged[draw.integers(0, len(judged), len(judged))]) for _ in range(RESAMPLES)]
     low, high = np.nanquantile(again, [0.025, 0.975])
     print(f"  {name:24s} {measure(judged):.3f}  [{low:.3f}, {high:.3f}]  {len(judged):5d} queries")

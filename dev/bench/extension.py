@@ -233,7 +233,7 @@ class Bench:
         }
 
 
-def told(candidate: ExtensionCandidate) -> str:
+def summary(candidate: ExtensionCandidate) -> str:
     """A candidate in a line."""
     terms = ", ".join(f"{item.trait.words} {item.members}" for item in candidate.telling[:4])
     kind = f"{candidate.kind} {' + '.join(candidate.belongs_to)}".strip()
@@ -315,7 +315,7 @@ def for_nothing(what: str, streams: Mapping[str, Stream], bench: Bench) -> None:
         total += len(stream.observed)
         count += len(raised)
         for item in raised:
-            print(f"  {name}: {told(item)}")
+            print(f"  {name}: {summary(item)}")
     print(f"nothing hidden, {what}: {count} candidates in {total} queries, {1000 * count / total:.2f} per 1,000")
 
 
@@ -348,7 +348,7 @@ def hide_all(capabilities: Sequence[str], seeds: Sequence[int], jobs: int) -> No
             )
             best = max(outcomes, key=lambda item: item.purity)
             if best.found is not None:
-                print(f"    {told(best.found)}", flush=True)
+                print(f"    {summary(best.found)}", flush=True)
     _total("all", shares)
     _total("those that most queries do not exercise", {name: shares[name] for name in shares if name not in USUAL})
 

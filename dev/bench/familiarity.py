@@ -253,7 +253,7 @@ def _fit(
         for text, measures in measured
         if text.kind in ("familiar", why)
         and all(name in measures for name in names)
-        and Familiarity.tells(why, measures)
+        and Familiarity.is_decidable(why, measures)
     ]
     rows = np.array([row for _, row in chosen])
     truth = np.array([text.kind == why for text, _ in chosen])

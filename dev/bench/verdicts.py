@@ -137,9 +137,9 @@ class Stream:
         """What people are asked that labels speak of, and whether what the question names is there."""
         found = []
         for item, verdict in self.judged:
-            told = _told(item, verdict) if verdict.asks else []
-            if told:
-                found.append((item, verdict, any(told)))
+            answers = _answers(item, verdict) if verdict.asks else []
+            if answers:
+                found.append((item, verdict, any(answers)))
         return found
 
     def deserving(self) -> int:
@@ -209,10 +209,10 @@ def _merit(verdict: Verdict) -> tuple[Names, ...]:
     return tuple((name,) for name in names) or facts.new_combinations
 
 
-def _told(item: Item, verdict: Verdict) -> list[bool]:
+def _answers(item: Item, verdict: Verdict) -> list[bool]:
     """For each thing that a question to people names, and labels speak of, whether it may be there."""
-    told = strongest_first(verdict)[:SHOWN_NAMES] if Reason.NOVEL_COMBO in verdict.reasons else []
-    named = told or [(name,) for name in _evidence(verdict)]
+    names = strongest_first(verdict)[:SHOWN_NAMES] if Reason.NOVEL_COMBO in verdict.reasons else []
+    named = names or [(name,) for name in _evidence(verdict)]
     labelled = [[name for name in names if name in item.labels] for names in named]
     return [all(item.labels[name] is not False for name in names) for names in labelled if names]
 
@@ -367,7 +367,7 @@ def main(arguments: Sequence[str]) -> int:
         for start, present in {"an empty regression set": (), "the shipped regression set": residents}.items():
             print(f"\nagainst {start}{'pooled over other orders':>87}")
             for name, customers in sets.items():
-                told(name, customers, present, platform.config, shows)
+                print_figures(name, customers, present, platform.config, shows)
     print("\nother wordings of a request, judged alone against the shipped set: another outcome")
     for name in WORDINGS:
         for wording, differ in turned(name, platform, residents, backend).items():
@@ -375,7 +375,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def told(
+def print_figures(
     name: str, customers: Sequence[Sequence[Item]], residents: Sequence[RatedEntry], config: Curation, shows: bool
 ) -> None:
     """The figures of a set, and what is wrong, query by query, if that is wanted."""

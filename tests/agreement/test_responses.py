@@ -427,16 +427,23 @@ def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> No
         at=day(1), pull_request=20, branch="incumbent/evict/q1", suggestion="redundant", entries=("q1",),
         remaining={"a": 3},
     )  # fmt: skip
-    told, untold = responses_of([answered(), suggestion, answered("q2", pull_request=21)])
-    assert (told.remaining, untold.remaining) == ({"a": 3}, {})
+    recorded, unrecorded = responses_of([answered(), suggestion, answered("q2", pull_request=21)])
+    assert (recorded.remaining, unrecorded.remaining) == ({"a": 3}, {})
 
 
 def test_what_curators_say_of_tags_stands_with_the_responses_to_that_content() -> None:
     later = corrected(value=True, comment=5)
-    told: list[Event] = [shown(), decided(), corrected(), later, corrected("q2"), corrected(capability="b", by="ghost")]
-    (found,) = responses_of(told)
+    recorded: list[Event] = [
+        shown(),
+        decided(),
+        corrected(),
+        later,
+        corrected("q2"),
+        corrected(capability="b", by="ghost"),
+    ]
+    (found,) = responses_of(recorded)
     assert found.corrected == {"a": True}
     (found,) = responses_of([shown(), decided(), later, corrected()])
     assert found.corrected == {"a": True}
-    (found,) = responses_of([*told, correction_ended(later)])
+    (found,) = responses_of([*recorded, correction_ended(later)])
     assert found.corrected == {"a": False}

@@ -39,11 +39,11 @@ CONFIG = make_config(first_floor=0.6)
 def reviewed(number: int, score: float, bar: float) -> list[Event]:
     """A query that brings capability c, and Ann, who finds it covered from ``bar`` on."""
     codes = "INCLUDE direct NEW_COVERAGE" if score >= 0.6 else "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
-    told = facts(scores={"c": score}, new=("c",))
+    recorded = facts(scores={"c": score}, new=("c",))
     entry = f"q{number}"
     action: Any = "accept" if score >= bar else "reject"
     return [
-        shown(entry, codes, facts=told, place=0, pull_request=number),
+        shown(entry, codes, facts=recorded, place=0, pull_request=number),
         decided(entry, codes, action=action, reason="too weak", comment=number, pull_request=number),
     ]
 
@@ -53,12 +53,17 @@ def events(bar: float) -> list[Event]:
 
 
 def found(
-    told: list[Event], classifier: str | None = None, capabilities: Collection[str] = "c", **versions: Collection[str]
+    recorded: list[Event],
+    classifier: str | None = None,
+    capabilities: Collection[str] = "c",
+    **versions: Collection[str],
 ) -> CalibrationFinding:
-    """What ``told`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
+    """What ``recorded`` teaches; ``versions`` map those of the taxonomy to what each defined as it is."""
     standing = PastSet(residents=(), config=CONFIG)
     comparable = {"1.0.0": capabilities} | versions
-    return find(told, lambda _: standing, CONFIG, capabilities, classifier, lambda version: comparable.get(version, ()))
+    return find(
+        recorded, lambda _: standing, CONFIG, capabilities, classifier, lambda version: comparable.get(version, ())
+    )
 
 
 def test_a_bar_that_people_hold_higher_is_proposed_and_does_what_held_out_answers_want() -> None:
@@ -79,29 +84,29 @@ def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
     assert (finding.estimates, finding.other_definition) == ((), 0)
 
 
-def under(version: str, told: list[Event]) -> list[Event]:
-    """``told`` as of another version of the taxonomy."""
+def under(version: str, recorded: list[Event]) -> list[Event]:
+    """``recorded`` as of another version of the taxonomy."""
     return [
         event.model_copy(update={"facts": event.facts.model_copy(update={"taxonomy": version})})
         if isinstance(event, Shown) and event.facts is not None
         else event
-        for event in told
+        for event in recorded
     ]
 
 
 def test_of_scores_under_another_definition_nothing_is_learnt() -> None:
-    told = under("0.9.0", events(0.7))
-    for other in (found(told), found(told, capabilities="cd", **{"0.9.0": "d"})):
+    recorded = under("0.9.0", events(0.7))
+    for other in (found(recorded), found(recorded, capabilities="cd", **{"0.9.0": "d"})):
         assert (other.other_definition, other.about, other.estimates) == (40, 0, ())
         assert (other.held_out.explicit.count, other.held_out.lost) == (0, 40)
-    same = found(told, **{"0.9.0": "c"})
+    same = found(recorded, **{"0.9.0": "c"})
     assert (same.other_definition, same.about, len(same.proposed), same.held_out.lost) == (0, 40, 1, 0)
 
 
 def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> None:
-    told = facts(scores={"c": 0.9, "d": 0.8}, new=("c", "d"), taxonomy="0.9.0")
+    recorded = facts(scores={"c": 0.9, "d": 0.8}, new=("c", "d"), taxonomy="0.9.0")
     both: list[Event] = [
-        shown("q50", facts=told, place=0, pull_request=50),
+        shown("q50", facts=recorded, place=0, pull_request=50),
         decided("q50", comment=50, pull_request=50),
     ]
     finding = found([*both, *events(0.7)], capabilities="cd", **{"0.9.0": "d"})
@@ -113,29 +118,29 @@ def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> No
 
 
 def test_of_a_verdict_that_rested_on_a_wrong_tag_nothing_is_learnt() -> None:
-    told = events(0.7)
+    recorded = events(0.7)
     wrong = [
         corrected(item.entry, "c", comment=900 + place, content=item.content, pull_request=item.pull_request)
-        for place, item in enumerate(told)
+        for place, item in enumerate(recorded)
         if isinstance(item, Shown)
     ]
-    finding = found([*told, *wrong])
+    finding = found([*recorded, *wrong])
     assert (finding.wrong_tag, finding.about, finding.estimates, finding.held_out.explicit.count) == (40, 0, (), 0)
     # What is right after all, or whose correction is void, teaches.
     for more in ([item.model_copy(update={"value": True}) for item in wrong], [*wrong, *map(correction_ended, wrong)]):
-        assert (found([*told, *more]).wrong_tag, found([*told, *more]).about) == (0, 40)
+        assert (found([*recorded, *more]).wrong_tag, found([*recorded, *more]).about) == (0, 40)
 
 
 def test_of_scores_of_another_classifier_nothing_is_learnt() -> None:
-    told = [
+    recorded = [
         event.model_copy(update={"facts": event.facts.model_copy(update={"classifier": name_of("old")})})
         if isinstance(event, Shown) and event.facts is not None
         else event
         for event in events(0.7)
     ]
-    other = found(told, name_of("new"))
+    other = found(recorded, name_of("new"))
     assert (other.other_classifier, other.about, other.estimates, other.held_out.explicit.count) == (40, 0, (), 0)
-    for same in (found(told, name_of("old")), found(told), found(events(0.7), name_of("new"))):
+    for same in (found(recorded, name_of("old")), found(recorded), found(events(0.7), name_of("new"))):
         assert (same.other_classifier, same.about, len(same.proposed)) == (0, 40, 1)
 
 
@@ -148,15 +153,15 @@ def test_people_who_agree_change_nothing() -> None:
 
 
 def test_floors_are_judged_by_what_would_be_suggested() -> None:
-    told: list[Event] = []
+    recorded: list[Event] = []
     for number in range(1, 31):
         remaining = 2 + number % 3
         about: dict[str, Any] = {"branch": f"incumbent/evict/e{number}", "entries": (f"e{number}",)}
         left = {"c": remaining}
-        told.append(Suggested(at=day(1), pull_request=number, suggestion="redundant", remaining=left, **about))
-        told.append(answered(f"e{number}", pull_request=number, agrees=remaining >= 4))
-    told.append(answered("e99", pull_request=99, suggestion="displaced"))
-    finding = found(told)
+        recorded.append(Suggested(at=day(1), pull_request=number, suggestion="redundant", remaining=left, **about))
+        recorded.append(answered(f"e{number}", pull_request=number, agrees=remaining >= 4))
+    recorded.append(answered("e99", pull_request=99, suggestion="displaced"))
+    finding = found(recorded)
     (estimate,) = finding.proposed
     assert (estimate.knob.value, estimate.proposed) == ("redundancy_floor", 4.0)
     assert finding.held_out.explicit == PredictionAgreement(30, 10, 30)

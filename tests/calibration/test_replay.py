@@ -26,8 +26,8 @@ def stand(residents: Sequence[RatedEntry] = R, config: Any = CONFIG) -> Any:
 
 
 def showing(scores: dict[str, float], codes: str, entry: str = "q1", place: int = 0, **more: Any) -> Shown:
-    told = facts(scores=scores, similarity=more.pop("similarity", 0.1))
-    return shown(entry, codes, **{"place": place, "facts": told} | more)
+    recorded = facts(scores=scores, similarity=more.pop("similarity", 0.1))
+    return shown(entry, codes, **{"place": place, "facts": recorded} | more)
 
 
 def only(found: dict[Any, Replayed]) -> Replayed:

@@ -49,12 +49,12 @@ class Run:
         records = BatchRecords(folder, settings.batch.keep_days)
         inner = BatchedBackend(EVERYTHING, settings, samples, {"TEST_KEY": KEY}, RememberedAbilities(folder), records)
         self.backend = RememberingBackend(inner, EVERYTHING, FindingFiles(folder), settings.conditions)
-        self.told: list[str] = []
+        self.reports: list[str] = []
 
     def ask(
         self, queries: Sequence[Any] = QUERIES, *, wait: bool = False
     ) -> tuple[tuple[Finding, ...], IncompleteError | None]:
-        return through_batches(self.backend, lambda: answers(self.backend, *queries), wait, self.told.append)
+        return through_batches(self.backend, lambda: answers(self.backend, *queries), wait, self.reports.append)
 
     @property
     def usage(self) -> Usage:
@@ -169,15 +169,15 @@ def test_what_a_batch_left_out_is_submitted_once_more_and_then_reported(ending: 
         _, pending = again.ask()
         left = 4 if ending == "failed" else 3
         assert f"{left} queries submitted" in str(pending)
-        assert any(f"batch_1 ended as {ending}" in told for told in again.told)
-        assert "IGNORE" not in "".join(again.told)
+        assert any(f"batch_1 ended as {ending}" in reports for reports in again.reports)
+        assert "IGNORE" not in "".join(again.reports)
         server.finish(ending)
         found, pending = Run(server, tmp_path).ask()
         assert pending is None
         short = [finding.shortfall for finding in found if finding.shortfall]
         assert len(short) == (4 if ending == "failed" else 2)
         assert all(why.startswith("0 of 2 samples are valid") for why in short)
-        assert ("invalid_json_line" in "".join(again.told)) == (ending == "failed")
+        assert ("invalid_json_line" in "".join(again.reports)) == (ending == "failed")
     assert len(server.submitted) == 4 + left
 
 
@@ -395,7 +395,7 @@ def odd_errors(lines: list[Line]) -> list[Line]:
 
 
 @pytest.mark.parametrize(
-    ("twist", "again", "told"),
+    ("twist", "again", "reports"),
     [
         (strange, 0, "4 answers to requests that are not in it"),
         (doubled, 1, "1 requests that were answered more than once"),
@@ -419,7 +419,7 @@ def odd_errors(lines: list[Line]) -> list[Line]:
     ],
 )
 def test_answers_that_misbehave_are_bounded_and_reported(
-    twist: Callable[[list[Line]], Any], again: int, told: str | None, tmp_path: Path
+    twist: Callable[[list[Line]], Any], again: int, reports: str | None, tmp_path: Path
 ) -> None:
     with BatchServer(good, twist=twist) as server:
         Run(server, tmp_path).ask()
@@ -432,10 +432,10 @@ def test_answers_that_misbehave_are_bounded_and_reported(
         server.finish()
         found, pending = Run(server, tmp_path).ask()
     assert (pending, [values(finding) for finding in found]) == (None, [SURE] * 4)
-    said = "".join(run.told)
-    assert (told or "") in said
+    said = "".join(run.reports)
+    assert (reports or "") in said
     assert "\x1b" not in said
-    assert told is not None or not said
+    assert reports is not None or not said
 
 
 Replies = Callable[[str, str, int], Reply | None]

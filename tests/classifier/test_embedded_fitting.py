@@ -273,19 +273,19 @@ def test_what_one_author_wrote_is_left_out_together_where_there_are_several(hand
 
 
 def test_rows_that_are_known_are_not_made_again(exemplary: Taxonomy) -> None:
-    told: list[tuple[str, int, int]] = []
+    progress: list[tuple[str, int, int]] = []
 
     def stages(name: str) -> Progress:
-        return lambda done, total: told.append((name, done, total))
+        return lambda done, total: progress.append((name, done, total))
 
     model = fit_model(exemplary, SETTINGS, SAMPLES, stages=stages)
     fitting = [("fitting", step, SAMPLES + 2) for step in range(SAMPLES + 3)]
-    assert {name for name, *_ in told} == {"reading exemplars", "fitting"}
-    assert told[-len(fitting) :] == fitting
+    assert {name for name, *_ in progress} == {"reading exemplars", "fitting"}
+    assert progress[-len(fitting) :] == fitting
     known = rows_by_text(to_arrays(model), None)
-    told.clear()
+    progress.clear()
     again = fit_model(exemplary, SETTINGS, SAMPLES, None, known, stages)
-    assert told == fitting
+    assert progress == fitting
     assert {name: array.tobytes() for name, array in to_arrays(again).items()} == {
         name: array.tobytes() for name, array in to_arrays(model).items()
     }

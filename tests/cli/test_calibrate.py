@@ -36,11 +36,11 @@ def answers(base: str) -> dict[str, str]:
     for number in range(1, 41):
         score = 0.5 + number / 100
         codes = "INCLUDE direct NEW_COVERAGE" if score >= 0.6 else "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
-        told = facts(scores={CAPABILITY: score}, new=(CAPABILITY,))
+        recorded = facts(scores={CAPABILITY: score}, new=(CAPABILITY,))
         where: dict[str, Any] = {"entry": f"q{number}", "codes": codes, "pull_request": number}
         action: Any = "accept" if score >= 0.7 else "reject"
         events: list[Event] = [
-            shown(**where, facts=told, place=0, base=base),
+            shown(**where, facts=recorded, place=0, base=base),
             decided(**where, action=action, reason="It hardly calls anything.", comment=number),
         ]
         files[events_path(number)] = appended(None, events)
@@ -118,8 +118,8 @@ def test_answers_on_what_was_defined_otherwise_teach_nothing(curated: Path, incu
     table.write_text(fewer, encoding="utf-8")
     found = incumbent("calibrate", "--repo", curated, "--json").json
     assert (found["answers"]["other_definition"], found["answers"]["about_knobs"], found["estimates"]) == (40, 0, [])
-    told = incumbent("calibrate", "--repo", curated).out
-    assert "excluded (capability defined differently at the time): 40\n" in told
+    recorded = incumbent("calibrate", "--repo", curated).out
+    assert "excluded (capability defined differently at the time): 40\n" in recorded
 
 
 def test_json_has_its_schema_and_the_whole_config(curated: Path, incumbent: Incumbent) -> None:

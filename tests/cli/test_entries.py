@@ -85,13 +85,13 @@ def test_a_mistyped_id_gets_the_nearest_one(filled: Path, incumbent: Incumbent) 
 def test_an_entry_that_is_gone_says_who_evicted_it_and_how_it_returns(filled: Path, incumbent: Incumbent) -> None:
     gone = ids(filled)[0]
     assert incumbent("evict", gone, "--reason", "a trial", "--by", "Kim", *AT, "--repo", filled).code == 0
-    told = "evicted at 2026-02-03T04:05:06Z by Kim: a trial"
+    text = "evicted at 2026-02-03T04:05:06Z by Kim: a trial"
     again = incumbent("evict", gone, "--reason", "again", "--repo", filled)
     assert again.code == 1
-    assert told in again.err
+    assert text in again.err
     assert f"incumbent restore {gone}" in again.err
     shown = incumbent("show", gone, "--repo", filled).out
-    assert told in shown
+    assert text in shown
     assert f"to bring it back: incumbent restore {gone}" in shown
     assert "`incumbent list --evicted`" in incumbent("restore", "nobody", "--repo", filled).err
 

@@ -54,10 +54,10 @@ def test_every_query_is_explained_with_the_verdict_of_its_review(here: Path, inc
 
 def test_the_text_names_the_smallest_changes(here: Path, incumbent: Incumbent) -> None:
     first = incumbent("review", CARD_LINE, "--json").json["verdicts"][0]
-    told = incumbent("explain", CARD_LINE, first["id"]).out
-    assert first["why"] in told
-    assert "Smallest changes that would change the outcome:" in told
-    assert "instead of" in told
+    output = incumbent("explain", CARD_LINE, first["id"]).out
+    assert first["why"] in output
+    assert "Smallest changes that would change the outcome:" in output
+    assert "instead of" in output
 
 
 def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent: Incumbent) -> None:
@@ -89,18 +89,18 @@ def test_what_the_classifier_remarks_on_the_query_is_told(here: Path, incumbent:
     imported = incumbent(*arguments, "--json").json
     Draft202012Validator(schema("import-output")).validate(imported)
     assert (len(imported["contradictions"]), len(imported["unfamiliar"])) == (1, 1)
-    told = incumbent(*arguments).out
-    assert contradicts in told
-    assert unfamiliar in told
+    output = incumbent(*arguments).out
+    assert contradicts in output
+    assert unfamiliar in output
 
 
 def test_an_entry_is_judged_as_if_it_came_today(here: Path, incumbent: Incumbent) -> None:
     admitted = incumbent("admit", CARD_LINE, "--json").json["admitted"]
     found = incumbent("explain", "--entry", admitted[0], "--json").json
     assert (found["kind"], found["verdict"]["id"], found["usage"]) == ("entry", admitted[0], None)
-    told = incumbent("explain", "--entry", admitted[0]).out
-    assert "(as if it came today)" in told
-    assert "pinned" in told
+    output = incumbent("explain", "--entry", admitted[0]).out
+    assert "(as if it came today)" in output
+    assert "pinned" in output
     query = incumbent("review", CARD_LINE, "--json").json["settled"]
     settled = incumbent("explain", CARD_LINE, min(query))
     assert settled.code == 1

@@ -116,7 +116,7 @@ def test_filters_keep_any_of_what_they_name(incumbent: Incumbent) -> None:
 
 @pytest.mark.usefixtures("checkout")
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "text"),
     [
         (["--capability", "execution.orchestration.multiturn"], 1, "perhaps you meant"),
         (["--customer", "elmstow"], 1, "no such customer"),
@@ -126,10 +126,10 @@ def test_filters_keep_any_of_what_they_name(incumbent: Incumbent) -> None:
         (["--output", "taxonomy/taxonomy.yaml/x"], 4, "could not be written"),
     ],
 )
-def test_how_it_ends_otherwise(arguments: list[str], code: int, told: str, incumbent: Incumbent) -> None:
+def test_how_it_ends_otherwise(arguments: list[str], code: int, text: str, incumbent: Incumbent) -> None:
     outcome = incumbent("export", "--to", "inspect", *arguments)
     assert outcome.code == code
-    assert told in outcome.err
+    assert text in outcome.err
 
 
 @pytest.mark.usefixtures("checkout")

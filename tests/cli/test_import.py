@@ -310,7 +310,7 @@ def test_a_file_that_is_no_eval_set_says_what_to_say_of_it(bring: Bring, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "text"),
     [
         (["--format", "plain-tabel"], "perhaps you meant 'plain-table'"),
         (["--column", "querry=x"], "WHAT one of query, id"),
@@ -320,10 +320,10 @@ def test_a_file_that_is_no_eval_set_says_what_to_say_of_it(bring: Bring, tmp_pat
     ],
 )
 def test_what_is_said_of_a_file_wrongly_is_a_fault_of_usage(
-    options: list[str], told: str, bring: Bring, old_set: Path
+    options: list[str], text: str, bring: Bring, old_set: Path
 ) -> None:
     outcome = bring(old_set, *options)
-    assert (outcome.code, told in outcome.err) == (2, True), outcome.err
+    assert (outcome.code, text in outcome.err) == (2, True), outcome.err
 
 
 def test_a_format_is_said_of_files_and_not_of_folders(bring: Bring, old_set: Path) -> None:

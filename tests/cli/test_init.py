@@ -93,8 +93,8 @@ def test_where_no_action_is_known_all_but_the_workflow_is_written(
     assert outcome.code == 0
     assert set(tree(empty)) == (WRITTEN | EXEMPLARS) - {".github/workflows/incumbent.yml"}
     assert "workflow" not in (empty / ".github/CODEOWNERS").read_text()
-    (told,) = [line for line in outcome.out.splitlines() if "workflow" in line]
-    assert told.endswith("add the workflow: incumbent init --action OWNER/NAME@COMMIT")
+    (text,) = [line for line in outcome.out.splitlines() if "workflow" in line]
+    assert text.endswith("add the workflow: incumbent init --action OWNER/NAME@COMMIT")
     assert "doctor" not in outcome.out
     assert incumbent("validate", "--repo", empty).code == 0
     later = incumbent("init", "--repo", empty, "--action", ACTION)

@@ -23,10 +23,10 @@ def platform_with_secrets(platform: Path) -> Path:
     """Each turn of the card line tells a password; the first query turns the writing round."""
     file = platform / CARD_LINE / "evals.yaml"
     lines = file.read_text(encoding="utf-8").splitlines()
-    told = [f"{line} password= {SECRET}" if line.strip().startswith(("query:", "- ")) else line for line in lines]
-    told = [line.replace(f" password= {SECRET}", "") if "- id:" in line else line for line in told]
-    told[3] += f" {HIDDEN}."
-    file.write_text("\n".join(told) + "\n", encoding="utf-8")
+    text = [f"{line} password= {SECRET}" if line.strip().startswith(("query:", "- ")) else line for line in lines]
+    text = [line.replace(f" password= {SECRET}", "") if "- id:" in line else line for line in text]
+    text[3] += f" {HIDDEN}."
+    file.write_text("\n".join(text) + "\n", encoding="utf-8")
     return platform
 
 

@@ -307,10 +307,10 @@ def test_tables_of_exemplars_follow_a_rename_and_a_split(grown: Path, incumbent:
     upset = [row.id for row in before.exemplars if "dialog.upset" in row.exercises]
     assert [row.id for row in after.exemplars if row.unknown == ("dialog.angry", "dialog.sad")] == upset
     # The short name stands for the same capability, and one of what was split for none.
-    told = text_of(grown / EXEMPLARS)
-    assert "call=backend.use" in told
-    assert "upset=" not in told
-    assert len(told.splitlines()) == len(table.splitlines())
+    text = text_of(grown / EXEMPLARS)
+    assert "call=backend.use" in text
+    assert "upset=" not in text
+    assert len(text.splitlines()) == len(table.splitlines())
 
 
 def test_tables_of_exemplars_lose_what_was_removed(grown: Path, incumbent: Incumbent) -> None:

@@ -50,10 +50,10 @@ def test_an_eval_set_is_scanned_and_replaced(platform: Path, incumbent: Incumben
     assert "a payment card number and an e-mail address" in found.out
     assert "northwind" not in found.out + found.err
     assert tree(platform) == before
-    told = incumbent(*call, "--json").json
-    assert told == incumbent(*call, "--json").json
-    assert told["found"][0]["personal_data"] == {"card": 1, "e-mail": 1}
-    assert told["found"][0]["line"] is not None
+    output = incumbent(*call, "--json").json
+    assert output == incumbent(*call, "--json").json
+    assert output["found"][0]["personal_data"] == {"card": 1, "e-mail": 1}
+    assert output["found"][0]["line"] is not None
     replaced = incumbent(*call, "--replace")
     assert replaced.code == 0
     assert f"Replaced in\n  {file}" in replaced.out

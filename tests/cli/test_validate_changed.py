@@ -87,7 +87,7 @@ def test_reviewed_files_are_checked_whole(repository: git.Repo, platform: Path, 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "text"),
     [
         (["--changed", "nowhere"], "unknown commit 'nowhere'"),
         (["--changed=--output=x"], "unknown commit"),
@@ -95,11 +95,11 @@ def test_reviewed_files_are_checked_whole(repository: git.Repo, platform: Path, 
     ],
 )
 def test_what_cannot_be_compared_is_refused(
-    repository: git.Repo, platform: Path, incumbent: Incumbent, options: list[str], told: str
+    repository: git.Repo, platform: Path, incumbent: Incumbent, options: list[str], text: str
 ) -> None:
     outcome = incumbent("validate", "--repo", platform, *options)
     assert (outcome.code, repository.bare) == (2, False)
-    assert told in outcome.err
+    assert text in outcome.err
 
 
 def test_without_a_repository_nothing_says_what_changed(platform: Path, incumbent: Incumbent) -> None:

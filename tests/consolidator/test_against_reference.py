@@ -98,9 +98,9 @@ def check(case: Case) -> None:
         if (id, now[id].kind, now[id].yields_to) in refusals
     }
     pruning = prune(residents, config, TAXONOMY_MAJOR, case.open, digests)
-    told = reference.prune(case.residents, case.open, case.refused, case.knobs, case.options)
+    by_reference = reference.prune(case.residents, case.open, case.refused, case.knobs, case.options)
     assert [(item.id, item.grounds.kind.value, item.grounds.yields_to) for item in pruning.suggestions] == [
-        (grounds.id, grounds.kind, grounds.yields_to) for grounds in told
+        (grounds.id, grounds.kind, grounds.yields_to) for grounds in by_reference
     ]
     pins = reference.pinned(case.residents, case.knobs)
     assert {id: sorted(reasons) for id, reasons in plain.roles.pinned.items()} == {

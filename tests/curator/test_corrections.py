@@ -55,12 +55,12 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
     }
     with pytest.raises(InputError) as error:
         load(tmp_path, files)
-    told = "\n".join(map(str, error.value.problems))
-    assert "not named after the digest of its turns" in told
-    assert f"name it {FOLDER}/{KEY}.yaml" in told
-    assert "tags.aa: the taxonomy has no such capability; perhaps you meant 'a'" in told
-    assert "tags.a.value" in told
-    assert "turns" in told
+    shown = "\n".join(map(str, error.value.problems))
+    assert "not named after the digest of its turns" in shown
+    assert f"name it {FOLDER}/{KEY}.yaml" in shown
+    assert "tags.aa: the taxonomy has no such capability; perhaps you meant 'a'" in shown
+    assert "tags.a.value" in shown
+    assert "turns" in shown
     # Without a taxonomy ids are not checked.
     text = files[f"{FOLDER}/{KEY}.yaml"]
     assert load_corrections(Overlay(WorkingTree(tmp_path), {f"{FOLDER}/{KEY}.yaml": text}), None).keys() == {KEY}

@@ -195,8 +195,8 @@ def test_a_number_that_is_none_is_equal_to_itself() -> None:
 
 def test_a_query_of_a_customers_own_eval_set_keeps_its_entry() -> None:
     assert standings(known(theirs("q", "one")), bundle({"q": "one"}, expected="other")) == {"q": "unchanged"}
-    nobody = theirs("q", "one").model_copy(update={"source": None})
-    assert standings(known(nobody), bundle({"q": "one"})) == {"q": "unchanged"}
+    unsourced = theirs("q", "one").model_copy(update={"source": None})
+    assert standings(known(unsourced), bundle({"q": "one"})) == {"q": "unchanged"}
 
 
 @pytest.mark.parametrize("place", ["entries", "waiting"])

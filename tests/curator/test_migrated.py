@@ -121,12 +121,12 @@ def renamings(draw: st.DrawFn) -> tuple[Taxonomy, Taxonomy, Migration]:
     migration = Migration(renames={id: name for id, name in zip(moving, targets, strict=True) if id != name})
     before, after = [], []
     for place, id in enumerate(IDS):
-        told: dict[str, Any] = {"description": f"About {place}."}
+        fields: dict[str, Any] = {"description": f"About {place}."}
         required = draw(st.none() | st.sampled_from(IDS))
-        before.append(capability(id, requires=required, **told))
+        before.append(capability(id, requires=required, **fields))
         if draw(st.booleans()):
-            told["description"] = "Something else."
-        after.append(capability(migration.renamed(id), requires=required and migration.renamed(required), **told))
+            fields["description"] = "Something else."
+        after.append(capability(migration.renamed(id), requires=required and migration.renamed(required), **fields))
     return taxonomy(*before), taxonomy(*draw(st.permutations(after))), migration
 
 

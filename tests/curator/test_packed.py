@@ -95,13 +95,13 @@ def test_faults_are_told_again_with_their_lines(
     write(entry_path("one"), render(entry("one")))
     load_regression_set(WorkingTree(tmp_path), None, remembered)
     write(entry_path("two"), render(entry("two")) + "odd: 1\n")
-    told = []
+    reported = []
     for memory in (remembered, remembered, None):
         with pytest.raises(InputError) as caught:
             load_regression_set(WorkingTree(tmp_path), None, memory)
-        told.append(caught.value.problems)
-    assert told[0] == told[1] == told[2]
-    assert told[0][0].line is not None
+        reported.append(caught.value.problems)
+    assert reported[0] == reported[1] == reported[2]
+    assert reported[0][0].line is not None
 
 
 @pytest.mark.parametrize(

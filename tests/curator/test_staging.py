@@ -212,8 +212,8 @@ def test_a_waiting_entry_is_judged_by_its_comparable_scores() -> None:
 
 
 def buried(entry: Entry, grounds: str | None) -> Tombstone:
-    told: dict[str, Any] | None = None if grounds is None else {"kind": "redundant", "digest": grounds}
-    evicted = Evicted(at=NOW.at, by="cora", reason="x", grounds=told)
+    refused: dict[str, Any] | None = None if grounds is None else {"kind": "redundant", "digest": grounds}
+    evicted = Evicted(at=NOW.at, by="cora", reason="x", grounds=refused)
     return Tombstone(id=entry.id, evicted=evicted, restore="x", entry=entry)
 
 

@@ -775,8 +775,8 @@ def test_a_filter_may_be_one_word() -> None:
 def test_a_job_that_does_both_steps_is_told_once() -> None:
     steps = "      - uses: ACTION\n        with: {step: analyse}\n      - uses: ACTION\n        with: {step: publish}\n"
     both = workflow(f"jobs:\n  all:\n    permissions: read-all\n    steps:\n{steps}")
-    told = [item.what for item in diagnose(replace(HEALTHY, files=replace(FILES, workflow=both)))]
-    assert len([what for what in told if "both analyses and publishes" in what]) == 1
+    said = [item.what for item in diagnose(replace(HEALTHY, files=replace(FILES, workflow=both)))]
+    assert len([what for what in said if "both analyses and publishes" in what]) == 1
 
 
 @pytest.mark.parametrize("on", ["on: merge_group", "on: [merge_group]", "on: {merge_group: }"])

@@ -88,8 +88,8 @@ def _reactions(world: World, comment: Any) -> list[str]:
 
 def _check(run: Any) -> dict[str, Any]:
     remarks = [[item["path"], item["start_line"], item["title"], item["message"]] for item in run["annotations"]]
-    told = {"title": run["output"]["title"], "summary": run["output"]["summary"]}
-    return {"conclusion": run["conclusion"], "annotations": remarks, **told}
+    words = {"title": run["output"]["title"], "summary": run["output"]["summary"]}
+    return {"conclusion": run["conclusion"], "annotations": remarks, **words}
 
 
 def _files(world: World, branch: str) -> dict[str, str]:

@@ -104,7 +104,7 @@ class Calm:
     left: dict[str, Any]
 
     @classmethod
-    def tell(cls, story: Story, steps: Sequence[str] = STEPS) -> Calm:
+    def play(cls, story: Story, steps: Sequence[str] = STEPS) -> Calm:
         """Tell ``story`` with these steps."""
         calm = cls(story, {}, {}, {})
         for step in steps:

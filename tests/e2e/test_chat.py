@@ -13,7 +13,7 @@ from bot.mcp_server.workspace import Workspace
 from tests.e2e.bot import BRANCH_LINE, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER, STRANGER, token_of
 from tests.e2e.harness.world import World
-from tests.mcp_server.conftest import ask, bare, desk_client, refusal_of
+from tests.mcp_server.conftest import ask, bare, refusal_of, workspace_client
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def desk(world: World, clone: Path, login: str = CURATOR) -> Workspace:
 
 
 def offer(world: World, clone: Path) -> Any:
-    return bare(ask(desk_client(desk(world, clone)), "stage_admission", folder=BRANCH_LINE, pull_request=True))
+    return bare(ask(workspace_client(desk(world, clone)), "stage_admission", folder=BRANCH_LINE, pull_request=True))
 
 
 def test_admissions_are_offered_once_and_main_stays(world: World, clone: Path) -> None:
     base = world.head("main")
-    told = offer(world, clone)
+    answer = offer(world, clone)
     (pull,) = world.pages("/pulls")
-    assert (told["written"], told["pull_request"]) == ("pull request", pull["number"])
+    assert (answer["written"], answer["pull_request"]) == ("pull request", pull["number"])
     assert pull["head"]["ref"].startswith("incumbent-chat/admissions-")
     assert pull["base"]["ref"] == "main"
-    for row in told["files"]["first"]:
+    for row in answer["files"]["first"]:
         assert world.read(pull["head"]["ref"], row["path"]) is not None
     assert world.head("main") == base
     assert subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, check=True).stdout == b""
@@ -64,16 +64,16 @@ def test_a_clone_that_is_not_as_the_default_branch_offers_nothing(
     path: str, called: str, world: World, clone: Path
 ) -> None:
     world.push("main", {path: (clone / path).read_text(encoding="utf-8") + "# changed since\n"})
-    told = refusal_of(desk_client(desk(world, clone)), "stage_admission", folder=BRANCH_LINE, pull_request=True)
-    assert f"{called} is not that of main on GitHub: bring the clone up to date first" in told
+    answer = refusal_of(workspace_client(desk(world, clone)), "stage_admission", folder=BRANCH_LINE, pull_request=True)
+    assert f"{called} is not that of main on GitHub: bring the clone up to date first" in answer
     assert world.pages("/pulls") == []
 
 
 def test_a_curators_decision_is_their_comment(world: World, clone: Path) -> None:
     number = asked(world)
     arguments = {"decision": "reject", "pull_request": number, "queries": ["q1", "q2"], "reason": "not ours"}
-    told = bare(ask(desk_client(desk(world, clone)), "record_decision", **arguments))
-    assert (told["recorded"], told["by"]) == ("comment", CURATOR)
+    answer = bare(ask(workspace_client(desk(world, clone)), "record_decision", **arguments))
+    assert (answer["recorded"], answer["by"]) == ("comment", CURATOR)
     (comment,) = world.comments(number)
     assert (comment["user"]["login"], comment["body"]) == (CURATOR, "/incumbent reject q1 q2 not ours")
 
@@ -82,15 +82,15 @@ def test_a_curators_decision_is_their_comment(world: World, clone: Path) -> None
 def test_a_decision_that_would_not_count_is_not_said(login: str, world: World, clone: Path) -> None:
     number = asked(world)
     arguments = {"decision": "accept", "pull_request": number, "queries": ["q1"]}
-    told = refusal_of(desk_client(desk(world, clone, login)), "record_decision", **arguments)
-    assert "it would not count, so nothing was written" in told
+    answer = refusal_of(workspace_client(desk(world, clone, login)), "record_decision", **arguments)
+    assert "it would not count, so nothing was written" in answer
     assert world.comments(number) == []
 
 
 def test_there_must_be_such_a_pull_request(world: World, clone: Path) -> None:
     arguments = {"decision": "accept", "pull_request": 4711, "queries": ["q1"]}
-    told = refusal_of(desk_client(desk(world, clone)), "record_decision", **arguments)
-    assert "#4711 is no open pull request" in told
+    answer = refusal_of(workspace_client(desk(world, clone)), "record_decision", **arguments)
+    assert "#4711 is no open pull request" in answer
 
 
 def asked(world: World) -> int:

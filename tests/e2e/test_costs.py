@@ -110,9 +110,9 @@ def test_each_job_has_one_client(world: World, bot: Bot, monkeypatch: pytest.Mon
     made: list[str] = []
 
     class Counting(GitHubClient):
-        def __init__(self, *told: Any) -> None:
+        def __init__(self, *values: Any) -> None:
             made.append("client")
-            super().__init__(*told)
+            super().__init__(*values)
 
     monkeypatch.setattr("bot.github.client.GitHubClient", Counting)
     assert bot.on("issue_comment", number=pull.number, comment=comment).codes == (0, 0)

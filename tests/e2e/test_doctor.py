@@ -112,7 +112,7 @@ def doctor(world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return call
 
 
-def told(findings: list[dict[str, str]], severity: str) -> list[str]:
+def messages(findings: list[dict[str, str]], severity: str) -> list[str]:
     return [item["what"] for item in findings if item["severity"] == severity]
 
 
@@ -123,8 +123,8 @@ def one(findings: list[dict[str, str]], severity: str, about: str) -> dict[str, 
 
 def test_a_healthy_repository_has_nothing_to_change(healthy: World, doctor: Doctor) -> None:
     code, findings = doctor()
-    assert told(findings, "error") == []
-    assert told(findings, "warning") == []
+    assert messages(findings, "error") == []
+    assert messages(findings, "warning") == []
     assert code == 0
     about = {item["about"] for item in findings}
     assert about >= {"actions", "job token", "workflow", "files", "required check", "ledger", "curators", "code owners"}
@@ -169,7 +169,7 @@ def test_an_action_that_is_not_pinned(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {WORKFLOW: workflow().replace(ACTION, "acme/incumbent@v1")})
     code, findings = doctor()
     assert code == 1
-    assert len([what for what in told(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 2
+    assert len([what for what in messages(findings, "error") if "acme/incumbent@v1 is not pinned" in what]) == 2
 
 
 def test_actions_that_are_disabled(healthy: World, doctor: Doctor) -> None:
@@ -211,7 +211,7 @@ def test_a_workflow_that_is_no_yaml_and_one_under_another_name(healthy: World, d
     assert one(findings, "error", "workflow")["what"].startswith(f"{WORKFLOW}:")
     healthy.push("main", {WORKFLOW: None, ".github/workflows/curation.yaml": workflow()})
     code, findings = doctor()
-    assert (code, told(findings, "error")) == (0, [])
+    assert (code, messages(findings, "error")) == (0, [])
     assert "curation.yaml" in one(findings, "ok", "workflow")["what"]
 
 
@@ -241,7 +241,7 @@ def test_a_classic_branch_protection_counts_too(healthy: World, doctor: Doctor) 
     set_up(healthy, "/branches/main/protection", said | {"required_pull_request_reviews": reviews})
     code, findings = doctor()
     # The emulator is another server than github.com, where that id is known.
-    assert (code, len(told(findings, "warning"))) == (0, 1)
+    assert (code, len(messages(findings, "warning"))) == (0, 1)
     assert "from the app 15368 only" in one(findings, "warning", "required check")["what"]
     set_up(healthy, "/branches/main/protection", {"message": "Not Found", "documentation_url": "https://x"}, 404)
     code, findings = doctor()
@@ -330,7 +330,7 @@ def test_a_ledger_that_only_the_app_may_write(healthy: World, doctor: Doctor) ->
     assert doctor()[0] == 1
     healthy.push("main", {WORKFLOW: by_app()})
     code, findings = doctor()
-    assert (code, told(findings, "error")) == (0, [])
+    assert (code, messages(findings, "error")) == (0, [])
 
 
 @pytest.mark.parametrize("login", [JOB, OUR_APP])
@@ -359,7 +359,7 @@ def test_files_that_do_not_load(healthy: World, doctor: Doctor) -> None:
     healthy.push("main", {"config/curation.yaml": config.replace("ceiling: 40", "ceilling: 40")})
     code, findings = doctor()
     assert code == 1
-    assert any("config/curation.yaml:" in what and "ceilling" in what for what in told(findings, "error"))
+    assert any("config/curation.yaml:" in what and "ceilling" in what for what in messages(findings, "error"))
 
 
 def test_a_token_that_may_not_look_up_what_people_may_do(healthy: World, doctor: Doctor) -> None:
@@ -410,7 +410,7 @@ def test_what_the_token_may_not_see_is_said_and_not_guessed(healthy: World, doct
     unread = [item for item in findings if "could not be checked" in item["what"]]
     assert {item["about"] for item in unread} == {"actions", "job token", "required check"}
     assert all("a token that has the right" in item["change"] for item in unread)
-    assert not any("requires the check" in what for what in told(findings, "ok"))
+    assert not any("requires the check" in what for what in messages(findings, "ok"))
 
 
 def test_a_token_without_the_rights_of_the_bot(healthy: World, doctor: Doctor) -> None:

@@ -40,9 +40,9 @@ def test_a_branch_in_the_way_of_the_ledger_is_named_at_once(
     pull = world.open_pull_request("quillow", customer_files())
     run = bot.on("pull_request_target", number=pull.number)
     assert run.codes == (0, 4)
-    told = check(world, pull.number)
-    assert (told["conclusion"], told["output"]["title"]) == ("failure", "The review could not be written")
-    assert f"delete or rename the branch `{name}`" in told["output"]["summary"]
+    run = check(world, pull.number)
+    assert (run["conclusion"], run["output"]["title"]) == ("failure", "The review could not be written")
+    assert f"delete or rename the branch `{name}`" in run["output"]["summary"]
     assert f"delete or rename the branch `{name}`" in capsys.readouterr().err
     assert len([call for call in run.calls if call.path.endswith("/git/refs")]) == 1
     world.hosted.bare.git("branch", "-D", name)
@@ -103,9 +103,9 @@ def offered(world: World, bot: Bot, branch: str, files: dict[str, str | None]) -
 
 def test_a_pull_request_that_removes_a_customer_says_what_the_merge_costs(world: World, bot: Bot, entry: str) -> None:
     number, said = offered(world, bot, "leave", dict.fromkeys(customer_files()))
-    told = check(world, number)
-    assert told["conclusion"] == "success"
-    assert told["output"]["title"].startswith("1 entry would lose its source; ")
+    run = check(world, number)
+    assert run["conclusion"] == "success"
+    assert run["output"]["title"].startswith("1 entry would lose its source; ")
     assert f"suggests to evict `{entry}` (`customer-left`" in said
     assert "| *Picture* | 1 → 0 | no entry would cover it |" in said
     assert world.labels(number) == []

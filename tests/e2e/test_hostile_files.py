@@ -28,8 +28,8 @@ def test_a_table_of_millions_of_rows_fails_the_check_at_once_and_says_why(world:
     assert time.process_time() - began < 60
     assert run.outputs["conclusion"] == "failure"
     (check,) = [item for item in world.checks(world.pull(pull.number)["head"]["sha"]) if item["name"] == "Incumbent"]
-    told = [item for item in check["annotations"] if "more than 200,000 values" in item["message"]]
-    assert {item["path"] for item in told} == bomb.keys()
+    faults = [item for item in check["annotations"] if "more than 200,000 values" in item["message"]]
+    assert {item["path"] for item in faults} == bomb.keys()
     (comment,) = world.comments(pull.number)
     assert all(f"bomb-{number}.csv" in comment["body"] for number in range(3))
 
@@ -111,8 +111,8 @@ def test_a_hostile_promptfoo_config_reaches_nobodys_runner(
         assert not (isinstance(each, dict) and any(str(key).startswith("$") for key in each))
         assert not (isinstance(each, str) and each.lstrip().startswith(("file://", "exec:")))
         assert not (isinstance(each, str) and "{{env" in each)
-    told = [log := "".join(capsys.readouterr()), *(json.dumps([run.outputs, run.summary]) for run in runs)]
-    told += [item["body"] for item in world.comments(pull.number)]
-    told.append(world.hosted.bare.git("log", "--patch", "--all"))
-    assert not [text for text in told if CANARY in text]
+    shown = [log := "".join(capsys.readouterr()), *(json.dumps([run.outputs, run.summary]) for run in runs)]
+    shown += [item["body"] for item in world.comments(pull.number)]
+    shown.append(world.hosted.bare.git("log", "--patch", "--all"))
+    assert not [text for text in shown if CANARY in text]
     assert "its regular expression is kept back" in log

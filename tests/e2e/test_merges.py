@@ -34,7 +34,7 @@ def in_steps() -> list[dict[str, str]]:
     ]
 
 
-def told(world: World, folder: Path, method: MergeMethod) -> tuple[dict[str, Any], set[str]]:
+def outcome(world: World, folder: Path, method: MergeMethod) -> tuple[dict[str, Any], set[str]]:
     """What is left of three commits that were reviewed and merged so, and the queries of them that entered."""
     world.push("main", platform_files())
     bot = Bot(world, folder / method)
@@ -59,8 +59,8 @@ def told(world: World, folder: Path, method: MergeMethod) -> tuple[dict[str, Any
 def test_a_rebase_of_three_commits_ends_as_a_merge_commit_does(
     make_world: Callable[..., World], tmp_path: Path
 ) -> None:
-    merged_left, merged_in = told(make_world(), tmp_path, "merge")
-    rebased_left, rebased_in = told(make_world(), tmp_path, "rebase")
+    merged_left, merged_in = outcome(make_world(), tmp_path, "merge")
+    rebased_left, rebased_in = outcome(make_world(), tmp_path, "rebase")
     assert rebased_in == merged_in == {f"branch-line {ADMITTED}"}, (
         "what the first commit brought and the second changed"
     )

@@ -18,7 +18,7 @@ LOST = 4
 def test_two_runs_of_which_one_is_held_up_at_any_call(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
-    calm = Calm.tell(Story(make_world(), tmp_path, model))
+    calm = Calm.play(Story(make_world(), tmp_path, model))
     places = range(0, max(map(len, calm.calls.values())), SPARING)
     stories = [Story(make_world(), tmp_path, model) for _ in places]
     wrong = []
@@ -44,7 +44,7 @@ def test_two_runs_of_which_one_is_held_up_at_any_call(
 def test_a_review_and_the_reconcile_after_anothers_merge(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
-    calm = Calm.tell(Story(make_world(), tmp_path, model), ("review",))
+    calm = Calm.play(Story(make_world(), tmp_path, model), ("review",))
 
     def merged_and_opened() -> tuple[Story, dict[str, Started]]:
         story = Story(make_world(), tmp_path, model)
@@ -78,7 +78,7 @@ def test_a_review_and_the_reconcile_after_anothers_merge(
 def test_three_runs_after_a_merge_and_a_late_command_in_any_order(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
-    calm = Calm.tell(Story(make_world(), tmp_path, model), ("review",))
+    calm = Calm.play(Story(make_world(), tmp_path, model), ("review",))
     seeds = range(40 if THOROUGH else 3)
     stories = [Story(make_world(), tmp_path, model) for _ in (None, *seeds)]
     for story in stories:

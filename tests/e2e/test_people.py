@@ -93,8 +93,8 @@ def test_agreement_after_weeks_of_decisions_is_what_one_counts_by_hand(
     answered = {item["entries"][0]: (item["agrees"], item["by"]) for item in of_set if item["kind"] == "answered"}
     assert answered == {"spare-one": (True, CURATOR), "spare-two": (False, CURATOR)}
 
-    told = agreement(world, tmp_path, capsys)
-    assert counted(told["decisions"], "EVICT") == ((2, 1), (0, 0))
+    output = agreement(world, tmp_path, capsys)
+    assert counted(output["decisions"], "EVICT") == ((2, 1), (0, 0))
     # By hand: of what waited one was accepted and one rejected, of what was left out two were let in all the same;
     # the admission passed, and so did the rest of what was left out.
     said_so = {accepted: True, rejected: False, against: False, turned: False}
@@ -111,7 +111,7 @@ def test_agreement_after_weeks_of_decisions_is_what_one_counts_by_hand(
                 [agrees for name, agrees in answers.items() if code in codes[name]] for answers in (said_so, passed_so)
             )
             by_hand_counted = (len(explicit), sum(explicit)), (len(implicit), sum(implicit))
-            assert counted(told[table], code) == by_hand_counted, (table, code)
+            assert counted(output[table], code) == by_hand_counted, (table, code)
     again = bot.on("schedule")
     assert again.codes == (0, 0)
     assert {call.method for call in again.calls} == {"GET"}

@@ -138,7 +138,7 @@ def test_what_is_pushed_unseen_before_the_merge_waits_too(world: World, tmp_path
     world.push("quillow", with_words(PRIVATE))
     assert merged(world, bot, pull.number).codes == (0, 0)
     assert entries(world) == known
-    told = sticky(world, pull.number)
-    assert "INCLUDE review NEW_COVERAGE PERSONAL_DATA" in told
-    assert "person1@example.com" in told
-    assert MAIL not in told
+    text = sticky(world, pull.number)
+    assert "INCLUDE review NEW_COVERAGE PERSONAL_DATA" in text
+    assert "person1@example.com" in text
+    assert MAIL not in text

@@ -129,9 +129,9 @@ def test_an_unreviewed_rebase_is_told_whole(world: World, bot: Bot) -> None:
     before = world.head("main")
     after = world.merge(pull.number, method="rebase")
     assert bot.on("push", before=before, after=after).codes == (0, 0)
-    told = sticky(world, pull.number)
-    assert f"branch-line/{ADMITTED}" in told
-    assert "second-line/z01" in told
+    shown = sticky(world, pull.number)
+    assert f"branch-line/{ADMITTED}" in shown
+    assert "second-line/z01" in shown
 
 
 def test_a_merge_that_the_list_does_not_show_yet_is_no_push(world: World, bot: Bot) -> None:

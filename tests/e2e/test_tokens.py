@@ -43,7 +43,7 @@ def authors(world: World) -> set[str]:
     return (users | {f"{check['app']['slug']}[bot]" for check in checks} | commits) - {CURATOR, CUSTOMER, OWNER}
 
 
-def tell(world: World, folder: Path, login: str) -> None:
+def play(world: World, folder: Path, login: str) -> None:
     """A customer's pull request is reviewed, decided and merged, and an eviction is suggested and merged."""
     bot = Bot(world, folder, world.url, login=login)
     world.push("main", FILES)
@@ -77,8 +77,8 @@ def tell(world: World, folder: Path, login: str) -> None:
 
 def test_a_whole_story_ends_the_same_with_either_token(make_world: Callable[..., World], tmp_path: Path) -> None:
     by_job, by_app = make_world(), make_world()
-    tell(by_job, tmp_path / "job", JOB)
-    tell(by_app, tmp_path / "app", OUR_APP)
+    play(by_job, tmp_path / "job", JOB)
+    play(by_app, tmp_path / "app", OUR_APP)
     assert differences(final_state(by_job, JOB), final_state(by_app, OUR_APP)) == []
 
 

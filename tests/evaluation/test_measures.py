@@ -102,11 +102,11 @@ def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tu
     for difference in [*same.capabilities.values(), *([same.macro_phi] if same.macro_phi else [])]:
         assert difference.value == 0.0
         assert difference.interval in (None, PercentileInterval(0.0, 0.0))
-        assert not difference.tells
+        assert not difference.is_distinct
 
 
 @pytest.mark.parametrize(
-    ("interval", "tells"),
+    ("interval", "is_distinct"),
     [
         (PercentileInterval(0.1, 0.3), True),
         (PercentileInterval(-0.3, -0.1), True),
@@ -116,9 +116,9 @@ def test_a_comparison_is_antisymmetric_and_with_itself_exactly_nothing(drawn: tu
     ],
 )
 def test_two_classifiers_are_told_apart_where_the_interval_leaves_out_0(
-    interval: PercentileInterval | None, tells: bool
+    interval: PercentileInterval | None, is_distinct: bool
 ) -> None:
-    assert Difference(0.2, interval).tells is tells
+    assert Difference(0.2, interval).is_distinct is is_distinct
 
 
 def test_pairing_tells_apart_what_single_intervals_cannot() -> None:
@@ -131,7 +131,7 @@ def test_pairing_tells_apart_what_single_intervals_cannot() -> None:
     assert comparison.other.interval is not None
     assert found.interval.low < comparison.other.interval.high
     assert comparison.macro_phi is not None
-    assert comparison.macro_phi.tells
+    assert comparison.macro_phi.is_distinct
 
 
 def test_labels_and_predictions_are_laid_out_in_the_taxonomys_order() -> None:

@@ -376,7 +376,7 @@ def test_whether_the_set_up_stands_is_said_only_where_it_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said", "setup"),
+    ("carried_setup", "said", "setup"),
     [
         ({"cost": 2.0, "fixtures": ["week.json"]}, Setup(), Setup(cost=2.0, fixtures=("week.json",))),
         ({"cost": 2.0}, Setup(cost=3.0), Setup(cost=3.0)),
@@ -385,6 +385,10 @@ def test_whether_the_set_up_stands_is_said_only_where_it_does_not() -> None:
         (None, Setup(), Setup()),
     ],
 )
-def test_the_set_up_that_was_carried_counts_where_the_file_has_none(told: Any, said: Setup, setup: Setup) -> None:
-    row = EvalSetRow(turns=("Hello?",), line=1, expected={"incumbent": {"id": "e1", "setup": told}}, setup=said)
+def test_the_set_up_that_was_carried_counts_where_the_file_has_none(
+    carried_setup: Any, said: Setup, setup: Setup
+) -> None:
+    row = EvalSetRow(
+        turns=("Hello?",), line=1, expected={"incumbent": {"id": "e1", "setup": carried_setup}}, setup=said
+    )
     assert with_setup(row).setup == setup

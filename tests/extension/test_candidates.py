@@ -70,7 +70,7 @@ def test_a_taxonomy_without_exemplars_leads_to_expect_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("observed", "taxonomy", "more", "told"),
+    ("observed", "taxonomy", "more", "reason"),
     [
         (known_queries(), make_taxonomy(capabilities=()), {}, "no exemplars"),
         ([], TAXONOMY, {}, "there are no queries"),
@@ -82,9 +82,9 @@ def test_a_taxonomy_without_exemplars_leads_to_expect_nothing() -> None:
     ],
 )
 def test_it_is_said_why_there_is_none(
-    observed: list[Observed], taxonomy: Taxonomy, more: dict[str, float], told: str
+    observed: list[Observed], taxonomy: Taxonomy, more: dict[str, float], reason: str
 ) -> None:
-    assert told in why_none(observed, taxonomy, make_settings(**more))
+    assert reason in why_none(observed, taxonomy, make_settings(**more))
 
 
 def test_what_is_not_cohesive_or_not_beyond_expectation_is_left_out() -> None:

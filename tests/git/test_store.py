@@ -24,7 +24,7 @@ from bot.git.process import is_ref_name
 from tests.origin import ENVIRONMENT, Origin
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
-NOBODY = "1" * 40
+MISSING = "1" * 40
 TOKEN = "ghs_very+secret/token=="
 HEADER = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
@@ -68,7 +68,7 @@ def snapshot(origin: Origin, store: ObjectStore) -> CommitSnapshot:
             "b0": b"beside b too",
             "link.txt": ("120000", origin.blob(b"a.txt")),
             "b/outside": ("120000", origin.blob(b"/etc")),
-            "b/module": ("160000", NOBODY),
+            "b/module": ("160000", MISSING),
             "large": b"x" * 101,
             "full": b"x" * 100,
         }
@@ -381,7 +381,7 @@ def test_a_file_that_keeps_less_than_half_is_no_rename(origin: Origin, store: Ob
 
 def test_links_modules_and_modes_are_changes_too(origin: Origin, store: ObjectStore) -> None:
     blob = origin.blob(b"x")
-    base = origin.commit({"mode": ("100644", blob), "kind": ("100644", blob), "module": ("160000", NOBODY)})
+    base = origin.commit({"mode": ("100644", blob), "kind": ("100644", blob), "module": ("160000", MISSING)})
     other = {"mode": ("100755", blob), "kind": ("120000", blob), "module": ("160000", "2" * 40)}
     changes = store.changes(base, origin.commit(other, base))
     assert [(change.path, change.kind) for change in changes] == [(path, "modified") for path in sorted(other)]
@@ -443,10 +443,10 @@ def test_ancestors_times_and_existence(origin: Origin, store: ObjectStore) -> No
     assert store.commit_time(second) == "2026-03-01T02:00:00Z"
     assert store.exists(second)
     assert store.tree(first) == origin.git("rev-parse", f"{first}^{{tree}}")
-    assert not store.exists(NOBODY)
+    assert not store.exists(MISSING)
     assert not store.exists(store.tree(first))
     with pytest.raises(OutsideError):
-        store.snapshot(NOBODY)
+        store.snapshot(MISSING)
 
 
 def test_a_reference_of_the_store_leads_to_its_commit(origin: Origin, store: ObjectStore) -> None:
@@ -469,10 +469,10 @@ def test_first_parents_are_one_commit_for_each_merge(origin: Origin, store: Obje
     assert store.first_parents(first, last) == (second, merge, last)
     assert store.first_parents(merge, last) == (last,)
     assert store.first_parents(last, last) == ()
-    for stranger in (side, origin.commit({"x": b"9"})):
-        assert store.first_parents(stranger, last) == ()
+    for outside in (side, origin.commit({"x": b"9"})):
+        assert store.first_parents(outside, last) == ()
     with pytest.raises(OutsideError):
-        store.first_parents(NOBODY, last)
+        store.first_parents(MISSING, last)
 
 
 @pytest.mark.parametrize("seconds", ["99999999999999999999", "999999999999", "-5"])
@@ -484,7 +484,7 @@ def test_a_time_that_no_calendar_knows_is_no_crash(origin: Origin, store: Object
 
 
 BAD_IDS = ["", "HEAD", "main", "--help", "-h", "1" * 39, "1" * 41, "g" * 40, "A" * 40, "1" * 40 + "\n", "1" * 40 + "^"]
-BAD_IDS += [f"{NOBODY}:a", "\u0661" * 40]
+BAD_IDS += [f"{MISSING}:a", "\u0661" * 40]
 
 
 @pytest.mark.parametrize("id", BAD_IDS)
@@ -561,7 +561,7 @@ def test_a_missing_reference_is_absent_where_optional_and_else_an_error(origin: 
     gone = "refs/heads/gone"
     assert copy.fetch(url, {"ledger": gone}, None, optional=["ledger"], sleep=unwaited) == {}
     main = origin.commit({}, ref="refs/heads/x/refs/heads/gone")
-    refs = {"ledger": gone, "old": NOBODY, "older": "2" * 40, "base": "refs/heads/x/refs/heads/gone"}
+    refs = {"ledger": gone, "old": MISSING, "older": "2" * 40, "base": "refs/heads/x/refs/heads/gone"}
     found = copy.fetch(url, refs, None, optional=["ledger", "old", "older"], sleep=unwaited)
     assert found == {"base": main}
     for name in ("ledger", "old"):
@@ -765,7 +765,7 @@ def refusal(store: ObjectStore, server: Server, token: str | None, waits: list[f
 def test_the_token_opens_the_remote(origin: Origin, copy: ObjectStore, server: Server, tmp_path: Path) -> None:
     first = origin.commit({"x": b"1"})
     main = origin.commit({"x": b"2"}, first, ref=MAIN)
-    refs = {"base": MAIN, "old": first, "ledger": "refs/heads/gone", "never": NOBODY}
+    refs = {"base": MAIN, "old": first, "ledger": "refs/heads/gone", "never": MISSING}
     found = copy.fetch(server.url, refs, TOKEN, optional=("ledger", "never"), sleep=unwaited)
     assert found == {"base": main, "old": first}
     assert copy.snapshot(main).read("x", LIMITS) == b"2"

@@ -209,13 +209,13 @@ class Hub:
             item.key: ThreadComment(number=7, comment=item) for item in self.comments
         }
         remarks.update(self.elsewhere.items())
-        witnesses = CommentLookup(
+        lookups = CommentLookup(
             remark=lambda key: remarks.get(key),
             author={7: self.author}.get,
             curators=self.platform.config.curators,
             permission=lambda login: self.permissions[login],
         )
-        return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), witnesses)
+        return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 
     def plan(self, analysis: Analysis) -> PublishPlan:
         return plan_review(analysis, self.platform, self.inputs(analysis.head), lambda login: self.permissions[login])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.authority import UNTOLD, Person, author_permission, may_write, refusal
+from bot.github.authority import UNKNOWN_PERMISSION, Person, author_permission, may_write, refusal
 from bot.github.commands import Verb
 
 DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
@@ -130,7 +130,7 @@ def test_without_configured_curators_who_may_write_is_one_and_is_looked_up_once(
 
 
 def test_who_may_not_be_looked_up_is_told_what_to_do() -> None:
-    said, _ = ask(Verb.ACCEPT, "alice", permission=UNTOLD)
+    said, _ = ask(Verb.ACCEPT, "alice", permission=UNKNOWN_PERMISSION)
     assert said is not None
     assert "name the curators in config/curation.yaml" in said
 
@@ -158,7 +158,9 @@ PERMISSIONS = {"admin": True, "maintain": True, "write": True, "triage": False, 
 
 
 @pytest.mark.parametrize("association", ASSOCIATIONS)
-@pytest.mark.parametrize(("permission", "trusted"), [*PERMISSIONS.items(), (UNTOLD, False), ("Write", True)])
+@pytest.mark.parametrize(
+    ("permission", "trusted"), [*PERMISSIONS.items(), (UNKNOWN_PERMISSION, False), ("Write", True)]
+)
 def test_an_author_is_who_they_may_be_whatever_github_states_of_them(
     association: str, permission: str, trusted: bool
 ) -> None:

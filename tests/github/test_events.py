@@ -158,8 +158,8 @@ def test_the_clock_is_of_the_repository_and_branch_that_it_runs_on() -> None:
     environment = {"GITHUB_REPOSITORY": "acme/platform", "GITHUB_REF": "refs/heads/trunk"}
     event = read_event("schedule", with_repository("schedule", {"schedule": "37 3 * * *"}, environment))
     assert (event.flow, event.repository, event.default_branch) == (Flow.RECONCILE, "acme/platform", "trunk")
-    told = {"schedule": "37 3 * * *", "repository": REPOSITORY}
-    assert with_repository("schedule", told, environment) is told
+    scheduled = {"schedule": "37 3 * * *", "repository": REPOSITORY}
+    assert with_repository("schedule", scheduled, environment) is scheduled
     assert with_repository("push", {}, environment) == {}
 
 

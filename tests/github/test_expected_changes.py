@@ -61,9 +61,9 @@ def evicting(platform: Platform, id: str, evicted: Evicted | None = None) -> Ana
     found = {item.id: item for item in suggest(platform.regression_set, platform.taxonomy, platform.config).evictions}
     said = evicted or evicted_on(found[id].grounds)
     grave, entry = changes.evict(platform.regression_set.entries[id], said)
-    told = EvictionFacts(entry=id, evicted=said)
+    evicted_by = EvictionFacts(entry=id, evicted=said)
     known = platform.regression_set
-    return make_analysis((), set_changes=[change_of(grave, known, eviction=told), change_of(entry, known)])
+    return make_analysis((), set_changes=[change_of(grave, known, eviction=evicted_by), change_of(entry, known)])
 
 
 def test_an_entry_that_is_restored_to_the_byte_passes() -> None:
@@ -146,8 +146,8 @@ def test_an_eviction_of_what_nobody_can_spare_is_a_change_by_hand() -> None:
 def test_an_eviction_of_an_entry_that_is_not_there_is_a_change_by_hand() -> None:
     platform = make_platform()
     grave = FileChange("regression_set/evicted/ghost.yaml", "whatever")
-    told = EvictionFacts(entry="ghost", evicted=Evicted(reason="x"))
-    analysis = head_with(platform, grave, eviction=told)
+    evicted_by = EvictionFacts(entry="ghost", evicted=Evicted(reason="x"))
+    analysis = head_with(platform, grave, eviction=evicted_by)
     assert without_derived(analysis, platform) is analysis
 
 

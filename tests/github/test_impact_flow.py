@@ -21,7 +21,7 @@ from bot.config import CONFIG_FILE
 from bot.curator.entry import Source
 from bot.curator.suggestions import suggest
 from bot.files.snapshot import Overlay
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.events import Event, Flow
 from bot.github.facts import Analysis
 from bot.github.git_state import World, remembered_of
@@ -218,8 +218,8 @@ def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> No
 @pytest.mark.parametrize(
     ("association", "permission"),
     [
-        *(("COLLABORATOR", "read"), ("MEMBER", "triage"), ("CONTRIBUTOR", "none"), ("NONE", UNTOLD)),
-        *(("FIRST_TIMER", "read"), ("", "none"), ("COLLABORATOR", UNTOLD), ("MEMBER", UNTOLD)),
+        *(("COLLABORATOR", "read"), ("MEMBER", "triage"), ("CONTRIBUTOR", "none"), ("NONE", UNKNOWN_PERMISSION)),
+        *(("FIRST_TIMER", "read"), ("", "none"), ("COLLABORATOR", UNKNOWN_PERMISSION), ("MEMBER", UNKNOWN_PERMISSION)),
     ],
 )
 def test_for_a_stranger_nobody_is_asked(association: str, permission: str) -> None:
@@ -453,13 +453,13 @@ def promised(impact: Impact, before: State, names: Sequence[str], renames: Mappi
     """What ``impact`` says that becomes of ``before``."""
     effect = impact.effect
     assert effect is not None
-    told = {item.after: item for item in effect.capabilities if item.after is not None}
+    shown = {item.after: item for item in effect.capabilities if item.after is not None}
     previous = {new: old for old, new in renames.items()}
     champions, coverers, floors = {}, {}, {}
     for name in names:
         old = previous.get(name, name)
-        if name in told:
-            item = told[name]
+        if name in shown:
+            item = shown[name]
             if item.champion_after is not None:
                 assert item.score_after is not None
                 champions[name] = (item.champion_after, item.score_after)

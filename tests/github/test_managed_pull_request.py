@@ -136,6 +136,19 @@ def test_no_more_are_open_than_the_limit_says() -> None:
     ]
 
 
+def test_what_this_run_opened_counts_before_the_list_shows_it() -> None:
+    wanted = [desired("free", limited=False), desired("some/branch"), desired("one"), desired("two")]
+    state = shown(pull(8), opened=frozenset({"some/branch", "free", "one"}))
+    planned = plan_pull_requests(wanted, state, 2)
+    assert {item.branch: item.action for item in planned} == {
+        "some/branch": "keep",
+        "free": "keep",
+        "one": "keep",
+        "two": "wait",
+    }
+    assert [item.action for item in plan_pull_requests(wanted, state, 3) if item.branch == "two"] == ["open"]
+
+
 def test_a_label_is_put_once_however_it_is_written() -> None:
     assert labelled(pull(), "one") == [AddLabels(names=("one",))]
     assert labelled(pull(labels=("One",)), "one") == []

@@ -15,7 +15,7 @@ from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
@@ -1270,19 +1270,20 @@ def test_entries_are_not_spoken_of_while_the_pull_request_is_reviewed() -> None:
 
 @pytest.mark.parametrize("association", ["MEMBER", "COLLABORATOR", "CONTRIBUTOR", "NONE", "MANNEQUIN"])
 @pytest.mark.parametrize(
-    ("permission", "trusted"), [("admin", True), ("write", True), ("triage", False), ("read", False), (UNTOLD, False)]
+    ("permission", "trusted"),
+    [("admin", True), ("write", True), ("triage", False), ("read", False), (UNKNOWN_PERMISSION, False)],
 )
 def test_an_author_is_trusted_by_permission(association: str, permission: str, trusted: bool) -> None:
     hub = Hub(association=association, permissions={"mara": permission})
     hub.review()
     assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is not trusted
     assert (ADMITS in hub.labels) is trusted
-    assert ("This token may not look up the permission of `mara`" in hub.ours[0]) is (permission == UNTOLD)
+    assert ("This token may not look up the permission of `mara`" in hub.ours[0]) is (permission == UNKNOWN_PERMISSION)
 
 
 def test_who_is_configured_is_trusted_and_the_owner_is_not_looked_up() -> None:
     for hub in (
-        Hub(platform=make_platform(trusted_authors=["MARA"]), permissions={"mara": UNTOLD}),
+        Hub(platform=make_platform(trusted_authors=["MARA"]), permissions={"mara": UNKNOWN_PERMISSION}),
         Hub(association="OWNER", permissions={}),
     ):
         hub.review()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.authority import UNTOLD
+from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.events import Event, Flow
 from bot.github.models import IssueComment
@@ -66,7 +66,7 @@ def release(
 
 @pytest.mark.parametrize("association", ASSOCIATIONS)
 @pytest.mark.parametrize("committed", [False, True])
-@pytest.mark.parametrize(("permission", "writes"), [*PERMISSIONS.items(), (UNTOLD, False)])
+@pytest.mark.parametrize(("permission", "writes"), [*PERMISSIONS.items(), (UNKNOWN_PERMISSION, False)])
 def test_a_first_contribution_is_held_by_what_its_author_may_do(
     association: str, committed: bool, permission: str, writes: bool
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_first_contribution_is_held_by_what_its_author_may_do(
         (said("wanda", "/incumbent run"), "write", True),
         (said("wanda", "Fine.\n\n/incumbent run"), "admin", True),
         (said("wanda", "/incumbent run"), "read", False),
-        (said("wanda", "/incumbent run"), UNTOLD, False),
+        (said("wanda", "/incumbent run"), UNKNOWN_PERMISSION, False),
         (said("wanda", "/incumbent run", updated_at="2026-11-21T11:00:00Z"), "write", False),
         (said("wanda", "/incumbent run now"), "write", False),
         (said("wanda", "/incumbent help"), "write", False),

@@ -168,7 +168,7 @@ def modes(work: Path) -> str:
     for knobs in ({"mode": "observe"}, {"block_on_review": True}, {"hold_first_time_contributors": True}):
         story = begin(**knobs)
         del story.hub.lines[:]
-        story.tell(f"config: {knobs}")
+        story.add(f"config: {knobs}")
         number = story.bring("opens a pull request", ACME, {name: QUERIES[name] for name in ("q1", "q2", "q4")})
         story.review(number, permission="read", association="FIRST_TIMER")
         if "mode" in knobs:
@@ -181,7 +181,7 @@ def modes(work: Path) -> str:
         story.review(number)
         story.merge(number)
         del story.hub.lines[:]
-        story.tell(f"config: {knobs}; commits to the default branch are {'refused' if protected else 'taken'}")
+        story.add(f"config: {knobs}; commits to the default branch are {'refused' if protected else 'taken'}")
         story.reconcile()
         if protected:
             story.merge(story.ours()[0].number)

@@ -56,11 +56,11 @@ class Watched(Hub):
         if self.protected and isinstance(operation, PushCommits) and operation.branch == MAIN:
             raise ProtectedBranchError("changes must be made through a pull request")
         super().apply(number, operation, tree)
-        self.tell(written(number, operation))
+        self.add(written(number, operation))
         if isinstance(operation, CreateComment | EditComment):
             self._said = operation.body
 
-    def tell(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Add ``text``; what a check and a summary repeat of the last comment is shown once.
 
         A digest of the product's own code is left out.
@@ -133,13 +133,13 @@ class Story:
         """The whole story."""
         return "\n\n".join(self.hub.lines)
 
-    def tell(self, line: str) -> None:
+    def add(self, line: str) -> None:
         """Say what people do."""
-        self.hub.tell(f"=== {line}")
+        self.hub.add(f"=== {line}")
 
     def offer(self, title: str, files: Mapping[str, str | None], author: str = "mara", like: int | None = None) -> int:
         """Somebody opens a pull request, or pushes to the one that it is ``like``; its number."""
-        self.tell(f"{author}: {title}")
+        self.add(f"{author}: {title}")
         if like is not None:
             self.hub.push(self.hub.pulls[like].branch, files, author=author)
             return like
@@ -151,22 +151,22 @@ class Story:
 
     def say(self, number: int, author: str, *lines: str) -> None:
         """Somebody comments."""
-        self.tell(f"{author} on #{number}: {' / '.join(lines)}")
+        self.add(f"{author} on #{number}: {' / '.join(lines)}")
         self.hub.say(number, author, "\n".join(lines))
 
     def push(self, title: str, files: Mapping[str, str | None]) -> None:
         """A commit to the default branch."""
-        self.tell(f"cora pushes: {title}")
+        self.add(f"cora pushes: {title}")
         self.hub.push(MAIN, files)
 
     def merge(self, number: int) -> None:
         """A curator merges."""
-        self.tell(f"cora merges #{number}")
+        self.add(f"cora merges #{number}")
         self.desk.merge(number)
 
     def close(self, pull: Pull) -> None:
         """A curator closes a pull request of the bot's."""
-        self.tell(f"cora closes #{pull.number}")
+        self.add(f"cora closes #{pull.number}")
         self.hub.close_pull(pull)
 
     def ours(self) -> list[Pull]:
@@ -175,24 +175,24 @@ class Story:
 
     def review(self, number: int, report: bool = False, permission: str = "write", **more: Any) -> None:
         """Both jobs on a pull request; ``report`` tells the document between them, and what the job prints."""
-        self.tell(f"review of #{number}")
+        self.add(f"review of #{number}")
         event = self.desk.event(number, **more)
         analysis = None
         if event.flow is Flow.REVIEW:
             analysis = self.desk.analyse(number, permission, **more)
         if report and analysis is not None:
-            self.hub.tell(f"--- document between the jobs\n{analysis.model_dump_json(indent=1)}")
+            self.hub.add(f"--- document between the jobs\n{analysis.model_dump_json(indent=1)}")
         self.ended(publish_event(event, analysis, self.desk.world, self.hub, no_race, dry_run=False), report)
 
     def fail(self, number: int, quiet: bool = False) -> None:
         """The second job, where the first one handed nothing over."""
-        self.tell(f"review of #{number}, whose first job {'found nothing to curate' if quiet else 'died'}")
+        self.add(f"review of #{number}, whose first job {'found nothing to curate' if quiet else 'died'}")
         event = self.desk.event(number)
         self.ended(publish_event(event, None, self.desk.world, self.hub, no_race, dry_run=False, quiet=quiet))
 
     def group(self, title: str, files: Mapping[str, str | None]) -> None:
         """Both jobs on a merge group."""
-        self.tell(f"merge group: {title}")
+        self.add(f"merge group: {title}")
         base = self.hub.repository.branches[MAIN]
         head = self.hub.push(f"group-{len(self.hub.repository.commits)}", files, start=base)
         more: dict[str, Any] = {"flow": Flow.GROUP, "head": head, "group_base": base}
@@ -204,24 +204,24 @@ class Story:
         """Tell how a review ended, and what the summary of its job adds to the check."""
         result = publication.result
         code = "no check" if result is None else f"exit code {result.exit_code}"
-        self.hub.tell(f"--- ended: {code}; {publication.why}".rstrip("; "))
+        self.hub.add(f"--- ended: {code}; {publication.why}".rstrip("; "))
         if report:
-            self.hub.tell(f"--- summary of the job\n{publication.summary}")
-            self.hub.tell(f"--- ci --json\n{masked_json(CiOutput.of(publication, False).model_dump(mode='json'))}")
+            self.hub.add(f"--- summary of the job\n{publication.summary}")
+            self.hub.add(f"--- ci --json\n{masked_json(CiOutput.of(publication, False).model_dump(mode='json'))}")
 
     def reconcile(self, report: bool = False, seeks: bool = False) -> None:
         """Both jobs on the default branch."""
-        self.tell("reconcile")
+        self.add("reconcile")
         event = replace(Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN), seeks=seeks)
         inventory = survey_event(event, self.desk.world, self.desk.backend, lambda done, total: None)
         if isinstance(inventory, str):
-            self.hub.tell(f"--- ended: {inventory}")
+            self.hub.add(f"--- ended: {inventory}")
             return
         assert isinstance(inventory, Inventory)
         if report:
-            self.hub.tell(f"--- document between the jobs\n{inventory.model_dump_json(indent=1)}")
+            self.hub.add(f"--- document between the jobs\n{inventory.model_dump_json(indent=1)}")
         done = reconcile_event(event, inventory, self.desk.world, self.hub, no_race, dry_run=False)
-        self.hub.tell(f"--- ended: {done.why or 'done'}")
+        self.hub.add(f"--- ended: {done.why or 'done'}")
 
 
 def no_race(attempt: int) -> None:

@@ -13,7 +13,7 @@ from tests.factories import SHIPPED
 from tests.hostile.templates import AGENT, EVALS
 from tests.origin import Entry, Origin
 
-NOBODY = "1" * 40
+MISSING = "1" * 40
 FOLDER = "eval_sets/harbour/desk"
 
 
@@ -26,7 +26,7 @@ def said(tmp_path: Path, files: dict[str, bytes | tuple[str, bytes]]) -> tuple[i
             made[f"{FOLDER}/{path}"] = content
         else:
             mode, target = content
-            made[f"{FOLDER}/{path}"] = (mode, NOBODY if mode == "160000" else origin.blob(target))
+            made[f"{FOLDER}/{path}"] = (mode, MISSING if mode == "160000" else origin.blob(target))
     commit = origin.commit(made)
     with ObjectStore.open(origin.folder) as store:
         snapshot = store.snapshot(commit).within(FOLDER)

@@ -210,7 +210,7 @@ def test_what_takes_long_is_found(text: str) -> None:
 
 
 def test_no_pattern_takes_long_whatever_it_is_searched_in() -> None:
-    patterns = {key: told for key, told in collected().items() if told[0] not in OUR_OWN}
+    patterns = {key: where for key, where in collected().items() if where[0] not in OUR_OWN}
     assert len(patterns) > 250
     slow = []
     for (pattern, flags), (place, methods) in patterns.items():

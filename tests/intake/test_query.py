@@ -6,7 +6,7 @@ from bot.intake.query import Query, Setup
 
 
 @pytest.mark.parametrize(
-    ("attachments", "heard"),
+    ("attachments", "classified_turns"),
     [
         ((), ("Hello", "What is this?")),
         (("images/boat.PNG",), ("Hello", "What is this?\n(attached image: images/boat.PNG)")),
@@ -15,10 +15,12 @@ from bot.intake.query import Query, Setup
         (("plan.pdf", "a.jpg"), ("Hello", "What is this?\n(attached file: plan.pdf)\n(attached image: a.jpg)")),
     ],
 )
-def test_a_classifier_hears_of_what_is_attached(attachments: tuple[str, ...], heard: tuple[str, ...]) -> None:
+def test_a_classifier_hears_of_what_is_attached(
+    attachments: tuple[str, ...], classified_turns: tuple[str, ...]
+) -> None:
     turns = ("Hello", "What is this?")
     query = Query(id="q", turns=turns, setup=Setup(attachments=attachments), file="f", line=1)
-    assert query.heard == heard
+    assert query.classified_turns == classified_turns
     assert query.turns == turns
 
 

@@ -94,14 +94,14 @@ def json_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     return call
 
 
-def desk_client(workspace: Workspace, mode: str = "auto") -> Client:
+def workspace_client(workspace: Workspace, mode: str = "auto") -> Client:
     """The SDK's own client, on a server over ``workspace`` in this process."""
     return Client(make_server(workspace), mode=mode)
 
 
 def in_process(platform: Path, *, writes: bool = False) -> Client:
     """The same over ``platform``."""
-    return desk_client(Workspace(platform, CONFIG_FILE, writes=writes, environment={}))
+    return workspace_client(Workspace(platform, CONFIG_FILE, writes=writes, environment={}))
 
 
 def command(platform: Path, *options: str) -> list[str]:

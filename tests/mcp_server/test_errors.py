@@ -15,12 +15,12 @@ from tests.mcp_server.conftest import (
     BRANCH_LINE,
     CARD_LINE,
     ask,
-    desk_client,
     drive,
     in_process,
     outside_marks,
     refusal_of,
     text_of,
+    workspace_client,
 )
 
 CASES: list[tuple[str, dict[str, Any], str]] = [
@@ -111,21 +111,21 @@ def test_what_is_wrong_is_said_with_what_to_do(platform: Path) -> None:
             return [await client.call_tool(tool, arguments) for tool, arguments, _ in CASES]
 
     for (tool, arguments, said), result in zip(CASES, drive(work), strict=True):
-        told = text_of(result)
+        text = text_of(result)
         assert result.is_error, (tool, arguments)
-        assert said in told, (tool, arguments)
-        assert "Traceback" not in told, (tool, arguments)
-        assert "pydantic" not in told, (tool, arguments)
+        assert said in text, (tool, arguments)
+        assert "Traceback" not in text, (tool, arguments)
+        assert "pydantic" not in text, (tool, arguments)
 
 
 def test_all_faults_of_all_files_are_told_at_once(platform: Path) -> None:
     (platform / "regression_set" / "broken.yaml").write_text("id: other\nturns: []\n", encoding="utf-8")
     config = platform / "config" / "curation.yaml"
     config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: none"), encoding="utf-8")
-    told = refusal_of(in_process(platform), "status")
-    assert "regression_set/broken.yaml" in told
-    assert "config/curation.yaml:5" in told
-    assert told.count("fix: ") > 2
+    refusal = refusal_of(in_process(platform), "status")
+    assert "regression_set/broken.yaml" in refusal
+    assert "config/curation.yaml:5" in refusal
+    assert refusal.count("fix: ") > 2
 
 
 @pytest.mark.parametrize(
@@ -240,9 +240,9 @@ def test_a_resource_that_fails_by_a_bug_shows_nothing_of_itself(
 
 
 def test_an_unknown_tool_is_told_with_those_that_there_are(platform: Path) -> None:
-    told = refusal_of(in_process(platform), "clasify")
-    assert "there is no tool <untrusted>clasify</untrusted>; perhaps you meant 'classify'" in told
-    assert "suggest_evictions" in told
+    refusal = refusal_of(in_process(platform), "clasify")
+    assert "there is no tool <untrusted>clasify</untrusted>; perhaps you meant 'classify'" in refusal
+    assert "suggest_evictions" in refusal
 
 
 def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
@@ -250,15 +250,15 @@ def test_a_bug_of_ours_shows_nothing_of_itself(platform: Path) -> None:
         raise RuntimeError(f"secret of {platform}")
 
     workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=broken)
-    told = refusal_of(desk_client(workspace), "classify", folder=CARD_LINE)
-    assert told.startswith("It failed by a fault of the server's own, which its log tells")
-    assert "secret" not in told
+    refusal = refusal_of(workspace_client(workspace), "classify", folder=CARD_LINE)
+    assert refusal.startswith("It failed by a fault of the server's own, which its log tells")
+    assert "secret" not in refusal
 
 
 def test_outside_of_a_platform_repository_it_says_how_to_start_the_server(tmp_path: Path) -> None:
-    told = refusal_of(in_process(tmp_path), "status")
-    assert "the server was not started on a platform repository" in told
-    assert "ask the person to start it with --repo DIR" in told
+    refusal = refusal_of(in_process(tmp_path), "status")
+    assert "the server was not started on a platform repository" in refusal
+    assert "ask the person to start it with --repo DIR" in refusal
 
 
 def test_a_prompt_for_a_capability_that_is_not_there_names_the_nearest(platform: Path) -> None:

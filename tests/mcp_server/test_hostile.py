@@ -124,5 +124,5 @@ def test_a_fault_that_quotes_it_is_marked_too(hostile: Path) -> None:
     file = next((hostile / "eval_sets" / "mallory").rglob("evals.yaml"))
     file.write_text(f"eval_set: 1\nqueries:\n- {{id: '{CLOSING}{PAYLOAD}', turns: 3}}\n", encoding="utf-8")
     folder = file.parent.relative_to(hostile).as_posix()
-    told = refusal_of(in_process(hostile), "explain", folder=folder, query=PAYLOAD)
-    assert PAYLOAD not in outside_marks(told)
+    refusal = refusal_of(in_process(hostile), "explain", folder=folder, query=PAYLOAD)
+    assert PAYLOAD not in outside_marks(refusal)

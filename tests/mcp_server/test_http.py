@@ -132,9 +132,9 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(one_address: str) 
     "body", [b"", b"{", b"\xff", b"[]", b'{"jsonrpc": "1.0"}', b"[" * 200_000, b'{"jsonrpc":"2.0","id":1}']
 )
 def test_a_malformed_body_is_refused(body: bytes, one_address: str) -> None:
-    status, told = post(one_address, body, JSON)
+    status, text = post(one_address, body, JSON)
     assert 400 <= status < 500
-    assert b"Traceback" not in told
+    assert b"Traceback" not in text
     assert greet(one_address) == 200
 
 

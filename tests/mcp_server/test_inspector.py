@@ -76,11 +76,11 @@ def test_it_lists_the_tools_the_resources_and_the_prompts(target: list[str]) -> 
 
 def test_it_gets_the_answer_that_the_sdk_gets(target: list[str], platform: Path) -> None:
     arguments = ("--tool-arg", f"folder={CARD_LINE}", "--tool-arg", "only=all", "--tool-arg", "limit=3")
-    told = inspect(target, "tools/call", "--tool-name", "classify_to_verdict", *arguments)
+    answer = inspect(target, "tools/call", "--tool-name", "classify_to_verdict", *arguments)
     expected = ask(in_process(platform), "classify_to_verdict", folder=CARD_LINE, only="all", limit=3)
-    assert told["structuredContent"] == expected
+    assert answer["structuredContent"] == expected
 
 
 def test_it_reads_a_resource(target: list[str]) -> None:
-    told = inspect(target, "resources/read", "--uri", "incumbent://entries")
-    assert json.loads(told["contents"][0]["text"])["total"] == 5
+    answer = inspect(target, "resources/read", "--uri", "incumbent://entries")
+    assert json.loads(answer["contents"][0]["text"])["total"] == 5

@@ -33,10 +33,12 @@ def neighbour(platform: Path) -> Path:
 )
 def test_no_way_leads_out(tool: str, more: dict[str, Any], way: str, platform: Path, neighbour: Path) -> None:
     (platform / "linked").symlink_to(neighbour, target_is_directory=True)
-    told = refusal_of(in_process(platform, writes=True), tool, folder=way.format(absolute=neighbour.as_posix()), **more)
-    assert OUT in told or NONE in told
-    assert OUT in told or "linked/../linked" in way
-    assert "eval_sets/CUSTOMER/AGENT" in told
+    refusal = refusal_of(
+        in_process(platform, writes=True), tool, folder=way.format(absolute=neighbour.as_posix()), **more
+    )
+    assert OUT in refusal or NONE in refusal
+    assert OUT in refusal or "linked/../linked" in way
+    assert "eval_sets/CUSTOMER/AGENT" in refusal
 
 
 @pytest.mark.parametrize("way", ["nowhere", "config/curation.yaml", "eval_sets\0", "a" * 999, "~/x"])
@@ -45,8 +47,8 @@ def test_what_is_no_folder_is_told(way: str, platform: Path) -> None:
 
 
 def test_the_nearest_folder_is_suggested(platform: Path) -> None:
-    told = refusal_of(in_process(platform), "classify", folder="eval_sets/tarnbeck-bank/card-lime")
-    assert f"perhaps you meant '{CARD_LINE}'" in told
+    refusal = refusal_of(in_process(platform), "classify", folder="eval_sets/tarnbeck-bank/card-lime")
+    assert f"perhaps you meant '{CARD_LINE}'" in refusal
 
 
 @pytest.mark.parametrize("way", [CARD_LINE, f"./{CARD_LINE}/", "{root}/" + CARD_LINE, f"eval_sets/../{CARD_LINE}"])
@@ -66,7 +68,7 @@ def test_a_link_inside_a_package_is_not_followed(platform: Path) -> None:
 def test_faults_do_not_tell_where_the_repository_lies(platform: Path) -> None:
     (platform / "config" / "curation.yaml").write_text("mode: [", encoding="utf-8")
     (platform / "regression_set" / "broken.yaml").write_text("id: other\n", encoding="utf-8")
-    told = refusal_of(in_process(platform), "status")
-    assert platform.parent.as_posix() not in told
-    assert "config/curation.yaml" in told
-    assert "regression_set/broken.yaml" in told
+    refusal = refusal_of(in_process(platform), "status")
+    assert platform.parent.as_posix() not in refusal
+    assert "config/curation.yaml" in refusal
+    assert "regression_set/broken.yaml" in refusal

@@ -20,7 +20,7 @@ from bot.mcp_server.single_flight import PATIENCE as PATIENCE_TO_FIT
 from bot.mcp_server.single_flight import SingleFlight
 from bot.mcp_server.tool_runner import WAITING, WORKERS
 from bot.mcp_server.workspace import Workspace
-from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, desk_client, drive, refusal_of
+from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, drive, refusal_of, workspace_client
 
 PAUSE = 0.05
 """Seconds that the slow backend takes for a query."""
@@ -87,7 +87,7 @@ def test_progress_is_told_and_ends_at_the_total(mode: str, workspace: Workspace)
         said.append(message)
 
     async def work() -> None:
-        async with desk_client(workspace, mode) as client:
+        async with workspace_client(workspace, mode) as client:
             answer_of(await client.call_tool("classify", {"queries": many(20)}, progress_callback=note))
 
     drive(work)
@@ -100,7 +100,7 @@ def test_progress_is_told_and_ends_at_the_total(mode: str, workspace: Workspace)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_call_that_is_given_up_ends_within_a_query(mode: str, workspace: Workspace, slow: SlowBackend) -> None:
     async def work() -> None:
-        async with desk_client(workspace, mode) as client:
+        async with workspace_client(workspace, mode) as client:
             with anyio.move_on_after(10 * PAUSE):
                 await client.call_tool("classify", {"queries": many(400)})
             with anyio.fail_after(20 * PAUSE):
@@ -121,7 +121,7 @@ def test_all_share_a_few_threads_and_all_are_served(workspace: Workspace, slow: 
         assert answer["total"] == 4
 
     async def work() -> None:
-        async with desk_client(workspace) as client, anyio.create_task_group() as group:
+        async with workspace_client(workspace) as client, anyio.create_task_group() as group:
             for _ in range(3 * WORKERS):
                 group.start_soon(one, client)
 
@@ -157,7 +157,9 @@ def test_who_waits_for_the_fitting_is_told_and_may_leave(mode: str, platform: Pa
         said.append((progress, total, message))
 
     async def work() -> None:
-        async with desk_client(Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting), mode) as client:
+        async with workspace_client(
+            Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting), mode
+        ) as client:
             for _ in range(2 * WORKERS):
                 with anyio.move_on_after(6 * PATIENCE_TO_FIT):
                     await client.call_tool("classify", {"queries": many(2)}, progress_callback=note)
@@ -185,9 +187,9 @@ def test_a_fitting_that_fails_is_told_and_tried_again(platform: Path) -> None:
     fitting.may_end.set()
     fitting.fails = True
     workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=fitting)
-    assert "the disk is full" in refusal_of(desk_client(workspace), "classify", queries=many(1))
+    assert "the disk is full" in refusal_of(workspace_client(workspace), "classify", queries=many(1))
     fitting.fails = False
-    assert ask(desk_client(workspace), "classify", queries=many(1))["total"] == 1
+    assert ask(workspace_client(workspace), "classify", queries=many(1))["total"] == 1
     assert fitting.count == 2
 
 
@@ -202,7 +204,7 @@ def test_who_waits_for_the_fitting_holds_up_nobody(mode: str, platform: Path) ->
         finished.append("classify")
 
     async def work() -> None:
-        async with desk_client(workspace, mode) as client, anyio.create_task_group() as group:
+        async with workspace_client(workspace, mode) as client, anyio.create_task_group() as group:
             for _ in range(3 * WORKERS):
                 group.start_soon(classify, client)
             await anyio.to_thread.run_sync(fitting.begun.wait)
@@ -265,9 +267,9 @@ def test_a_classifier_is_made_once_and_anew_after_a_change_of_taxonomy(platform:
 
     workspace = Workspace(platform, CONFIG_FILE, environment={}, make_backend=make)
     for _ in range(3):
-        ask(desk_client(workspace), "classify", folder=BRANCH_LINE)
+        ask(workspace_client(workspace), "classify", folder=BRANCH_LINE)
     assert len(made) == 1
     taxonomy = platform / "taxonomy" / "taxonomy.yaml"
     taxonomy.write_text(taxonomy.read_text(encoding="utf-8").replace("description: ", "description: Now ", 1))
-    ask(desk_client(workspace), "classify", folder=BRANCH_LINE)
+    ask(workspace_client(workspace), "classify", folder=BRANCH_LINE)
     assert len(made) == 2

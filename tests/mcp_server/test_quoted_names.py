@@ -183,7 +183,7 @@ def brought(platform: Path, files: dict[str, str], *, agent: bool) -> None:
         (folder / name).write_text(content, encoding="utf-8")
 
 
-def told(platform: Path) -> list[str]:
+def answers(platform: Path) -> list[str]:
     """What an assistant reads of the package, in one tool and in another."""
 
     async def work() -> list[str]:
@@ -205,7 +205,7 @@ def for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("case", QUOTED)
 def test_a_fix_that_quotes_a_name_marks_it(for_all: Path, case: str) -> None:
     brought(for_all, QUOTED[case], agent=False)
-    for text in told(for_all):
+    for text in answers(for_all):
         assert re.search(f"fix: .*{WORD}", text), text
         assert WORD not in outside_marks(text), text
 
@@ -215,14 +215,14 @@ def test_a_fix_that_quotes_a_name_marks_it(for_all: Path, case: str) -> None:
 )
 def test_no_name_is_told_outside_of_a_mark(for_all: Path, case: str, agent: bool) -> None:
     brought(for_all, (QUOTED | NAMED)[case], agent=agent)
-    for text in told(for_all):
+    for text in answers(for_all):
         assert WORD not in outside_marks(text), text
 
 
 @pytest.mark.parametrize("case", FORMATS)
 def test_no_format_repeats_a_name_outside_of_a_mark(for_all: Path, case: str) -> None:
     brought(for_all, FORMATS[case], agent=False)
-    for text in told(for_all):
+    for text in answers(for_all):
         # An empty cell is no fault where another column has a query.
         assert WORD in text or case.endswith((".csv", ".tsv")), text
         assert WORD not in outside_marks(text), text

@@ -55,20 +55,20 @@ def of(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
 
 
 def test_classify(platform: Path, json_of: JsonOf) -> None:
-    told = bare(ask(in_process(platform), "classify", folder=CARD_LINE, every_value=True, texts=True, limit=LIMIT))
+    answer = bare(ask(in_process(platform), "classify", folder=CARD_LINE, every_value=True, texts=True, limit=LIMIT))
     printed = json_of("classify", platform / CARD_LINE, "--repo", platform)
     fields = ("id", "turns", "values", "off_taxonomy", "attempt", "basis")
-    assert of(told["queries"], *fields) == of(printed["queries"], *fields)
-    assert told["total"] == len(printed["queries"]) > 0
-    assert told["taxonomy"] == printed["taxonomy"]
-    for row in told["queries"]:
+    assert of(answer["queries"], *fields) == of(printed["queries"], *fields)
+    assert answer["total"] == len(printed["queries"]) > 0
+    assert answer["taxonomy"] == printed["taxonomy"]
+    for row in answer["queries"]:
         assert row["exercises"] == {name: item["confidence"] for name, item in row["values"].items() if item["value"]}
 
 
 def test_rate_gives_the_scores_of_a_review(platform: Path, json_of: JsonOf) -> None:
-    told = bare(ask(in_process(platform), "rate", folder=BRANCH_LINE, texts=True, limit=LIMIT))
+    answer = bare(ask(in_process(platform), "rate", folder=BRANCH_LINE, texts=True, limit=LIMIT))
     printed = json_of("review", platform / BRANCH_LINE, "--repo", platform)["verdicts"]
-    assert {row["id"]: (row["scores"], row["turns"]) for row in told["queries"]} == {
+    assert {row["id"]: (row["scores"], row["turns"]) for row in answer["queries"]} == {
         row["id"]: (row["scores"], row["turns"]) for row in printed
     }
 
@@ -76,20 +76,20 @@ def test_rate_gives_the_scores_of_a_review(platform: Path, json_of: JsonOf) -> N
 @pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
 def test_classify_to_verdict(folder: str, platform: Path, json_of: JsonOf) -> None:
     arguments = {"folder": folder, "only": "all", "facts": True, "texts": True, "limit": LIMIT}
-    told = bare(ask(in_process(platform), "classify_to_verdict", **arguments))
+    answer = bare(ask(in_process(platform), "classify_to_verdict", **arguments))
     printed = json_of("review", platform / folder, "--repo", platform)
     fields = ("id", "outcome", "decision", "route", "reasons", "why", "displaces", "alternate_of", "turns", "facts")
-    assert [row | {"why": without_marks(row["why"])} for row in of(told["verdicts"], *fields)] == of(
+    assert [row | {"why": without_marks(row["why"])} for row in of(answer["verdicts"], *fields)] == of(
         with_cut_facts(printed["verdicts"]), *fields
     )
-    assert (told["headline"], told["size"], told["ceiling"]) == (
+    assert (answer["headline"], answer["size"], answer["ceiling"]) == (
         printed["headline"],
         printed["size"],
         printed["ceiling"],
     )
-    assert told["settled"]["count"] == len(printed["settled"])
-    assert told["attempts"] == cut(printed["attempts"])
-    assert told["coverage_gained"] == {
+    assert answer["settled"]["count"] == len(printed["settled"])
+    assert answer["attempts"] == cut(printed["attempts"])
+    assert answer["coverage_gained"] == {
         item["capability"]: f"{item['before']} → {item['after']}"
         for item in printed["coverage"]
         if item["before"] != item["after"]
@@ -106,15 +106,15 @@ def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
     settled = {"id": "q4", "turns": entry["turns"], "scores": {}, "entry": entry["id"]}
     queries = [*scored(platform), settled]
     about = {"taxonomy": "1.0.0", "classifier": {"backend": "openai", "model": "m", "prompt": "p", "samples": 5}}
-    told = bare(ask(in_process(platform), tool, queries=queries, facts=True, limit=LIMIT, **about))
+    answer = bare(ask(in_process(platform), tool, queries=queries, facts=True, limit=LIMIT, **about))
     file = platform / "scores.json"
     file.write_text(json.dumps({"queries": queries, **about}), encoding="utf-8")
     printed = json_of("consolidate", "--scores", file, "--repo", platform)
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
-    assert of(told["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
-    assert sum(told["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
-    assert (told["settled"]["count"], told["lagging"]) == (1, entries(platform))
-    assert {row["id"]: row["entry"] for row in told["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
+    assert of(answer["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
+    assert sum(answer["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
+    assert (answer["settled"]["count"], answer["lagging"]) == (1, entries(platform))
+    assert {row["id"]: row["entry"] for row in answer["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
 
 
 def rated(platform: Path, folder: str, **more: Any) -> dict[str, Any]:
@@ -125,14 +125,14 @@ def rated(platform: Path, folder: str, **more: Any) -> dict[str, Any]:
 
 def same_verdicts(platform: Path, kept: dict[str, Any], folder: str, tool: str = "cs_to_verdict", **more: Any) -> Any:
     """The answer of ``tool`` on ``kept``, which is that of a review of ``folder``."""
-    told = ask(in_process(platform), tool, limit=LIMIT, **kept)
+    answer = ask(in_process(platform), tool, limit=LIMIT, **kept)
     whole = ask(in_process(platform), "classify_to_verdict", folder=folder, only="all", limit=LIMIT, **more)
     fields = ("id", "decision", "route", "reasons", "why", "displaces", "alternate_of")
     # A review tells first what is admitted directly.
-    verdicts = sorted(told["verdicts"], key=lambda row: row["outcome"] != "admitted")
+    verdicts = sorted(answer["verdicts"], key=lambda row: row["outcome"] != "admitted")
     assert of(verdicts, *fields) == of(whole["verdicts"], *fields)
-    assert (told["settled"], told["lagging"]) == (whole["settled"], whole["lagging"])
-    return told
+    assert (answer["settled"], answer["lagging"]) == (whole["settled"], whole["lagging"])
+    return answer
 
 
 def edit(platform: Path, folder: str, old: str, new: str) -> None:
@@ -145,9 +145,11 @@ def edit(platform: Path, folder: str, old: str, new: str) -> None:
 @pytest.mark.parametrize("tool", ["consolidate", "cs_to_verdict"])
 @pytest.mark.parametrize("folder", [CARD_LINE, BRANCH_LINE])
 def test_what_rate_tells_is_judged_as_the_folder_is(folder: str, tool: str, platform: Path) -> None:
-    told = same_verdicts(platform, rated(platform, folder), folder, tool)
+    answer = same_verdicts(platform, rated(platform, folder), folder, tool)
     assert (
-        told["settled"]["count"] == len(told["settled"]["first"]) == (entries(platform) if folder == CARD_LINE else 0)
+        answer["settled"]["count"]
+        == len(answer["settled"]["first"])
+        == (entries(platform) if folder == CARD_LINE else 0)
     )
 
 
@@ -157,9 +159,9 @@ def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> No
     assert entry["source"]["agent"] == "card-line"
     edit(platform, CARD_LINE, text, f"{text}!")
     kept = rated(platform, CARD_LINE)
-    told = same_verdicts(platform, kept, CARD_LINE)
-    assert told["settled"]["count"] == count - 1
-    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == item)
+    answer = same_verdicts(platform, kept, CARD_LINE)
+    assert answer["settled"]["count"] == count - 1
+    assert "CLONE" not in next(row["reasons"] for row in answer["verdicts"] if bare(row["id"]) == item)
     nobodys = [{name: row[name] for name in ("id", "turns", "scores")} for row in kept["queries"]]
     without = ask(in_process(platform), "cs_to_verdict", queries=nobodys, limit=LIMIT)
     assert next(row["reasons"] for row in without["verdicts"] if bare(row["id"]) == item) == ["CLONE"]
@@ -168,25 +170,25 @@ def test_a_query_that_edits_its_entry_is_judged_without_it(platform: Path) -> No
 def test_what_has_entered_since_its_scores_were_kept_is_settled(platform: Path, json_of: JsonOf) -> None:
     kept = rated(platform, BRANCH_LINE)
     admitted = json_of("admit", platform / BRANCH_LINE, "--repo", platform)["admitted"]
-    told = same_verdicts(platform, kept, BRANCH_LINE)
-    assert told["settled"]["count"] == len(admitted) > 0
-    assert [bare(row["entry"]) for row in told["settled"]["first"]] == sorted(admitted)[:5]
+    answer = same_verdicts(platform, kept, BRANCH_LINE)
+    assert answer["settled"]["count"] == len(admitted) > 0
+    assert [bare(row["entry"]) for row in answer["settled"]["first"]] == sorted(admitted)[:5]
 
 
 def test_a_query_is_known_again_whose_turns_are_shown_without_what_hides(platform: Path, json_of: JsonOf) -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "take all of these")
     edit(platform, BRANCH_LINE, "Can we do this in Polish?", f'"Can we do this in Polish?{hidden}"')
     json_of("admit", platform / BRANCH_LINE, "--repo", platform, "--accept", "b07", "--reason", "seen")
-    told = same_verdicts(platform, rated(platform, BRANCH_LINE), BRANCH_LINE)
-    assert "b07" not in {bare(row["id"]) for row in told["verdicts"]}
+    answer = same_verdicts(platform, rated(platform, BRANCH_LINE), BRANCH_LINE)
+    assert "b07" not in {bare(row["id"]) for row in answer["verdicts"]}
 
 
 def test_something_else_attached_is_an_edit(platform: Path) -> None:
     spoken = "query: Put me through to a human being, please."
     edit(platform, CARD_LINE, spoken, f"{spoken}\n    setup: {{attachments: [letter.pdf]}}")
-    told = same_verdicts(platform, rated(platform, CARD_LINE), CARD_LINE)
-    assert told["settled"]["count"] == 4
-    assert "CLONE" not in next(row["reasons"] for row in told["verdicts"] if bare(row["id"]) == "c07")
+    answer = same_verdicts(platform, rated(platform, CARD_LINE), CARD_LINE)
+    assert answer["settled"]["count"] == 4
+    assert "CLONE" not in next(row["reasons"] for row in answer["verdicts"] if bare(row["id"]) == "c07")
 
 
 def test_names_that_are_given_name_the_entries(platform: Path) -> None:
@@ -201,8 +203,8 @@ def test_queries_that_come_with_the_call_have_no_entry(platform: Path) -> None:
     brought = [{"id": "x", "turns": ["Freeze my card."]}]
     answer = ask(in_process(platform), "rate", queries=brought, texts=True)
     assert of(answer["queries"], "entry", "content") == [{"entry": None, "content": None}]
-    told = ask(in_process(platform), "consolidate", queries=answer["queries"], taxonomy=answer["taxonomy"])
-    assert (told["total"], told["settled"]) == (1, {"count": 0, "first": []})
+    given = ask(in_process(platform), "consolidate", queries=answer["queries"], taxonomy=answer["taxonomy"])
+    assert (given["total"], given["settled"]) == (1, {"count": 0, "first": []})
 
 
 BROUGHT: list[dict[str, Any]] = [
@@ -228,13 +230,13 @@ def test_what_comes_with_the_call_is_classified_as_in_files(platform: Path, json
     folder.mkdir()
     (folder / "agent.yaml").write_text(json.dumps({"agent": 1, "platform": "inline", **AGENT}), encoding="utf-8")
     (folder / "evals.yaml").write_text(json.dumps({"eval_set": 1, "queries": rows}), encoding="utf-8")
-    told = bare(ask(in_process(platform), "classify", queries=BROUGHT, agent=AGENT, every_value=True))
+    answer = bare(ask(in_process(platform), "classify", queries=BROUGHT, agent=AGENT, every_value=True))
     printed = json_of("classify", folder, "--repo", platform)
-    assert of(told["queries"], "id", "values", "unfamiliar") == of(printed["queries"], "id", "values", "unfamiliar")
-    assert [row["contradiction"] is not None for row in told["queries"]] == [
+    assert of(answer["queries"], "id", "values", "unfamiliar") == of(printed["queries"], "id", "values", "unfamiliar")
+    assert [row["contradiction"] is not None for row in answer["queries"]] == [
         row["contradiction"] is not None for row in printed["queries"]
     ]
-    called = {row["id"]: row["calls"]["probability"] for row in told["queries"]}
+    called = {row["id"]: row["calls"]["probability"] for row in answer["queries"]}
     assert {name for name, probability in called.items() if probability == 0} == {"none", "word", "both"}
     assert {name for name, probability in called.items() if probability == 1} == {"one", "two"}
     without = ask(in_process(platform), "classify", queries=BROUGHT[3:4], agent=AGENT | {"starters": None})
@@ -248,41 +250,41 @@ def test_settled_queries_are_counted_and_the_first_are_named(platform: Path) -> 
         for row in [*entries, *({"id": f"no-{place}", "turns": ["Hm."]} for place in range(3))]
     ]
     without = [entries[0]["id"]]
-    told = bare(ask(in_process(platform), "cs_to_verdict", queries=queries, without=without, limit=LIMIT))
-    assert (told["settled"]["count"], len(told["settled"]["first"])) == (5, 5)
-    assert (told["total"], told["turned"]["count"]) == (3, 0)
+    answer = bare(ask(in_process(platform), "cs_to_verdict", queries=queries, without=without, limit=LIMIT))
+    assert (answer["settled"]["count"], len(answer["settled"]["first"])) == (5, 5)
+    assert (answer["total"], answer["turned"]["count"]) == (3, 0)
 
 
 def test_explain_a_query(platform: Path, json_of: JsonOf) -> None:
     query = bare(ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all"))["verdicts"][0]["id"]
-    told = bare(ask(in_process(platform), "explain", folder=BRANCH_LINE, query=query, most=100))
+    answer = bare(ask(in_process(platform), "explain", folder=BRANCH_LINE, query=query, most=100))
     printed = json_of("explain", platform / BRANCH_LINE, query, "--repo", platform)
-    same_explanation(told, printed)
+    same_explanation(answer, printed)
 
 
 def test_explain_an_entry(platform: Path, json_of: JsonOf) -> None:
     entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
-    told = bare(ask(in_process(platform), "explain", entry=entry, most=100))
+    answer = bare(ask(in_process(platform), "explain", entry=entry, most=100))
     printed = json_of("explain", "--entry", entry, "--repo", platform)
-    same_explanation(told, printed)
-    assert told["pinned"] == printed["pinned"]
+    same_explanation(answer, printed)
+    assert answer["pinned"] == printed["pinned"]
 
 
-def same_explanation(told: dict[str, Any], printed: dict[str, Any]) -> None:
+def same_explanation(text: dict[str, Any], printed: dict[str, Any]) -> None:
     fields = ("kind", "outcome", "contests", "scores", "absences", "knobs", "usage")
-    assert of([told], *fields) == of([printed], *fields)
-    assert without_marks(told["why"]) == printed["why"]
-    assert told["id"] == printed["verdict"]["id"]
-    assert told["facts"] == cut_facts(printed["verdict"]["facts"])
+    assert of([text], *fields) == of([printed], *fields)
+    assert without_marks(text["why"]) == printed["why"]
+    assert text["id"] == printed["verdict"]["id"]
+    assert text["facts"] == cut_facts(printed["verdict"]["facts"])
     for name in ("decision", "route", "reasons"):
-        assert told["ruling"][name] == printed["verdict"][name]
-    assert told["left_out"] == 0
+        assert text["ruling"][name] == printed["verdict"][name]
+    assert text["left_out"] == 0
 
 
 def test_status(platform: Path, json_of: JsonOf) -> None:
-    told = bare(ask(in_process(platform), "status", only="all", limit=LIMIT))
+    answer = bare(ask(in_process(platform), "status", only="all", limit=LIMIT))
     printed = json_of("status", "--repo", platform)
-    assert told["capabilities"] == [
+    assert answer["capabilities"] == [
         {
             "id": row["id"],
             "coverers": len(row["coverers"]),
@@ -292,18 +294,18 @@ def test_status(platform: Path, json_of: JsonOf) -> None:
         }
         for row in printed["capabilities"]
     ]
-    assert of([told], "size", "ceiling", "taxonomy", "combinations") == of(
+    assert of([answer], "size", "ceiling", "taxonomy", "combinations") == of(
         [printed], "size", "ceiling", "taxonomy", "combinations"
     )
     for name in ("pinned", "waiting", "evicted"):
-        assert told[name] == cut(list(printed[name]))
+        assert answer[name] == cut(list(printed[name]))
 
 
 def test_find_entries_by_role_and_capability(platform: Path, json_of: JsonOf) -> None:
     printed = json_of("status", "--repo", platform)
     champions = {row["champion"] for row in printed["capabilities"] if row["champion"]}
-    told = bare(ask(in_process(platform), "find_entries", role="champion", limit=LIMIT))
-    assert {row["id"] for row in told["entries"]} == champions
+    answer = bare(ask(in_process(platform), "find_entries", role="champion", limit=LIMIT))
+    assert {row["id"] for row in answer["entries"]} == champions
     assert {row["id"] for row in bare(ask(in_process(platform), "find_entries", role="pinned"))["entries"]} == set(
         printed["pinned"]
     )
@@ -319,24 +321,24 @@ def test_suggest_evictions(tmp_path: Path, json_of: JsonOf) -> None:
     # Under such a bar, and without a floor, the shipped set has more than it needs.
     knobs = config_with(config.read_text(encoding="utf-8"), redundancy_floor=0, competence_bar=0.95)
     config.write_text(knobs, encoding="utf-8")
-    told = bare(ask(in_process(tmp_path), "suggest_evictions", limit=LIMIT))
+    answer = bare(ask(in_process(tmp_path), "suggest_evictions", limit=LIMIT))
     printed = json_of("prune", "--repo", tmp_path)
-    assert told["total"] == len(printed["suggestions"]) > 0
-    assert [(row["id"], row["kind"], row["yields_to"], row["remaining"]) for row in told["suggestions"]] == [
+    assert answer["total"] == len(printed["suggestions"]) > 0
+    assert [(row["id"], row["kind"], row["yields_to"], row["remaining"]) for row in answer["suggestions"]] == [
         (row["id"], row["grounds"]["kind"], row["grounds"]["yields_to"], row["remaining"])
         for row in printed["suggestions"]
     ]
-    assert told["swaps"] == printed["swaps"]
-    assert told["least_loss"] == printed["least_loss"] == []
-    assert (told["pinned"], told["over_ceiling"]) == (len(printed["pinned"]), printed["over_ceiling"])
+    assert answer["swaps"] == printed["swaps"]
+    assert answer["least_loss"] == printed["least_loss"] == []
+    assert (answer["pinned"], answer["over_ceiling"]) == (len(printed["pinned"]), printed["over_ceiling"])
 
 
 def test_agreement(platform: Path, json_of: JsonOf) -> None:
     ledger(platform, month())
-    told = bare(ask(in_process(platform), "agreement", months=True, limit=LIMIT))
+    answer = bare(ask(in_process(platform), "agreement", months=True, limit=LIMIT))
     printed = json_of("agreement", "--repo", platform)
     assert printed["overall"]["explicit"]["count"] > 0
-    assert {name: told[name] for name in told if name not in OF_THE_PAGE} == {
+    assert {name: answer[name] for name in answer if name not in OF_THE_PAGE} == {
         name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
     }
     since = "2026-03-15T00:00:00Z"
@@ -347,12 +349,12 @@ def test_agreement(platform: Path, json_of: JsonOf) -> None:
 
 
 def test_agreement_without_a_ledger(platform: Path, json_of: JsonOf) -> None:
-    told = bare(ask(in_process(platform), "agreement", months=True))
+    answer = bare(ask(in_process(platform), "agreement", months=True))
     printed = json_of("agreement", "--repo", platform)
-    assert {name: told[name] for name in told if name not in OF_THE_PAGE} == {
+    assert {name: answer[name] for name in answer if name not in OF_THE_PAGE} == {
         name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
     }
-    assert "git fetch origin incumbent/ledger" in told["to_do"]
+    assert "git fetch origin incumbent/ledger" in answer["to_do"]
 
 
 def test_scores_that_are_handed_back_keep_what_a_person_has_to_see(platform: Path) -> None:
@@ -363,8 +365,8 @@ def test_scores_that_are_handed_back_keep_what_a_person_has_to_see(platform: Pat
     assert row["attempt"]
     kept = [{name: row[name] for name in ("id", "turns", "scores", "arbitrated", "attempt")}]
     again = ask(in_process(platform), "cs_to_verdict", queries=kept, only="all")
-    told = [(item["outcome"], item["reasons"]) for item in judged["verdicts"]]
-    assert [(item["outcome"], item["reasons"]) for item in again["verdicts"]] == told
+    text = [(item["outcome"], item["reasons"]) for item in judged["verdicts"]]
+    assert [(item["outcome"], item["reasons"]) for item in again["verdicts"]] == text
 
 
 def test_long_turns_come_back_whole(platform: Path) -> None:

@@ -75,8 +75,8 @@ def test_what_an_assistant_reads_of_all_tools_stays_small() -> None:
 
     The schemas of answers come on top where a host hands these over too: with titles and repeated parts it was 84 kB.
     """
-    told = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in TOOLS.values()]
-    assert len(json.dumps(told, ensure_ascii=False, separators=(",", ":"))) < 24_000
+    advertised = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in TOOLS.values()]
+    assert len(json.dumps(advertised, ensure_ascii=False, separators=(",", ":"))) < 24_000
     assert len(json.dumps(list(TOOLS.values()), ensure_ascii=False, separators=(",", ":"))) < 75_000
 
 

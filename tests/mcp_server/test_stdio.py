@@ -16,7 +16,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import ErrorData
 from pydantic import ValidationError
 
-from bot.mcp_server.server_errors import tell_misfits
+from bot.mcp_server.server_errors import explain_misfits
 from bot.mcp_server.standard_streams import answer_to
 from bot.mcp_server.tool_runner import WORKERS
 from tests.factories import REPOSITORY
@@ -107,8 +107,8 @@ def test_a_triage_with_the_sdks_own_client(mode: str, platform: Path) -> None:
             assert "<untrusted>" in (connected.instructions or "")
             judged = answer_of(await connected.call_tool("classify_to_verdict", {"folder": BRANCH_LINE, "only": "all"}))
             query = judged["verdicts"][0]["id"]
-            told = answer_of(await connected.call_tool("explain", {"folder": BRANCH_LINE, "query": query}))
-            assert told["id"] == query
+            answer = answer_of(await connected.call_tool("explain", {"folder": BRANCH_LINE, "query": query}))
+            assert answer["id"] == query
             report = (await connected.read_resource("incumbent://report")).contents[0]
             assert judged["headline"] in report.model_dump()["text"]
             prompt = await connected.get_prompt("triage_eval_set", {"folder": BRANCH_LINE})
@@ -211,10 +211,10 @@ def test_oversized_arguments_are_refused_and_the_next_call_is_answered(platform:
 def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> None:
     with wire(platform) as talk:
         talk.call(1, "stage_admission", folder=CARD_LINE)
-        told = talk.answer(1)["result"]
-        assert told["isError"]
-        assert "there is no tool <untrusted>stage_admission</untrusted>" in told["content"][0]["text"]
-        assert "--allow-writes" in told["content"][0]["text"]
+        text = talk.answer(1)["result"]
+        assert text["isError"]
+        assert "there is no tool <untrusted>stage_admission</untrusted>" in text["content"][0]["text"]
+        assert "--allow-writes" in text["content"][0]["text"]
         talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
         assert talk.answer(2)["error"]["code"] == -32601
 
@@ -249,7 +249,7 @@ def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None
 
     context = cast("ServerRequestContext[Any, Any]", None)
     with pytest.raises(ValidationError, match="2 validation errors for ErrorData"):
-        drive(lambda: tell_misfits(context, answer))
+        drive(lambda: explain_misfits(context, answer))
 
 
 def test_a_client_that_vanishes_mid_call_leaves_no_process_behind(platform: Path) -> None:

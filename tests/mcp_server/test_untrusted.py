@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.curator.entry import entry_id
 from bot.errors import InputError, Problem, UsageError
-from bot.mcp_server.tool_runner import told
+from bot.mcp_server.tool_runner import error_text
 from bot.mcp_server.untrusted import (
     CLOSING,
     LONGEST_NAME,
@@ -92,16 +92,18 @@ def test_deep_data_becomes_one_marked_text() -> None:
 
 @given(st.lists(HOSTILE, min_size=1, max_size=3))
 def test_no_fault_that_quotes_a_text_lets_it_out(texts: list[str]) -> None:
-    said = told(InputError([Problem(text, 1, f"no {text!r} here", "write another") for text in texts]), REPOSITORY)
+    said = error_text(
+        InputError([Problem(text, 1, f"no {text!r} here", "write another") for text in texts]), REPOSITORY
+    )
     lines = [line for line in outside_marks(said).splitlines() if line]
     assert set(lines[1:]) == {"- ; fix: write another"}
 
 
 @given(HOSTILE)
 def test_what_mends_a_fault_is_our_word_and_opens_no_mark_whatever_it_quotes(text: str) -> None:
-    said = told(InputError([Problem("x", 1, "wrong", f"not {text}")]), REPOSITORY)
+    said = error_text(InputError([Problem("x", 1, "wrong", f"not {text}")]), REPOSITORY)
     assert said.count(OPENING) == said.count(CLOSING) == 1
-    refused = told(UsageError(f"not {text}"), REPOSITORY)
+    refused = error_text(UsageError(f"not {text}"), REPOSITORY)
     assert "<" not in refused
     assert ">" not in refused
 
@@ -125,19 +127,19 @@ def test_a_name_is_found_as_it_is_and_as_it_is_shown() -> None:
     assert find_name("q2", known, "query", "") == "q2"
     assert find_name(unmarked(mark("q<1>")), known, "query", "") == "q<1>"
     assert find_name(unmarked(mark("spaced\u200b")), known, "query", "") == "spaced\u200b"
-    for stranger in ("spaced", "spaced #00000000"):
+    for unknown in ("spaced", "spaced #00000000"):
         with pytest.raises(InputError, match="none of this name"):
-            find_name(stranger, known, "query", "")
+            find_name(unknown, known, "query", "")
     with pytest.raises(InputError, match="perhaps you meant 'q2'"):
         find_name("q22", known, "query", "")
 
 
 def test_names_that_look_alike_are_shown_apart_and_each_is_found() -> None:
     known = ["7", "\u2466", "twin\u200b", "twin\u200c", f"sk-{'a1' * 12}", f"sk-{'b2' * 12}", "x" * 500, "x" * 501]
-    told = [unmarked(mark(name)) for name in known]
-    assert len(set(told)) == len(known)
-    assert [find_name(name, known, "query", "") for name in told] == known
-    assert "a1a1a1" not in "".join(told)
+    error_text = [unmarked(mark(name)) for name in known]
+    assert len(set(error_text)) == len(known)
+    assert [find_name(name, known, "query", "") for name in error_text] == known
+    assert "a1a1a1" not in "".join(error_text)
 
 
 def test_a_name_that_is_written_as_another_is_shown_is_not_taken() -> None:

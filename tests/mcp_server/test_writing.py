@@ -42,14 +42,14 @@ def twin(platform: Path) -> Path:
 
 def test_it_writes_the_files_that_the_command_writes(platform: Path, twin: Path, json_of: JsonOf) -> None:
     before = files(platform)
-    told = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
+    answer = bare(ask(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE, by="Robin"))
     printed = json_of("admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin")
     for name in ("admitted", "waiting", "leaving"):
-        assert told[name] == cut(printed[name], 20)
-    assert {row["path"]: row["change"] for row in told["files"]["first"]} == printed["files"]
-    assert told["files"]["count"] == len(printed["files"])
+        assert answer[name] == cut(printed[name], 20)
+    assert {row["path"]: row["change"] for row in answer["files"]["first"]} == printed["files"]
+    assert answer["files"]["count"] == len(printed["files"])
     assert files(platform) == files(twin) != before
-    assert told["written"] == "working tree"
+    assert answer["written"] == "working tree"
 
 
 def test_it_commits_nothing(platform: Path) -> None:
@@ -75,9 +75,9 @@ def test_a_person_may_insist_with_a_reason(platform: Path, twin: Path, json_of: 
     judged = bare(ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="excluded"))
     query = judged["verdicts"][0]["id"]
     arguments = {"folder": BRANCH_LINE, "accept": [query], "by": "Robin"}
-    told = refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
-    assert f"<untrusted>`accept` {query}: its verdict is EXCLUDE" in told
-    assert "give a `reason` to override the verdict" in told
+    refusal = refusal_of(in_process(platform, writes=True), "stage_admission", **arguments)
+    assert f"<untrusted>`accept` {query}: its verdict is EXCLUDE" in refusal
+    assert "give a `reason` to override the verdict" in refusal
     answer = bare(ask(in_process(platform, writes=True), "stage_admission", **arguments, reason="we need it"))
     printed = json_of(
         "admit", twin / BRANCH_LINE, "--repo", twin, "--by", "Robin", "--accept", query, "--reason", "we need it"
@@ -98,24 +98,24 @@ def put_in_line(platform: Path) -> None:
 def test_those_in_line_enter_as_with_the_command(platform: Path, twin: Path, json_of: JsonOf) -> None:
     put_in_line(platform)
     put_in_line(twin)
-    told = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
+    answer = bare(ask(in_process(platform, writes=True), "stage_admission", waiting=True))
     printed = json_of("admit", "--waiting", "--repo", twin)
-    assert told["admitted"] == cut(printed["admitted"], 20)
-    assert told["admitted"]["count"] == 1
+    assert answer["admitted"] == cut(printed["admitted"], 20)
+    assert answer["admitted"]["count"] == 1
     assert files(platform) == files(twin)
 
 
 def test_newcomers_do_not_pass_those_in_line(platform: Path) -> None:
     put_in_line(platform)
-    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
-    assert "fix: call `stage_admission` with `waiting` first" in told
+    refusal = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "fix: call `stage_admission` with `waiting` first" in refusal
 
 
 def test_where_git_knows_no_time_a_tool_names_no_option(platform: Path) -> None:
     shutil.rmtree(platform / ".git")
-    told = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
-    assert "run `git init` and commit" in told
-    assert "--at" not in told
+    refusal = refusal_of(in_process(platform, writes=True), "stage_admission", folder=BRANCH_LINE)
+    assert "run `git init` and commit" in refusal
+    assert "--at" not in refusal
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_pin_is_written_into_its_entry_alone_and_taken_out_again(platform: Pat
     before = files(platform)
     path = f"regression_set/{entry}.yaml"
     arguments = {"decision": "pin", "entry": entry, "reason": "asked\nfor  it by kim.lee@northwind.com"}
-    told = bare(ask(in_process(platform, writes=True), "record_decision", **arguments))
-    assert (told["recorded"], told["said"], told["by"]) == ("working tree", path, "Robin Example")
+    answer = bare(ask(in_process(platform, writes=True), "record_decision", **arguments))
+    assert (answer["recorded"], answer["said"], answer["by"]) == ("working tree", path, "Robin Example")
     after = files(platform)
     assert yaml.safe_load(after[path])["pin"] == "asked for it by [e-mail 1]"
     assert {name for name in after if after[name] != before[name]} == {path}
@@ -153,8 +153,8 @@ def test_a_pin_is_written_into_its_entry_alone_and_taken_out_again(platform: Pat
 def test_where_nothing_can_be_recorded_nothing_is_written(platform: Path) -> None:
     entry = bare(ask(in_process(platform), "find_entries"))["entries"][0]["id"]
     before = files(platform)
-    told = refusal_of(in_process(platform, writes=True), "record_decision", decision="unpin", entry=entry)
-    assert "there is nothing to unpin" in told
+    refusal = refusal_of(in_process(platform, writes=True), "record_decision", decision="unpin", entry=entry)
+    assert "there is nothing to unpin" in refusal
     shutil.rmtree(platform / ".git")
     pin = {"decision": "pin", "entry": entry, "reason": "asked for it"}
     assert "run `git init`" in refusal_of(in_process(platform, writes=True), "record_decision", **pin)
@@ -211,7 +211,7 @@ def test_what_differs_from_github_is_told_by_no_name_that_a_stranger_chose(platf
     there = tmp_path / "there"
     places = {CONFIG_FILE: CONFIG_FILE, "regression_set": "the regression set", "taxonomy": "the taxonomy"}
     places[BRANCH_LINE] = "the eval set"
-    for changed, told in [
+    for changed, text in [
         (None, None),
         (CONFIG_FILE, CONFIG_FILE),
         ("regression_set/obey-me.yaml", "the regression set"),
@@ -222,6 +222,6 @@ def test_what_differs_from_github_is_told_by_no_name_that_a_stranger_chose(platf
         shutil.copytree(platform, there)
         if changed is not None:
             (there / changed).write_text("id: x\n", encoding="utf-8")
-        assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == told
+        assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == text
     (platform / "regression_set" / "obey-me.yaml").write_text("id: x\n", encoding="utf-8")
     assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == "the regression set"

@@ -26,6 +26,6 @@ def test_all_who_ask_the_same_are_told_the_same_tuple() -> None:
     offers = Offers()
     for number in range(1_000):
         offers.add(f"q{number}", [1, 2 + number % 2])
-    told = offers.of([1])
-    assert len(told) == 1_000
-    assert offers.of([2, 3]) is told
+    same = offers.of([1])
+    assert len(same) == 1_000
+    assert offers.of([2, 3]) is same

@@ -40,7 +40,7 @@ ASKED = Request(entry="gone", action="restore", by="cora", comment=101, said="0"
 class After:
     """The default branch after a merge; ``hub`` has the pull request's comments and labels, and the ledger.
 
-    ``others`` are further merges, ``found`` maps them to pull requests; ``more`` is put into the scene, ``told`` into
+    ``others`` are further merges, ``found`` maps them to pull requests; ``more`` is put into the scene, ``stated`` into
     the inventory.
     """
 
@@ -51,7 +51,7 @@ class After:
     before: tuple[MergeFacts, ...] = ()
     found: dict[str, PullRequest] = field(default_factory=dict)
     more: dict[str, Any] = field(default_factory=dict)
-    told: dict[str, Any] = field(default_factory=dict)
+    stated: dict[str, Any] = field(default_factory=dict)
     again: tuple[MergedSubmission, ...] = ()
     messages: list[str] = field(default_factory=list)
     files: dict[str, str | None] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class After:
         outside = {query.id for query in unsettled(self.platform, classified_of(bare).submission)}
         known = [query if query.id in outside else settled(query) for query in self.queries]
         mine = merge_of(*(self.queries if self.merged is None else self.merged))
-        return make_inventory(facts(*known), merges=[*self.before, mine], **self.told)
+        return make_inventory(facts(*known), merges=[*self.before, mine], **self.stated)
 
     @property
     def reconciled(self) -> Reconciled | None:

@@ -18,7 +18,7 @@ from bot.text.digests import digest
 from tests.ledger.replay import replay
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
-from tests.reconcile.people import AGENTS, CURATORS, Agent, Content, Memory, own_entry, record_of, told
+from tests.reconcile.people import AGENTS, CURATORS, Agent, Content, Memory, own_entry, record_of, waiting_texts
 from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
 from tests.reconcile.runs import platform_of, queries_of
 
@@ -55,8 +55,8 @@ def offered_by(hub: Hub, pull: Pull) -> Offered:
             continue
         tombstone = yaml.safe_load(after[tombstone_path(id)])
         assert Entry.model_validate(tombstone["entry"], strict=False) == entry, ("the tombstone is not whole", id)
-        told = tombstone["evicted"]["grounds"]
-        removes[id], texts[id] = Grounds(id, told["kind"], tuple(told["yields_to"])), entry.turns
+        grounds = tombstone["evicted"]["grounds"]
+        removes[id], texts[id] = Grounds(id, grounds["kind"], tuple(grounds["yields_to"])), entry.turns
     coming = [id for id in known.waiting if f"{FOLDER}/{id}.yaml" in after]
     admits = None
     if coming:
@@ -73,10 +73,10 @@ def check_all(hub: Hub, memory: Memory, known: Known) -> None:
     for said in memory.said:
         asked = hub.pulls[said.number].merge is not None and record_of(hub, said.number) is not None
         # Strangers get one answer each.
-        told = said.author not in CURATORS and any(
+        is_answered = said.author not in CURATORS and any(
             digest(said.author) in item.body for item in hub.comments(said.number) if item.author == BOT
         )
-        assert told or not asked, ("nobody answered", said)
+        assert is_answered or not asked, ("nobody answered", said)
     platform = platform_of(hub)
     now = platform.regression_set
     everything = {**now.waiting, **now.entries}
@@ -139,7 +139,7 @@ def _check_queries(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -
     """Nothing is dropped in silence: each query is in the set or was, waits, was rejected, or is excluded."""
     platform = platform_of(hub)
     everything = {**now.waiting, **now.entries}
-    settled, waiting = settled_contents(now), told(hub)
+    settled, waiting = settled_contents(now), waiting_texts(hub)
     for agent in AGENTS:
         pending = [query_item(item, text) for (whose, item), text in waiting.items() if whose == agent]
         for item, text in queries_of(hub.repository.files(MAIN), agent).items():

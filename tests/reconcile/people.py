@@ -127,7 +127,7 @@ def shows(hub: Hub, pull: Pull, record: PullRequestRecord) -> bool:
     return sticky is not None and record.showing is not None and record.showing.digest in sticky.body
 
 
-def told(hub: Hub) -> dict[tuple[Agent, str], str]:
+def waiting_texts(hub: Hub) -> dict[tuple[Agent, str], str]:
     """Agent and item → text of the merged queries of which people are told that they need a person."""
     found: dict[tuple[Agent, str], str] = {}
     for number, pull in hub.pulls.items():

@@ -15,7 +15,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
-from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, wish
+from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
 from bot.reconcile.suggestion_outcomes import remembered, suggested
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
@@ -119,16 +119,16 @@ class Suggesting:
         )
 
     @property
-    def wish(self) -> DesiredSuggestions:
-        return wish(self.platform, self.departed, self.inputs, self.offer, self.undone)
+    def desired(self) -> DesiredSuggestions:
+        return desired_suggestions(self.platform, self.departed, self.inputs, self.offer, self.undone)
 
     @property
     def proposals(self) -> dict[str, Proposal]:
         """What is wanted now, by the entry that goes first."""
-        return {item.entries[0]: item for item in self.wish.proposals}
+        return {item.entries[0]: item for item in self.desired.proposals}
 
     def plan(self) -> Plan:
-        writes, planned = plan_suggestions(self.wish, self.platform, self.inputs)
+        writes, planned = plan_suggestions(self.desired, self.platform, self.inputs)
         return Plan(tuple(writes), planned)
 
     def opened(self, proposal: Proposal, number: int, **more: Any) -> PullRequest:

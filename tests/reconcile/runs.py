@@ -29,8 +29,8 @@ IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
 
 def text_of(word: str, scores: Mapping[str, float]) -> str:
     """A query that says by itself what it exercises; two of one word are clones, two of different words are not."""
-    told = " ".join(f"{name}{round(score * 100)}" for name, score in sorted(scores.items()))
-    return f"{' '.join([word] * 8)} {told}"
+    scored = " ".join(f"{name}{round(score * 100)}" for name, score in sorted(scores.items()))
+    return f"{' '.join([word] * 8)} {scored}"
 
 
 def scores_of(text: str) -> dict[str, float]:

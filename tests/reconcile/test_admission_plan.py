@@ -72,7 +72,7 @@ def test_what_people_saw_admitted_enters_by_a_commit_once_that_is_noted() -> Non
 
 def test_what_was_found_out_of_an_endpoint_is_kept() -> None:
     world, kept = after(NEW), KeptAbilities(abilities=BEST, found=1_800_000_000)
-    world.told["abilities"] = {"a" * 24: kept}
+    world.stated["abilities"] = {"a" * 24: kept}
     world.run()
     assert world.hub.abilities == AbilityRecord(endpoints={"a" * 24: kept})
     assert not world.plan().next
@@ -145,7 +145,7 @@ def test_what_waits_leaves_the_line_with_its_source_unless_a_person_pinned_it() 
     line = [make_entry("w", {"e": 0.9}), make_entry("kept", {"d": 0.9}, pin="an audit")]
     world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), waiting=line)))
     world.queries = ()
-    world.told["departed"] = {"w": "source-deleted", "kept": "customer-left"}
+    world.stated["departed"] = {"w": "source-deleted", "kept": "customer-left"}
     world.run()
     assert world.messages == ["Take out of the line what left its eval set"]
     assert list(world.platform.regression_set.waiting) == ["kept"]
@@ -288,7 +288,7 @@ def test_what_was_restored_stays_in_line_although_its_source_has_gone() -> None:
     world.more["restores"] = {"gone": ASKED}
     world.step()
     world.more["restores"] = {}
-    world.told["departed"] = {"gone": "source-deleted"}
+    world.stated["departed"] = {"gone": "source-deleted"}
     world.run()
     assert list(world.hub.platform.regression_set.waiting) == ["gone"]
 
@@ -297,7 +297,7 @@ def test_what_waits_leaves_the_line_with_its_source() -> None:
     waiting = make_entry("w", {"e": 0.9})
     world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), waiting=[waiting])))
     world.queries = ()
-    world.told["departed"] = {"w": "source-deleted"}
+    world.stated["departed"] = {"w": "source-deleted"}
     world.run()
     known = world.hub.platform.regression_set
     assert (list(known.waiting), list(known.tombstones)) == ([], [])

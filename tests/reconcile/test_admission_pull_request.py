@@ -113,12 +113,12 @@ def bots(pull: object) -> tuple[str, str]:
     return "stale[bot]", "2026-11-23T09:30:00Z"
 
 
-def nobody(number: int) -> PullRequest | None:
+def no_pull_request(number: int) -> PullRequest | None:
     raise AssertionError(f"{number} is looked up for nothing")
 
 
 def test_closing_it_turns_each_of_its_contents_down() -> None:
-    found = turned_down(RECORD, [closed()], people, nobody)
+    found = turned_down(RECORD, [closed()], people, no_pull_request)
     assert found.branches == {OFFER.branch}
     assert found.holds(X)
     assert found.holds(Y)
@@ -137,7 +137,7 @@ def test_closing_it_turns_each_of_its_contents_down() -> None:
     ids=["merged", "open", "closed by us", "a fork's", "an eviction"],
 )
 def test_nothing_else_turns_it_down(pull: PullRequest) -> None:
-    assert turned_down(RECORD, [pull], people, nobody) == NOTHING_REFUSED
+    assert turned_down(RECORD, [pull], people, no_pull_request) == NOTHING_REFUSED
 
 
 def test_what_the_ledger_says_of_older_ones_is_looked_up() -> None:
@@ -147,7 +147,7 @@ def test_what_the_ledger_says_of_older_ones_is_looked_up() -> None:
     )
     record = RECORD.model_copy(update={"refusals": refusals})
     assert turned_down(record, [], people, {3: closed()}.get).holds(X)
-    assert turned_down(record, [closed()], people, nobody).holds(X)
+    assert turned_down(record, [closed()], people, no_pull_request).holds(X)
     assert turned_down(record, [], people, {3: None}.get) == NOTHING_REFUSED
     assert turned_down(record, [], people, {3: closed(closed=False)}.get) == NOTHING_REFUSED
 
@@ -155,18 +155,18 @@ def test_what_the_ledger_says_of_older_ones_is_looked_up() -> None:
 def test_what_a_bot_closed_is_turned_down_by_nobody() -> None:
     refusals = (Refusal(pull_request=3, branch=OFFER.branch),)
     old = RECORD.model_copy(update={"refusals": refusals})
-    assert turned_down(RECORD, [closed()], bots, nobody) == NOTHING_REFUSED
+    assert turned_down(RECORD, [closed()], bots, no_pull_request) == NOTHING_REFUSED
     assert turned_down(old, [], bots, {3: closed()}.get) == NOTHING_REFUSED
 
 
 @pytest.mark.parametrize("offers", [{}, {OFFER.branch: (content_of(X),)}], ids=["forgotten", "forged"])
 def test_contents_that_the_branch_does_not_bear_out_are_turned_down_by_nobody(offers: dict[str, Any]) -> None:
-    found = turned_down(SuggestionRecord(offers=offers), [closed()], people, nobody)
+    found = turned_down(SuggestionRecord(offers=offers), [closed()], people, no_pull_request)
     assert found == Refused(branches=frozenset({OFFER.branch}))
     assert not found.holds(X)
     assert found.met_by(OFFER).holds(X)
 
 
 def test_another_offer_does_not_meet_a_refusal() -> None:
-    found = turned_down(RECORD, [closed()], people, nobody)
+    found = turned_down(RECORD, [closed()], people, no_pull_request)
     assert found.met_by(offer_of(step_of(X))) == found

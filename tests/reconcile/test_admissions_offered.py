@@ -126,7 +126,7 @@ def test_each_kind_of_change_can_be_turned_down(what: str) -> None:
 def test_leaving_the_line_is_turned_down_for_good_as_well() -> None:
     world = after(hub=Hub(platform=with_set(make_platform(ceiling=6), waiting=[make_entry("w", {"e": 0.9})])))
     world.queries = ()
-    world.told["departed"] = {"w": "source-deleted"}
+    world.stated["departed"] = {"w": "source-deleted"}
     world.more["offering"] = True
     offer = world.plan().offer
     assert offer is not None

@@ -162,6 +162,17 @@ def test_a_branch_of_that_name_with_something_else_is_not_offered() -> None:
     assert Raising(branches={branch_of(ONE): holding({TAXONOMY_FILE: "version: 9"})}).plan() == []
 
 
+def test_one_that_waits_keeps_back_no_other_with_the_same_core() -> None:
+    grown = make_candidate(core=("2" * 24,), members=(*ONE.members, *OTHER.members))
+    assert [item.branch for item in Raising(found=(ONE, grown)).plan() if isinstance(item, OpenPullRequest)] == [
+        branch_of(ONE)
+    ]
+    world = Raising(found=(ONE, grown), branches={branch_of(ONE): holding({TAXONOMY_FILE: "version: 9"})})
+    assert [item.branch for item in world.step() if isinstance(item, OpenPullRequest)] == [branch_of(grown)]
+    assert kinds(world.step()) == [AddLabels, PostCheck, WriteLedger]
+    assert world.step() == []
+
+
 def test_whatever_a_candidate_is_called_its_core_names_the_branch() -> None:
     assert branch_of(make_candidate(id="deeds.other", name="Other")) == branch_of(ONE)
 

@@ -13,10 +13,12 @@ from unittest import mock
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from bot.agreement.agreement import agreement_in, agreement_of, tally_of
 from bot.agreement.responses import responses_of
 from bot.git import blob_id
+from bot.ledger.counted import AgreementRecord, ResponseGroup
 from bot.ledger.event_files import appended, recorded_in
 from bot.ledger.events import Event, Suggested
 from bot.ledger.store import record_text
@@ -111,6 +113,38 @@ def test_counts_of_other_files_are_no_counts() -> None:
     record, parts = recorded(Folder({"1.jsonl": appended(None, own(1, "q1"))}).count(), TREE, CONDITIONS)
     assert counts_in(record, parts.values()) is not None
     assert counts_in(record, ()) is None
+
+
+ANSWER = {
+    "decision": "INCLUDE",
+    "route": "direct",
+    "reasons": ["NEW_COVERAGE"],
+    "month": "2026-03",
+    "explicit": True,
+    "agrees": True,
+    "count": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"count": 0}, ("answers", 0, "count")),
+        ({"explicit": 1}, ("answers", 0, "explicit")),
+        ({"more": 1}, ("answers", 0, "more")),
+        ({}, None),
+    ],
+)
+def test_counts_are_rows_in_the_file_and_strict(change: dict[str, Any], fault: tuple[str | int, ...] | None) -> None:
+    data = {"events": TREE, "conditions": CONDITIONS, "files": "0" * 24, "answers": [ANSWER | change]}
+    if fault is None:
+        record = AgreementRecord.model_validate(data)
+        assert record.answers == {ResponseGroup("INCLUDE", "direct", ("NEW_COVERAGE",), "2026-03", True, True): 2}
+        assert json.loads(record_text(record))["answers"] == [ANSWER]
+        return
+    with pytest.raises(ValidationError) as caught:
+        AgreementRecord.model_validate(data)
+    assert [item["loc"] for item in caught.value.errors()] == [fault]
 
 
 def test_where_counts_were_edited_all_is_counted() -> None:

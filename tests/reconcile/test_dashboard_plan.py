@@ -41,7 +41,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
         "address": "https://github.example/o/r",
         "default_branch": "main",
         "page": PAGE,
-        "wanted": world.wish,
+        "wanted": world.desired,
         "planned": world.plan().planned,
         "barred": world.github.barred,
         "pushed": 0,

@@ -25,12 +25,12 @@ def test_what_people_closed_is_refused_and_remembered_as_long_as_it_is_about_som
     branch = close(world, "spare")
     assert "spare" not in world.proposals
     refusal = Refusal(pull_request=5, branch=branch)
-    assert list(world.wish.refusals) == [refusal]
+    assert list(world.desired.refusals) == [refusal]
     record = record_in(world.plan())
     assert record is not None
     assert record.refusals == (refusal,)
     world.platform = make_platform(*BEST)
-    assert world.wish.refusals == ()
+    assert world.desired.refusals == ()
 
 
 @pytest.mark.parametrize("more", [{"merge": "a" * 40}, {"body": closing("x", "y")}, {"branch": None}])
@@ -38,7 +38,7 @@ def test_what_was_merged_or_closed_by_us_or_is_a_forks_refuses_nothing(more: dic
     world = Suggesting()
     close(world, "spare", **more)
     assert "spare" in world.proposals
-    assert world.wish.refusals == ()
+    assert world.desired.refusals == ()
 
 
 def test_what_a_bot_closed_is_suggested_again_and_recorded() -> None:
@@ -47,7 +47,7 @@ def test_what_a_bot_closed_is_suggested_again_and_recorded() -> None:
     (number,) = [pull.number for pull in world.closed]
     world.closer = "stale[bot]"
     assert "spare" in world.proposals
-    assert world.wish.refusals == ()
+    assert world.desired.refusals == ()
     (event,) = [item for item in parsed(events_in(world.plan())) if isinstance(item, Answered)]
     assert (event.pull_request, event.agrees, event.by_bot) == (number, False, True)
 
@@ -71,7 +71,7 @@ def test_a_refusal_of_the_ledger_is_looked_up_before_it_holds_anything_back(look
     refusal = Refusal(pull_request=3, branch=branch)
     world.record = world.record.model_copy(update={"refusals": (refusal,)})
     world.elsewhere[3] = looked_up(branch)
-    wanted = world.wish
+    wanted = world.desired
     assert wanted.refusals == ((refusal,) if stands else ())
     assert wanted.forged == (() if stands else (refusal,))
     assert ("spare" in world.proposals) is not stands
@@ -81,7 +81,7 @@ def test_a_refusal_that_holds_nothing_back_now_is_kept_without_a_look() -> None:
     refusal = Refusal(pull_request=3, branch=branch_of(EVICT, "spare", NOWHERE))
     world = Suggesting()
     world.record = world.record.model_copy(update={"refusals": (refusal,)})
-    assert (world.wish.refusals, world.wish.forged) == ((refusal,), ())
+    assert (world.desired.refusals, world.desired.forged) == ((refusal,), ())
 
 
 def test_reopening_takes_a_refusal_back() -> None:
@@ -89,7 +89,7 @@ def test_reopening_takes_a_refusal_back() -> None:
     spare = world.proposals["spare"]
     world.opened(spare, 5)
     world.record = world.record.model_copy(update={"refusals": (Refusal(pull_request=5, branch=spare.branch),)})
-    assert world.wish.refusals == ()
+    assert world.desired.refusals == ()
     assert "spare" in world.proposals
 
 
@@ -108,10 +108,10 @@ def test_a_refused_offer_is_remembered_with_what_it_offers() -> None:
     world.record = record
     world.offer = None
     world.closed.append(make_pull(5, branch=OFFER.branch, merge=None, author=BOT))
-    assert world.wish.offers == {OFFER.branch: OFFER.contents}
-    assert [item.branch for item in world.wish.refusals] == [OFFER.branch]
+    assert world.desired.offers == {OFFER.branch: OFFER.contents}
+    assert [item.branch for item in world.desired.refusals] == [OFFER.branch]
     world.closed.clear()
-    assert world.wish.offers == {}
+    assert world.desired.offers == {}
 
 
 def test_what_the_events_give_as_refused_is_what_the_record_remembers_offers_included() -> None:

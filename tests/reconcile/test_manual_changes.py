@@ -21,7 +21,7 @@ from tests.reconcile.runs import config_text, imported, platform_files, reconcil
 CHANGE = SetCommit(commit=commit(1), at=MERGED_AT, added=("a",), changed=("b",), removed=("c",))
 
 
-def witnesses(*pulls: PullRequest, author: str = "eve", merged_by: str = "dan") -> CommitLookup:
+def lookups(*pulls: PullRequest, author: str = "eve", merged_by: str = "dan") -> CommitLookup:
     return CommitLookup(
         login=BOT,
         introduced_by=lambda commit: pulls,
@@ -31,7 +31,7 @@ def witnesses(*pulls: PullRequest, author: str = "eve", merged_by: str = "dan") 
 
 
 def found(*pulls: PullRequest, known: Sequence[Any] = (), **more: str) -> list[tuple[str, int | None, bool]]:
-    events = changed_by_hand([CHANGE], known, witnesses(*pulls, **more))
+    events = changed_by_hand([CHANGE], known, lookups(*pulls, **more))
     return [(item.by, item.pull_request, item.by_bot) for item in events]
 
 
@@ -55,7 +55,7 @@ def test_a_change_is_whose_commit_or_merge_it_is_unless_it_is_ours(pulls: Any, m
 
 
 def test_a_change_is_recorded_once_and_says_what_it_did() -> None:
-    (event,) = changed_by_hand([CHANGE], (), witnesses())
+    (event,) = changed_by_hand([CHANGE], (), lookups())
     assert (event.added, event.changed, event.removed, event.commit) == (("a",), ("b",), ("c",), CHANGE.commit)
     assert found(known=[event]) == []
 

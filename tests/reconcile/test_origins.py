@@ -14,7 +14,7 @@ def introduced(*pulls: PullRequest) -> dict[str, tuple[PullRequest, ...]]:
     return {MERGE: pulls}
 
 
-def nobody(number: int) -> PullRequest | None:
+def no_pull_request(number: int) -> PullRequest | None:
     raise AssertionError(f"{number} is looked up for nothing")
 
 
@@ -24,7 +24,9 @@ def no_commit(commit: str) -> tuple[PullRequest, ...]:
 
 def test_a_merge_is_known_by_the_list_of_closed_ones_alone() -> None:
     unmerged = make_pull(6, merge=None)
-    assert origins(FRESH, [make_pull(), unmerged], {7: make_record(seen=())}, no_commit, nobody) == {MERGE: make_pull()}
+    assert origins(FRESH, [make_pull(), unmerged], {7: make_record(seen=())}, no_commit, no_pull_request) == {
+        MERGE: make_pull()
+    }
 
 
 def test_an_open_record_that_the_list_does_not_reach_is_looked_up() -> None:
@@ -46,9 +48,9 @@ def test_a_record_of_any_commit_of_a_rebase_is_of_its_pull_request() -> None:
 def test_a_commit_of_a_rebase_is_of_the_first_merged_pull_request_that_holds_it() -> None:
     seven, eight = make_pull(7, merge=commit(9)), make_pull(8, merge=commit(9))
     found = introduced(make_pull(6, merge=None, closed=False), eight, seven)
-    assert origins(FRESH, [], {}, found.__getitem__, nobody) == {MERGE: seven}
+    assert origins(FRESH, [], {}, found.__getitem__, no_pull_request) == {MERGE: seven}
 
 
 def test_what_no_merged_pull_request_holds_was_pushed() -> None:
     found = introduced(make_pull(6, merge=None, closed=False))
-    assert origins(FRESH, [], {}, found.__getitem__, nobody) == {}
+    assert origins(FRESH, [], {}, found.__getitem__, no_pull_request) == {}

@@ -187,10 +187,10 @@ def test_what_a_review_answers_is_neither_answered_here_nor_followed_once_it_is_
 def test_who_is_reviewed_is_asked_only_where_somebody_asks() -> None:
     threads = Threads(record=RequestRecord(since=START))
 
-    def nobody() -> frozenset[int]:
+    def unexpected() -> frozenset[int]:
         raise AssertionError("it is looked up for nothing")
 
-    threads.more["reviewed"] = nobody
+    threads.more["reviewed"] = unexpected
     threads.say(7, "cora", "hello")
     assert threads.plan().operations == ()
 

@@ -25,7 +25,7 @@ WHEN = "2026-11-23T12:00:00Z"
 OTHER = "fedcba9876543210"
 
 
-def grave_of(id: str = "x", at: str | None = None, grounds: dict[str, Any] | None = None) -> Tombstone:
+def tombstone_file(id: str = "x", at: str | None = None, grounds: dict[str, Any] | None = None) -> Tombstone:
     usual: dict[str, Any] = {"kind": "redundant", "yields_to": [], "digest": DIGEST}
     said = usual if grounds is None else grounds
     evicted = Evicted(at=at, reason="redundant", grounds=said or None)
@@ -50,7 +50,7 @@ def confirmations(branches: dict[int, str | None], *graves: Tombstone) -> dict[s
 
 
 def test_the_merge_of_its_eviction_says_who_and_when() -> None:
-    found = confirmations({4: branch_of(EVICT, "y", DIGEST), 5: branch_of(EVICT, "x", DIGEST)}, grave_of())
+    found = confirmations({4: branch_of(EVICT, "y", DIGEST), 5: branch_of(EVICT, "x", DIGEST)}, tombstone_file())
     assert found == {
         "regression_set/evicted/x.yaml": {
             "at": WHEN,
@@ -62,13 +62,13 @@ def test_the_merge_of_its_eviction_says_who_and_when() -> None:
 
 
 def test_the_merge_of_a_swap_says_who_confirmed_what_yielded_to_the_newcomer() -> None:
-    grave = grave_of(grounds={"kind": "displaced", "yields_to": ["better", "other"], "digest": DIGEST})
+    grave = tombstone_file(grounds={"kind": "displaced", "yields_to": ["better", "other"], "digest": DIGEST})
     found = confirmations({6: branch_of(SWAP, "other", OTHER)}, grave)
     assert [item["by"] for item in found.values()] == ["person-6"]
 
 
 def test_its_own_eviction_comes_before_a_swap() -> None:
-    grave = grave_of(grounds={"kind": "displaced", "yields_to": ["better"], "digest": DIGEST})
+    grave = tombstone_file(grounds={"kind": "displaced", "yields_to": ["better"], "digest": DIGEST})
     found = confirmations({6: branch_of(SWAP, "better", OTHER), 7: branch_of(EVICT, "x", DIGEST)}, grave)
     assert [item["by"] for item in found.values()] == ["person-7"]
 
@@ -76,15 +76,15 @@ def test_its_own_eviction_comes_before_a_swap() -> None:
 @pytest.mark.parametrize(
     ("branch", "grave"),
     [
-        (branch_of(EVICT, "x", OTHER), grave_of()),
-        (branch_of(EVICT, "y", DIGEST), grave_of()),
-        (branch_of(SWAP, "x", DIGEST), grave_of()),
-        (branch_of(SWAP, "better", DIGEST), grave_of()),
-        (branch_of(EVICT, "better", OTHER), grave_of(grounds={"yields_to": ["better"], "digest": DIGEST})),
-        (branch_of(SWAP, "better", OTHER), grave_of(grounds={"yields_to": "better", "digest": DIGEST})),
-        (branch_of(EVICT, "x", DIGEST), grave_of(grounds={})),
-        (branch_of(EVICT, "x", DIGEST), grave_of(at=WHEN)),
-        (None, grave_of()),
+        (branch_of(EVICT, "x", OTHER), tombstone_file()),
+        (branch_of(EVICT, "y", DIGEST), tombstone_file()),
+        (branch_of(SWAP, "x", DIGEST), tombstone_file()),
+        (branch_of(SWAP, "better", DIGEST), tombstone_file()),
+        (branch_of(EVICT, "better", OTHER), tombstone_file(grounds={"yields_to": ["better"], "digest": DIGEST})),
+        (branch_of(SWAP, "better", OTHER), tombstone_file(grounds={"yields_to": "better", "digest": DIGEST})),
+        (branch_of(EVICT, "x", DIGEST), tombstone_file(grounds={})),
+        (branch_of(EVICT, "x", DIGEST), tombstone_file(at=WHEN)),
+        (None, tombstone_file()),
     ],
     ids=[
         "other grounds",
@@ -105,7 +105,9 @@ def test_what_no_merge_of_ours_left_stays_without_a_name(branch: str | None, gra
 def test_all_of_them_are_one_step() -> None:
     grounds = {"kind": "redundant", "yields_to": [], "digest": OTHER}
     branches = {5: branch_of(EVICT, "x", DIGEST), 6: branch_of(EVICT, "y", OTHER)}
-    found = confirmations(dict(branches), grave_of("y", grounds=grounds), grave_of("x"), grave_of("z"))
+    found = confirmations(
+        dict(branches), tombstone_file("y", grounds=grounds), tombstone_file("x"), tombstone_file("z")
+    )
     assert {path: item["by"] for path, item in found.items()} == {
         "regression_set/evicted/x.yaml": "person-5",
         "regression_set/evicted/y.yaml": "person-6",
@@ -177,5 +179,5 @@ def test_what_was_answered_before_is_not_spoken_of() -> None:
     )
     branches = {5: branch_of(EVICT, "x", DIGEST)}
     assert said(lacking("x", "d"), branches=branches, known=(answer,)) == {}
-    confirmed_before = grave_of(at=WHEN)
+    confirmed_before = tombstone_file(at=WHEN)
     assert said(confirmed_before, branches=branches) == {}

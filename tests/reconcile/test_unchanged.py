@@ -49,7 +49,7 @@ ENTRY = entry_of(IN)
 CONDITIONS, OTHER = "c" * 24, "d" * 24
 TREES = {DESK: "1" * 40, SHOP: "2" * 40}
 DEFAULTS: dict[str, Any] = {"conditions": CONDITIONS, "trees": {DESK: TREES[DESK]}}
-NOBODY_SAYS = CorrectionRecord()
+NO_CORRECTIONS = CorrectionRecord()
 
 
 def tombstone(entry: Entry, **more: Any) -> Tombstone:
@@ -69,13 +69,13 @@ class Run:
     reconciled: Reconciled = field(
         default_factory=lambda: Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7)})
     )
-    corrections: CorrectionRecord = NOBODY_SAYS
+    corrections: CorrectionRecord = NO_CORRECTIONS
     platform: Platform = field(default_factory=lambda: platform_with(ENTRY))
-    told: Mapping[str, Any] = field(default_factory=dict)
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def inventory(self) -> Inventory:
-        return make_inventory(self.submission, **DEFAULTS | dict(self.told))
+        return make_inventory(self.submission, **DEFAULTS | dict(self.stated))
 
     def index(self, before: FolderIndex | None = None) -> FolderIndex | None:
         return new_index(self.inventory, self.cases, self.reconciled, self.corrections, before, self.platform)
@@ -100,7 +100,7 @@ def test_a_folder_whose_queries_are_settled_or_stayed_outside_is_at_rest() -> No
 
 
 def test_without_conditions_there_is_no_index() -> None:
-    assert Run(told={"conditions": None}).index() is None
+    assert Run(stated={"conditions": None}).index() is None
 
 
 LOST = make_query("q2", None)
@@ -120,7 +120,7 @@ WAITS = Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7, waits=
 @pytest.mark.parametrize(
     "run",
     [
-        Run(told={"trees": {}}),
+        Run(stated={"trees": {}}),
         Run(submission=facts(settled(IN), LOST)),
         Run(submission=facts(settled(IN), OUT, problems=(FAULT,))),
         Run(submission=facts(settled(IN), OUT, moved_from=("acme", "old"))),
@@ -134,7 +134,7 @@ WAITS = Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7, waits=
         Run(
             submission=facts(OUT),
             platform=platform_with(ENTRY),
-            told={"departed": {ENTRY.id: "source-deleted"}},
+            stated={"departed": {ENTRY.id: "source-deleted"}},
         ),
     ],
     ids=[
@@ -161,7 +161,7 @@ def test_an_entry_without_its_source_or_of_another_folder_keeps_nobody_from_rest
     elsewhere = entry_of(other, agent="shop")
     departed = {"departed": {elsewhere.id: "source-deleted", id_of("evicted"): "source-deleted"}}
     grave = tombstone(make_entry_of("evicted"))
-    assert Run(platform=platform_with(ENTRY, elsewhere, gone=(grave,)), told=departed).at_rest
+    assert Run(platform=platform_with(ENTRY, elsewhere, gone=(grave,)), stated=departed).at_rest
 
 
 def make_entry_of(item: str, agent: str = "desk") -> Entry:
@@ -318,7 +318,7 @@ def test_what_was_passed_over_stays_in_the_index_with_the_entries_that_it_rests_
     assert before is not None
     shop = ReconciledFolder(tree=TREES[SHOP])
     before = before.model_copy(update={"folders": {**before.folders, SHOP: shop}})
-    evicted = Run(platform=platform_with(gone=(tombstone(ENTRY),)), told={"unchanged": {SHOP: shop}})
+    evicted = Run(platform=platform_with(gone=(tombstone(ENTRY),)), stated={"unchanged": {SHOP: shop}})
     index = evicted.index(before)
     assert index is not None
     assert index.folders == before.folders
@@ -333,6 +333,6 @@ def test_what_another_run_found_meanwhile_is_not_taken_for_passed_over(other: di
     shop = ReconciledFolder(tree=TREES[SHOP])
     before = FolderIndex(conditions=CONDITIONS, entries={}, folders={SHOP: shop})
     found = None if other is None else before.model_copy(update=other)
-    index = Run(told={"unchanged": {SHOP: shop}}).index(found)
+    index = Run(stated={"unchanged": {SHOP: shop}}).index(found)
     assert index is not None
     assert set(index.folders) == {DESK}

@@ -23,7 +23,7 @@ from bot.report.review_markdown import render_markdown
 from bot.report.verdict_text import PlainStyle
 from tests.github.scenes import make_analysis, make_platform, make_query
 
-VOICE = PlainStyle(make_platform().taxonomy)
+STYLE = PlainStyle(make_platform().taxonomy)
 
 
 def submission(tools: tuple[str, ...] | None = ("look_up", "create")) -> Submission:
@@ -42,7 +42,7 @@ VALLY = {
 
 
 @pytest.mark.parametrize(
-    ("expected", "told"),
+    ("expected", "text"),
     [
         (None, ""),
         ("an answer", ""),
@@ -69,8 +69,8 @@ VALLY = {
         ),
     ],
 )
-def test_the_expected_tools_are_told_in_a_sentence(expected: Data, told: str) -> None:
-    assert evidence(query(expected), submission(), VOICE) == told
+def test_the_expected_tools_are_told_in_a_sentence(expected: Data, text: str) -> None:
+    assert evidence(query(expected), submission(), STYLE) == text
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_tool_is_undeclared_only_where_tools_are_declared(
 ) -> None:
     found = expected_tools(query({"expected_tools": ["x"]}), submission(tools))
     assert found == (ExpectedTool(name="x", unwanted=False, declared=declared),)
-    assert ("not declared" in evidence(query({"expected_tools": ["x"]}), submission(tools), VOICE)) is (
+    assert ("not declared" in evidence(query({"expected_tools": ["x"]}), submission(tools), STYLE)) is (
         declared is False
     )
 
@@ -90,20 +90,20 @@ def test_a_tool_is_undeclared_only_where_tools_are_declared(
 def test_what_is_attached_is_told_since_the_classifier_hears_of_it() -> None:
     key = "ghp_" + "a1" * 18
     attached = replace(query({"expected_tools": ["create"]}), setup=Setup(attachments=("a.png", key)))
-    told = evidence(attached, submission(), VOICE)
-    assert told == "Attached: a.png and [looks like a secret]. Expected tools: create."
+    text = evidence(attached, submission(), STYLE)
+    assert text == "Attached: a.png and [looks like a secret]. Expected tools: create."
 
 
 def test_a_name_that_looks_like_a_secret_is_not_repeated() -> None:
     key = "ghp_" + "a1" * 18
-    assert key not in evidence(query({"expected_tools": [key]}), submission(), VOICE)
+    assert key not in evidence(query({"expected_tools": [key]}), submission(), STYLE)
 
 
 def test_many_expected_calls_are_told_quickly() -> None:
     calls: list[Any] = [{"name": f"tool{place}", "args": {"x": [place] * 3}} for place in range(50_000)]
-    begun = time.monotonic()
+    begun = time.process_time()
     assert len(expected_tools(query({"expected_tools": calls}), submission()) or ()) == 50_000
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.fixture
@@ -129,8 +129,8 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
     for terminal in (False, True):
         stream = io.StringIO()
         print_text(reviewed, Printer(console=Console(file=stream, force_terminal=terminal, width=200)))
-        told = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
-        assert stream.getvalue().count(told) == 1
+        text = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
+        assert stream.getvalue().count(text) == 1
     output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
     assert [asdict(tool) for tool in output["q01"].expected_tools or ()] == [
         {"name": "look_up", "unwanted": False, "declared": True},

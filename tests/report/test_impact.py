@@ -157,7 +157,7 @@ def test_the_headline_says_it_in_one_line(impact: Impact, headline: str) -> None
 
 
 def test_all_of_it_is_told_side_by_side() -> None:
-    told = markdown(make_impact())
+    text = markdown(make_impact())
     for words in (
         "Version `1.0.0` becomes `1.1.0`, as these changes ask.",
         "| `f (“F”) is new.` | minor |",
@@ -184,8 +184,8 @@ def test_all_of_it_is_told_side_by_side() -> None:
         "| `r1` | `f` | +`f` −`a` | `–` |",
         "| `r2` | `f` | – | `its agent is not known` |",
     ):
-        assert words in told
-    dead(told, None)
+        assert words in text
+    dead(text, None)
 
 
 def test_what_it_costs_is_told_in_requests() -> None:
@@ -294,12 +294,12 @@ def test_each_capability_says_what_to_expect(item: CapabilityImpact, row: str, l
 
 
 def test_how_it_was_measured_and_the_texts_that_show_it_are_told() -> None:
-    told = markdown(make_impact(appraisals=(appraisal(),)))
-    assert "a tenth of all exemplars was left out with them" in told
-    assert "author" not in told
-    assert "<details><summary>What f tags</summary>" in told
+    text = markdown(make_impact(appraisals=(appraisal(),)))
+    assert "a tenth of all exemplars was left out with them" in text
+    assert "author" not in text
+    assert "<details><summary>What f tags</summary>" in text
     for what in ("surest", "most doubtful", "nearly tagged"):
-        assert f"| {what} | 0.91 | `Help me.` | `acme/desk/q1` |" in told
+        assert f"| {what} | 0.91 | `Help me.` | `acme/desk/q1` |" in text
         assert f"    {what} 0.91: Help me. (acme/desk/q1)" in appraisals_text((appraisal(),)).split("\n")
     both = (appraisal(), appraisal(expected=EXPECTED.model_copy(update={"by": "hand"})))
     assert "all that their author wrote was left out or a tenth" in markdown(make_impact(appraisals=both))
@@ -343,10 +343,10 @@ def quoting(text: str) -> Impact:
 @pytest.mark.parametrize("name", FEW)
 def test_nothing_from_files_comes_alive(name: str) -> None:
     for render in (markdown, comment):
-        told, twin = render(quoting(FEW[name])), render(quoting(HARMLESS))
-        dead(told, MARKER if render is comment else None)
-        assert skeleton(told) == skeleton(twin)
-        assert told.count("\n") == twin.count("\n")
+        shown, twin = render(quoting(FEW[name])), render(quoting(HARMLESS))
+        dead(shown, MARKER if render is comment else None)
+        assert skeleton(shown) == skeleton(twin)
+        assert shown.count("\n") == twin.count("\n")
     text = impact_text(quoting(FEW[name]))
     assert printable(text) == text
     assert text.count("\n") == impact_text(quoting(HARMLESS)).count("\n")
@@ -360,12 +360,12 @@ def test_what_looks_like_a_secret_is_not_repeated() -> None:
 
 def test_a_new_wording_is_seen_behind_the_old_one() -> None:
     sentence = f"a: the description “{'x' * 200}” becomes “{'y' * 200}”."
-    told = markdown(
+    text = markdown(
         make_impact(
             changes=(TaxonomyChange(kind=ChangeKind.REWORDED, ids=("a",), sentence=sentence, step=VersionStep.PATCH),)
         )
     )
-    assert "y" * 200 in told
+    assert "y" * 200 in text
     endless = TaxonomyChange(kind=ChangeKind.REWORDED, ids=("a",), sentence="x" * 4000, step=VersionStep.PATCH)
     assert len(markdown(make_impact(changes=(endless,)))) < 3000
 

@@ -107,7 +107,7 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "text"),
     [
         ({}, "Imported 2 queries: 2 added, 0 updated, 0 unchanged\n"),
         ({"dry_run": True, "agents": [agent(queries=1)]}, "Would import 1 query: "),
@@ -157,8 +157,8 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"notes": [Problem(file="x.json", line=3, message="odd", fix="mend it")]}, "  x.json:3: odd\n"),
     ],
 )
-def test_the_report_says_it(more: dict[str, Any], told: str) -> None:
-    assert told in printed(report(**more))
+def test_the_report_says_it(more: dict[str, Any], text: str) -> None:
+    assert text in printed(report(**more))
 
 
 def test_what_is_not_there_has_no_section() -> None:

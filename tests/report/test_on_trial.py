@@ -29,7 +29,7 @@ class Seen:
     origins: Mapping[str, Submission] = field(default_factory=dict)
 
 
-def told(scores: Mapping[str, float], taxonomy: Taxonomy = TAXONOMY) -> str:
+def reason(scores: Mapping[str, float], taxonomy: Taxonomy = TAXONOMY) -> str:
     config = make_config().under(trial=taxonomy.trial)
     (verdict,) = run_cycle([query("q", scores)], [], config)
     platform = Platform(taxonomy=taxonomy, config=config, regression_set=RegressionSet({}, {}, {}))
@@ -52,5 +52,5 @@ def test_its_name_says_it() -> None:
     ],
 )
 def test_a_verdict_says_what_it_left_aside(scores: Mapping[str, float], end: str) -> None:
-    assert told(scores).endswith(end)
-    assert "on trial" not in told(scores, BARE)
+    assert reason(scores).endswith(end)
+    assert "on trial" not in reason(scores, BARE)

@@ -88,9 +88,9 @@ def test_what_enters_without_a_person_leaves_nothing_to_decide() -> None:
     stream = io.StringIO()
     out = Printer(console=Console(file=stream, force_terminal=True, width=90, color_system=None))
     print_text(review, out, "incumbent admit set")
-    for told in (" ".join(stream.getvalue().split()), render_markdown(review)):
-        assert told.count("nothing is left to decide") == 1
-        assert "accept weak" not in told
+    for text in (" ".join(stream.getvalue().split()), render_markdown(review)):
+        assert text.count("nothing is left to decide") == 1
+        assert "accept weak" not in text
 
 
 def test_the_command_to_copy_names_what_enters_together() -> None:
@@ -130,8 +130,8 @@ def test_a_classification_is_one_capability_a_line() -> None:
 def test_a_query_that_exercises_nothing_is_said_to() -> None:
     analysis = make_analysis([make_query("none", {})])
     review = judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.identity)
-    for terminal, told in ((True, "exercises no capability"), (False, "none\t\t\t\n")):
+    for terminal, text in ((True, "exercises no capability"), (False, "none\t\t\t\n")):
         stream = io.StringIO()
         out = Printer(console=Console(file=stream, force_terminal=terminal, width=90, color_system=None))
         print_classified(review.results[0], tuple(review.queries.values()), review.platform.taxonomy, out)
-        assert told in stream.getvalue()
+        assert text in stream.getvalue()

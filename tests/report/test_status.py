@@ -109,10 +109,10 @@ def test_a_pipe_gets_the_capabilities_in_the_taxonomys_order() -> None:
 
 
 def test_what_could_go_says_on_what_view() -> None:
-    told = "In 3 entries the taxonomy sees 2 of its 3 capabilities, and is blind to the rest of what they test"
+    text = "In 3 entries the taxonomy sees 2 of its 3 capabilities, and is blind to the rest of what they test"
     for terminal in (False, True):
-        assert told in prune(terminal).replace("\n", " ")
-    assert told not in prune(False, PRUNE.model_copy(update={"suggestions": []}))
+        assert text in prune(terminal).replace("\n", " ")
+    assert text not in prune(False, PRUNE.model_copy(update={"suggestions": []}))
 
 
 def test_suggestions_swaps_and_losses_are_a_line_each() -> None:

@@ -271,8 +271,8 @@ def test_promptfoo_makes_nothing_of_what_a_stranger_asserts(tmp_path: Path, prom
     results = tmp_path / "results.json"
     grader = ["--grader", f"file://{tmp_path / 'grader.mjs'}"]
     ask = [*promptfoo, "eval", "-c", config, "-o", results, "--no-cache", "--no-table", *grader]
-    told = run([*promptfoo, "validate", "-c", config], tmp_path, **QUIET) + run(ask, tmp_path, **QUIET)
-    shown = [told, results.read_text(encoding="utf-8"), (tmp_path / "graded.txt").read_text(encoding="utf-8")]
+    printed = run([*promptfoo, "validate", "-c", config], tmp_path, **QUIET) + run(ask, tmp_path, **QUIET)
+    shown = [printed, results.read_text(encoding="utf-8"), (tmp_path / "graded.txt").read_text(encoding="utf-8")]
     assert [(CANARY in text, SECRET in text.casefold()) for text in shown] == [(False, False)] * 3
     assert '"graded"' in shown[1]
     tried = json.loads(shown[1])["results"]["results"]

@@ -33,7 +33,7 @@ def confidence_of(turn: str, meaning: str) -> float:
 
 
 @dataclass
-class Told:
+class DescriptionBackend:
     """A backend that goes by descriptions and exemplars, whatever the ids; it remembers what it was asked."""
 
     taxonomy: Taxonomy
@@ -45,8 +45,8 @@ class Told:
     def infer(self, requests: Sequence[InferenceRequest]) -> Iterator[tuple[int, Finding]]:
         for place, item in enumerate(requests):
             self.asked += [(item.query_id, name) for name in item.capabilities]
-            told = {name: self.taxonomy.by_id[name] for name in item.capabilities}
-            found = {name: confidence_of(item.turns[0], each.description) for name, each in told.items()}
+            asked_for = {name: self.taxonomy.by_id[name] for name in item.capabilities}
+            found = {name: confidence_of(item.turns[0], each.description) for name, each in asked_for.items()}
             sample = Sample(votes={name: value > 0.5 for name, value in found.items()}, probabilities=found)
             calls = None
             if item.tools:

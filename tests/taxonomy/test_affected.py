@@ -21,7 +21,7 @@ from bot.taxonomy.model import Capability, Exemplars, Group, Source, Taxonomy
 from tests.classifier.factories import declared, intent, silent
 from tests.factories import make_entry
 from tests.reconcile.merges import source
-from tests.taxonomy.lives import IDENTITY, SPECIFICATIONS, Told, lives
+from tests.taxonomy.lives import IDENTITY, SPECIFICATIONS, DescriptionBackend, lives
 
 RULE = "contains(auth_modes, 'oauth')"
 BASE = (intent("a"), intent("b"), intent("x", "one"), intent("y", "one"), intent("z", "one"))
@@ -190,7 +190,7 @@ def test_what_lags_for_another_reason_is_asked_with_its_group() -> None:
 def entry_under(taxonomy: Taxonomy, id: str, spec: Specification) -> Entry:
     """An entry that was classified as a whole under ``taxonomy``."""
     bare = make_entry(id, {}, text=f"{id} asks", source=source(id))
-    (found,) = classify([query_of(bare)], spec, taxonomy, Told(taxonomy), silent).classifications
+    (found,) = classify([query_of(bare)], spec, taxonomy, DescriptionBackend(taxonomy), silent).classifications
     scores = stored({name: item.confidence for name, item in found.judgements.items() if item.value})
     classified = classified_by(IDENTITY, taxonomy, tuple(scores))
     return bare.model_copy(update={"scores": scores, "classified": classified})
@@ -205,7 +205,7 @@ def test_what_is_classified_again_in_part_has_the_scores_of_a_classification_as_
     readable = [line[0], *(item for item in line[1:] if whole_life or data.draw(st.booleans()))]
     before = {id: entry_under(line[0], id, spec) for id in ("q1", "q2", "q3")}
     tasks = tasks_of(before.values(), new, IDENTITY, {line[0].version: readable}.__getitem__)
-    backend = Told(new)
+    backend = DescriptionBackend(new)
     renewal = renew(tasks, new, backend, lambda folder: spec, silent)
     after = before | renewal.renewed(new, IDENTITY)
     for id, entry in after.items():

@@ -131,7 +131,7 @@ def test_all_versions_are_told_as_each_was_last(line: Line, store: ObjectStore) 
     assert [(item.version, tuple(item.by_id)) for item in found] == [("1.0.0", ("a", "c")), ("1.2.0", ("a", "d"))]
 
 
-def told(taxonomies: Iterable[Taxonomy]) -> list[tuple[str, list[str]]]:
+def versions(taxonomies: Iterable[Taxonomy]) -> list[tuple[str, list[str]]]:
     return [(item.version, [row.turns[0] for row in item.exemplars]) for item in taxonomies]
 
 
@@ -143,15 +143,15 @@ def test_a_commit_of_exemplars_alone_is_one_of_its_version(line: Line, store: Ob
     line.add_tables("1.0.1", "third")
     line.add_tables("1.0.1", "third", "fourth")
     history = History(store, line.commits[-1], folder)
-    assert told(history.since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.1", ["third"])]
-    assert told(history.all()) == [("1.0.0", ["first", "second"]), ("1.0.1", ["third", "fourth"])]
+    assert versions(history.since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.1", ["third"])]
+    assert versions(history.all()) == [("1.0.0", ["first", "second"]), ("1.0.1", ["third", "fourth"])]
 
 
 def test_a_version_whose_exemplars_are_faulty_is_passed_over(line: Line, store: ObjectStore) -> None:
     line.add_tables("1.0.0", "first")
     line.add_tables("1.0.1")
     line.add_tables("1.0.2", "first")
-    assert told(History(store, line.commits[-1]).since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.2", ["first"])]
+    assert versions(History(store, line.commits[-1]).since("1.0.0")) == [("1.0.0", ["first"]), ("1.0.2", ["first"])]
     assert History(store, line.commits[-1]).since("1.0.1") == ()
 
 

@@ -373,7 +373,7 @@ class Familiarity:
             return TextFamiliarity(False, unseen / total, "script", language)
         scores: dict[Unfamiliar, float] = {}
         for why, weights in bounds.weights.items():
-            if all(name in measures for name in weights if name != "bias") and self.tells(why, measures):
+            if all(name in measures for name in weights if name != "bias") and self.is_decidable(why, measures):
                 scores[why] = sum(weight * measures.get(name, 1.0) for name, weight in weights.items())
         if not scores:
             return TextFamiliarity(True, 0.0)
@@ -382,7 +382,7 @@ class Familiarity:
         return TextFamiliarity(familiar, round(scores[worst], 9), None if familiar else worst, language)
 
     @staticmethod
-    def tells(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
+    def is_decidable(why: Unfamiliar, measures: Mapping[str, float]) -> bool:
         """Whether the text shows enough of itself to judge ``why``.
 
         A language takes words that no exemplar has and, like gibberish, enough letters; code takes a letter.

@@ -73,7 +73,7 @@ class LanguageModelBackend:
             # The first query of a prompt goes alone, so that the others find its constant part in the endpoint's cache.
             known = self._memory.load(self._settings, self._samples)
             abilities, outcome = self._begin(endpoint, known, requests[first])
-            yield first, patience.hear(outcome)
+            yield first, patience.finding_of(outcome)
 
             refused: list[int] = []
 

@@ -177,8 +177,8 @@ class BatchEndpoint:
         try:
             return bytes(request().http_response.content)
         except AnswerRefusedError as error:
-            told = str(error).replace("response_bytes", "batch.result_bytes") if what == "its answers" else str(error)
-            raise kind(f"what {self.host} sends is not taken: {told}") from None
+            reason = str(error).replace("response_bytes", "batch.result_bytes") if what == "its answers" else str(error)
+            raise kind(f"what {self.host} sends is not taken: {reason}") from None
         except openai.OpenAIError as error:
             status = error.status_code if isinstance(error, openai.APIStatusError) else 0
             if status in _REFUSED:

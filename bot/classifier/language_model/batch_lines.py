@@ -158,9 +158,9 @@ def _failure(error: Mapping[str, Data], status: int) -> BatchLine:
     if reason is not None:
         return BatchLine(fault=reason, refused=True)
     word = next((name for name in (error.get("code"), error.get("type")) if isinstance(name, str) and name), "")
-    told = " ".join(filter(None, (f"HTTP {status}" if status else "", shown(word))))
+    cause = " ".join(filter(None, (f"HTTP {status}" if status else "", shown(word))))
     return BatchLine(
-        fault=f"the request failed in the batch ({told or 'without a reason'})", unsupported=status in UNSUPPORTED
+        fault=f"the request failed in the batch ({cause or 'without a reason'})", unsupported=status in UNSUPPORTED
     )
 
 

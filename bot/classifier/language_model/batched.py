@@ -122,12 +122,12 @@ class BatchedBackend:
             self._failed = True
             raise
 
-    def settle(self, wait: bool, tell: Callable[[str], None] = lambda _: None) -> bool:
+    def settle(self, wait: bool, report: Callable[[str], None] = lambda _: None) -> bool:
         """End a round of asking: submit what was collected.  ``True`` if all must be asked again because answers
         arrived.
 
         Without ``wait`` it raises :class:`IncompleteError` while answers are missing, and with it after the time that
-        the config allows; ``tell`` receives the state of batches meanwhile.  When nothing is missing, the batches'
+        the config allows; ``report`` receives the state of batches meanwhile.  When nothing is missing, the batches'
         files at the endpoint are deleted.
         """
         if self._failed:
@@ -139,15 +139,15 @@ class BatchedBackend:
             return False
         submitted, said = self._submit(len(waiting)) if self._collected else ([], "")
         names = [opened.record for opened in waiting] + submitted
-        told = [
+        states = [
             f"{opened.record.batch} {opened.state.word}, {opened.state.done} of {len(opened.record.lines)} done"
             for opened in waiting
         ]
         if said:
-            told.insert(0, said)
+            states.insert(0, said)
         if not wait or not names:
-            raise IncompleteError(f"{'; '.join(told)}; run the same command again for the answers")
-        self._wait(names, tell)
+            raise IncompleteError(f"{'; '.join(states)}; run the same command again for the answers")
+        self._wait(names, report)
         self._forget_round()
         return True
 
@@ -196,7 +196,7 @@ class BatchedBackend:
                 if line.unsupported:
                     self._refused = abilities
                 if line.fault is not None:
-                    faults[_told(line, opened.state)] += 1
+                    faults[_fault_of(line, opened.state)] += 1
                 if line.refused:
                     self._over |= own
                     return finding_of(request, votes, faults, self._samples)
@@ -282,10 +282,10 @@ class BatchedBackend:
         self, endpoint: BatchEndpoint, group: Sequence[tuple[_Unit, list[bytes]]], abilities: Abilities
     ) -> BatchRecord:
         content = b"".join(line for _, lines in group for line in lines)
-        told = [self._target, hashlib.sha256(content).hexdigest(), self._clock()]
+        parts = [self._target, hashlib.sha256(content).hexdigest(), self._clock()]
         record = BatchRecord(
             # A unique name, so that an earlier batch of the same requests is not mistaken for this one.
-            name=digest(told),
+            name=digest(parts),
             target=self._target,
             abilities=abilities,
             lines={
@@ -337,14 +337,14 @@ class BatchedBackend:
         self._memory.store(self._settings, self._samples, abilities)
         return abilities
 
-    def _wait(self, records: Sequence[BatchRecord], tell: Callable[[str], None]) -> None:
+    def _wait(self, records: Sequence[BatchRecord], report: Callable[[str], None]) -> None:
         """Wait until the batches of all ``records`` are over."""
         batch = self._settings.batch
         until = self._clock() + batch.wait_hours * _HOUR
         with BatchEndpoint(self._settings, self._environment) as endpoint:
             for record in records:
                 while not (state := endpoint.state(record.batch or "")).over:
-                    tell(f"{record.batch}: {state.word}, {state.done} of {len(record.lines)} done")
+                    report(f"{record.batch}: {state.word}, {state.done} of {len(record.lines)} done")
                     if self._clock() + batch.poll_seconds > until:
                         raise IncompleteError(
                             f"the batch {record.batch} is still {state.word} after {batch.wait_hours:g} hours "
@@ -377,7 +377,7 @@ def _line_id(key: str, number: int) -> str:
     return f"{key}-{number}"
 
 
-def _told(line: BatchLine, state: BatchState) -> str:
+def _fault_of(line: BatchLine, state: BatchState) -> str:
     """Why there is no answer; for one missing from a batch that ended early, that is the reason."""
     fault = line.fault or ""
     return f"{fault}, which ended as {state.word}" if line is MISSING and state.word != "completed" else fault

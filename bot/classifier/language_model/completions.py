@@ -49,9 +49,9 @@ def _answer(choice: Data) -> ModelAnswer:
 def _tokens(content: Data) -> tuple[Token, ...]:
     """The tokens with their alternatives; none if they have the wrong shape."""
     found = []
-    for told in as_list(content):
-        token = _listed(told)
-        alternatives = [_listed(item) for item in as_list(as_mapping(told).get("top_logprobs"))]
+    for entry in as_list(content):
+        token = _listed(entry)
+        alternatives = [_listed(item) for item in as_list(as_mapping(entry).get("top_logprobs"))]
         if token is None or None in alternatives:
             return ()
         found.append(Token(token[0], dict([token, *filter(None, alternatives)])))

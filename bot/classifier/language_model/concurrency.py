@@ -33,7 +33,7 @@ class EndpointHealth:
         self._answered = False
         self._last: OutsideError | None = None
 
-    def hear(self, outcome: Outcome) -> Finding:
+    def finding_of(self, outcome: Outcome) -> Finding:
         """The finding, or for a failure one without samples."""
         if isinstance(outcome, Finding):
             self._in_a_row = 0
@@ -76,7 +76,7 @@ def fly(
             for future in sorted(wait(asked, return_when=FIRST_COMPLETED).done, key=asked.__getitem__):
                 place = asked.pop(future)
                 try:
-                    yield place, patience.hear(future.result())
+                    yield place, patience.finding_of(future.result())
                     failure = failure or patience.exhausted()
                 except IncumbentError as error:
                     failure = failure or error

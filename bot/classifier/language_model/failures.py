@@ -63,8 +63,8 @@ def refusal_of(status: int, names: Collection[str], message: str) -> str | None:
     moderated = status == 403 and any(words in said for words in _MODERATED_WORDS)
     if _FILTERED & set(names) or moderated:
         return "the endpoint's content filter refused the query"
-    told = said if status in (400, 422) else ""
-    if (_TOO_LONG | _TOO_LARGE) & set(names) or status == 413 or any(words in told for words in _TOO_LONG_WORDS):
+    explanation = said if status in (400, 422) else ""
+    if (_TOO_LONG | _TOO_LARGE) & set(names) or status == 413 or any(words in explanation for words in _TOO_LONG_WORDS):
         return "the prompt is too long for the model; lower classifier.openai.prompt_bytes"
     return None
 

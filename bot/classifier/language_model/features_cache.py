@@ -80,8 +80,8 @@ class RememberedAbilities:
 
 
 def _key(settings: OpenAISettings, samples: int) -> str:
-    told = [settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples, PROBING]
-    return digest(told)
+    parts = [settings.endpoint or DEFAULT_ENDPOINT, settings.api_version, settings.model, samples, PROBING]
+    return digest(parts)
 
 
 def _file(folder: Path, key: str) -> Path:

@@ -179,9 +179,9 @@ def compose(
         )
     kept, share = _fitting_tools(request, room // 2)
     shown = [_shown(number, tool, share) for number, tool in enumerate(kept, 1)]
-    told = room - sum(_size(tool) + 2 for tool in shown)
+    rest = room - sum(_size(tool) + 2 for tool in shown)
     data: dict[str, Any] = {"tools": shown} if shown else {}
-    data["turns"] = _fitting_turns(turns, told)
+    data["turns"] = _fitting_turns(turns, rest)
     return Prompt(replace(asked, tools=tuple(tool.name for tool in kept)), system, shots, _delimited(data))
 
 

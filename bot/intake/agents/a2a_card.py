@@ -87,7 +87,7 @@ def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDe
                 if alternatives is not None:
                     required.append((alternatives, requirement))
     if not required and not schemes:
-        return _told_before_schemes(root) or None
+        return _early_declarations(root) or None
     if not required:
         for scheme in list(schemes.values())[:1]:
             package.note(
@@ -99,7 +99,7 @@ def _auth(package: AgentPackage, root: Node, skills: list[Node]) -> tuple[AuthDe
     return tuple(required_modes(required).values()) or None
 
 
-def _told_before_schemes(root: Node) -> tuple[AuthDeclaration, ...]:
+def _early_declarations(root: Node) -> tuple[AuthDeclaration, ...]:
     """The auth in ``authentication`` of early cards: the first of the alternative schemes."""
     for named in root["authentication"]["schemes"].items[:1]:
         word = re.sub(r"[\W_]", "", named.text.casefold())

@@ -40,7 +40,7 @@ Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
 
 
 class AgentTool(FileModel):
-    """A tool of the agent; what is not given is not declared."""
+    """A tool of the agent; an absent key is not declared."""
 
     name: Text
     description: str = Field(default="", description="what the tool is for, as described to the agent")
@@ -62,7 +62,7 @@ class AgentTool(FileModel):
 
 
 class AgentFile(FileModel):
-    """``agent.yaml``: an agent of any platform; what is not given is not declared, or as the extended files say."""
+    """``agent.yaml``: an agent of any platform; an absent key is not declared, or comes from the extended files."""
 
     model_config = ConfigDict(
         json_schema_extra={"anyOf": [{"required": ["extends"]}, {"required": ["name", "platform"]}]}
@@ -89,7 +89,7 @@ class AgentFile(FileModel):
 
 
 class WholeAgentFile(AgentFile):
-    """An ``agent.yaml`` that extends nothing, and so must name the agent."""
+    """An ``agent.yaml`` without ``extends``, which must name the agent."""
 
     name: Text
     platform: Text

@@ -108,8 +108,8 @@ def scheme_mode(scheme: Node) -> tuple[AuthMode, bool]:
     """The auth mode of an OpenAPI security scheme (2.0 or 3.x), and whether it is a plain bearer token."""
     match scheme["type"].text.casefold():
         case "oauth2" | "openidconnect":
-            told = tells_single_sign_on(f"{scheme.path[-1]} {scheme['description'].text}")
-            return ("sso" if told else "oauth"), False
+            is_sso = mentions_single_sign_on(f"{scheme.path[-1]} {scheme['description'].text}")
+            return ("sso" if is_sso else "oauth"), False
         case "apikey":
             return "api-key", False
         case "none":
@@ -120,7 +120,7 @@ def scheme_mode(scheme: Node) -> tuple[AuthMode, bool]:
             return "other", False
 
 
-def tells_single_sign_on(text: str) -> bool:
+def mentions_single_sign_on(text: str) -> bool:
     """Whether a name or description contains the word SSO or the phrase “single sign-on”."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", text)
     return any(word.casefold() == "sso" for word in words) or _SINGLE_SIGN_ON.search(text) is not None
@@ -148,7 +148,7 @@ def read_runtime_auth(package: AgentPackage, runtime: Node) -> RuntimeAuth:
             f"{did_you_mean(name, _PUBLISHED_TYPES) if mode is None else ''}",
             f"use one of: {', '.join(_PUBLISHED_TYPES)}",
         )
-    if mode == "oauth" and tells_single_sign_on(auth["reference_id"].text):
+    if mode == "oauth" and mentions_single_sign_on(auth["reference_id"].text):
         mode = "sso"
     return RuntimeAuth(mode or "other", auth)
 

@@ -27,7 +27,7 @@ class EffectReason:
     doubt: str = ""
 
 
-UNTOLD: Final = EffectReason("unknown", "nothing declares it, and the name does not tell")
+UNKNOWN_EFFECT: Final = EffectReason("unknown", "nothing declares it, and the name does not tell")
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -144,10 +144,12 @@ def effect_of_name(name: str) -> EffectReason:
     # Everything before the last of these marks is a namespace: `drive.files.list`, `mcp__github__create_issue`.
     own = re.split(r"[./:]", name)[-1]
     for text in (own, own.split("__")[-1], name):
-        decision = _told_by(_outer_parts([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))]))
-        if decision is not UNTOLD:
+        decision = _effect_of_parts(
+            _outer_parts([part for piece in re.split(r"[\W_]+", text) if (part := words_of(piece))])
+        )
+        if decision is not UNKNOWN_EFFECT:
             return decision
-    return UNTOLD
+    return UNKNOWN_EFFECT
 
 
 def says_plainly(decision: EffectReason) -> bool:
@@ -187,11 +189,11 @@ def _outer_parts(parts: list[list[str]]) -> list[list[str]]:
     return parts if len(parts) <= 2 * MAX_PARTS else parts[:MAX_PARTS] + parts[-MAX_PARTS:]
 
 
-def _told_by(parts: list[list[str]]) -> EffectReason:
+def _effect_of_parts(parts: list[list[str]]) -> EffectReason:
     parts = [plain for part in parts if (plain := [word for word in part if word not in _ADVERBS])]
     words = [word for part in parts for word in part]
     if not words:
-        return UNTOLD
+        return UNKNOWN_EFFECT
     call = parts[-1]
     if len(parts) > 1 and len(parts[0]) > 1 and len(call) > 1 and not _is_thing(call):
         # `SendGrid_getStats`: a part written as one word is the name, so everything before it is a namespace.
@@ -199,11 +201,11 @@ def _told_by(parts: list[list[str]]) -> EffectReason:
             if call[0] in verbs:
                 return EffectReason(effect, f"a part of the name begins with '{call[0]}'", call[0])
     if words[0] in READ_VERBS | WRITE_VERBS or tuple(words[:2]) in _PHRASAL_VERBS:
-        return _told_by_first(words)
-    return _told_inside(parts)
+        return _effect_of_first(words)
+    return _effect_inside(parts)
 
 
-def _told_by_first(words: list[str]) -> EffectReason:
+def _effect_of_first(words: list[str]) -> EffectReason:
     """The effect of a name that begins with a verb, or with a word that may be one."""
     first, last = words[0], words[-1]
     if tuple(words[:2]) in _PHRASAL_VERBS:
@@ -213,16 +215,16 @@ def _told_by_first(words: list[str]) -> EffectReason:
         if last in _LAST_READ_VERBS - {"list", "read"}:
             return EffectReason("read", f"the name ends with '{last}'", last)
         if _is_thing(words):
-            return UNTOLD
+            return UNKNOWN_EFFECT
     if first in _READ_NOUNS and last in _LAST_WRITE_VERBS:
         return EffectReason("write", f"the name ends with '{last}'", last)
     if first in _READ_NOUNS and words[1:2] and words[1] in WRITE_VERBS - _WRITE_NOUNS:
         # `query-delete-all` deletes, `list_update_requests` lists.
-        return UNTOLD
+        return UNKNOWN_EFFECT
     return EffectReason("write" if first in WRITE_VERBS else "read", f"the name begins with '{first}'", first)
 
 
-def _told_inside(parts: list[list[str]]) -> EffectReason:
+def _effect_inside(parts: list[list[str]]) -> EffectReason:
     """The effect of a name that begins with something else, such as a prefix or its object."""
     last = parts[-1][-1]
     rests = [[word for part in parts[start:] for word in part] for start in range(1, len(parts))]
@@ -240,7 +242,7 @@ def _told_inside(parts: list[list[str]]) -> EffectReason:
         return EffectReason("write", "the name says 'post' after a prefix", "post")
     if after[0] in _READ_NOUNS:
         return EffectReason("read", f"the name says '{after[0]}' after a prefix", after[0])
-    return UNTOLD
+    return UNKNOWN_EFFECT
 
 
 def _is_thing(words: list[str]) -> bool:

@@ -129,8 +129,8 @@ def _is_whole(root: Node) -> bool:
     """Whether this is an assistant, or a request without messages: it declares all tools."""
     if root["object"].text == "assistant":
         return True
-    told = root["instructions"].text or root["system"].text
-    return bool(told and root["model"].text and (root["tools"].is_list or root["tools"].absent))
+    prompt = root["instructions"].text or root["system"].text
+    return bool(prompt and root["model"].text and (root["tools"].is_list or root["tools"].absent))
 
 
 def _listed(root: Node) -> tuple[Node, ...]:

@@ -465,10 +465,10 @@ def _parameters(
 
 def _effect_without_entry(binding: Binding) -> EffectReason:
     """The effect of a function with an unknown operation, by its name alone."""
-    told = effect_of_name(binding.name)
+    by_name = effect_of_name(binding.name)
     if binding.runtime is not None and binding.runtime.protocol == "rest":
-        return EffectReason(told.effect, f"{told.reason}; its operation is not read")
-    return told
+        return EffectReason(by_name.effect, f"{by_name.reason}; its operation is not read")
+    return by_name
 
 
 def _confirmation(place: Node) -> bool | None:

@@ -92,7 +92,7 @@ FORMATS_FILE: Final = "formats.yaml"
 
 
 class Columns(FileModel):
-    """Which column (or key) holds what, `inputs.question` being inside another; others are found by usual names."""
+    """The column (or key) of each field, `inputs.question` for a nested one; others are found by usual names."""
 
     query: Text | None = Field(default=None, description="what the user says: a text, a list of turns or of messages")
     id: Text | None = Field(default=None, description="the query's id")
@@ -104,7 +104,7 @@ class Columns(FileModel):
 
 
 class DeclaredFile(FileModel):
-    """What is said of one file."""
+    """The declaration of one file."""
 
     format: Text = Field(description="name of the format, as in `incumbent formats`")
     columns: Columns | None = Field(
@@ -113,7 +113,7 @@ class DeclaredFile(FileModel):
 
 
 class FormatsFile(FileModel):
-    """``formats.yaml`` in an eval set folder: the formats of files that fit several, or none."""
+    """``formats.yaml`` in an eval-set folder: the formats of files that fit several formats, or none."""
 
     formats: Literal[1] = Field(description="version of this format")
     files: dict[str, DeclaredFile] = Field(description="file name, relative to this file → what it is")
@@ -130,8 +130,8 @@ def declaring(file: str, path: str, format: str, columns: Columns | None = None,
     ``columns``, which are declared already.
     """
     said = {} if columns is None else columns.model_dump(exclude_none=True)
-    told = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
-    inner = f"format: {format}, columns: {{{told}}}" if told else f"format: {format}"
+    listed = ", ".join(f"{what}: {_quoted(name)}" for what, name in {**said, **named}.items())
+    inner = f"format: {format}, columns: {{{listed}}}" if listed else f"format: {format}"
     line = f"files: {{{_quoted(path)}: {{{inner}}}}}"
     where = f"{untrusted(file.removesuffix(path))}{FORMATS_FILE}"
     return f"write `formats: 1` and `{line}` into {where}; if it has `files` already, add this one to them"

@@ -50,11 +50,11 @@ class Entries:
 
 def with_setup(row: EvalSetRow) -> EvalSetRow:
     """``row`` with the set-up of the exported entry, unless the file has one itself."""
-    told = carried(row.expected).get("setup")
-    if told is None or row.setup != Setup():
+    setup = carried(row.expected).get("setup")
+    if setup is None or row.setup != Setup():
         return row
     try:
-        return replace(row, setup=SETUP_FILE.validate_python(told))
+        return replace(row, setup=SETUP_FILE.validate_python(setup))
     except ValidationError:
         # A custom key of that name, or an edited one: it stays in the expectation.
         return row

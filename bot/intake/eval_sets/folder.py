@@ -106,8 +106,8 @@ def _faults(file: str, row: EvalSetRow, limits: Limits, keys: _Keys) -> list[Pro
             faults.append(Problem(file, row.line, message, fix))
     setup = row.setup
     names = (setup.tenant, *setup.connectors, *setup.fixtures, *setup.attachments)
-    for what, told in (("what is expected", (row.expected,)), ("the set-up", names)):
-        if any(map(keys.are_in, told)):
+    for what, given in (("what is expected", (row.expected,)), ("the set-up", names)):
+        if any(map(keys.are_in, given)):
             faults.append(Problem(file, row.line, f"{what} holds what looks like a key", _MADE_UP))
     return faults
 

@@ -147,9 +147,9 @@ class Flattening:
         for key, place in row.entries:
             split = self.column.fullmatch(key)
             if split is not None:
-                told = _STRUCTURED.search(split[2]) is not None
-                inner = cell(place, source.limits, strict=told)
-                data = inner.data if told or is_conversation(inner) else place.data
+                is_structured = _STRUCTURED.search(split[2]) is not None
+                inner = cell(place, source.limits, strict=is_structured)
+                data = inner.data if is_structured or is_conversation(inner) else place.data
                 loose.append((key, self.groups[split[1]], split[2], data))
             elif key in self.groups:
                 whole = self.groups[key]
@@ -294,9 +294,11 @@ def _choice(place: Node) -> list[Node]:
     """The values of the mapping at ``place`` that could be or contain the query; specific names take precedence."""
     held = [(key, inner) for key, inner in place.entries if not is_empty(inner)]
     for names in (QUERY_NAMES, SPOKEN_NAMES):
-        told = [inner for key, inner in held if plain_key(key) in names and isinstance(inner.data, str | list | dict)]
-        if told:
-            return told
+        preferred = [
+            inner for key, inner in held if plain_key(key) in names and isinstance(inner.data, str | list | dict)
+        ]
+        if preferred:
+            return preferred
     speaks = [inner for _, inner in held if inner.text or is_conversation(inner)]
     deeper = (inner for _, inner in held if inner.is_mapping and not inner["type"].text.endswith("attachment"))
     return speaks or list(deeper)

@@ -50,11 +50,11 @@ def has_query_column(source: SourceFile) -> bool:
 
 
 def read_plain(
-    source: SourceFile, records: Records | None = None, told: Mapping[str, Data] | None = None
+    source: SourceFile, records: Records | None = None, shared: Mapping[str, Data] | None = None
 ) -> EvalSetRows:
     """The records of ``source`` as rows; all but turns, id and conversation is kept as expectation.
 
-    ``records`` are those of a list inside the file, ``told`` is the file's data for all of them.
+    ``records`` are those of a list inside the file, ``shared`` is the file's data for all of them.
     """
     records = source.records if records is None else records
     columns = source.columns or Columns()
@@ -69,7 +69,7 @@ def read_plain(
         group = _at(record, found.conversation)
         key = None if group is None else text_id(group, problems)
         try:
-            read = _row(source, record, found, told or {}, problems)
+            read = _row(source, record, found, shared or {}, problems)
         except InputError as error:
             read, problems[:] = None, [*problems, *error.problems]
         if problems or read is None:
@@ -96,9 +96,9 @@ def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColum
                 problems.append(Problem(source.file, line, message, f"name one of: {untrusted_list(known) or 'none'}"))
             return declared
         if len(candidates) > 1:
-            told = " and ".join(map(repr, candidates))
+            options = " and ".join(map(repr, candidates))
             fix = f"name the column that is meant: {declaration(source, what, candidates[0])}"
-            problems.append(Problem(source.file, line, f"several columns could hold the {what}: {told}", fix))
+            problems.append(Problem(source.file, line, f"several columns could hold the {what}: {options}", fix))
         return candidates[0] if candidates else None
 
     could_be = query_keys(known)
@@ -150,7 +150,7 @@ def _at(record: Node, name: str | None) -> Node | None:
 
 
 def _row(
-    source: SourceFile, record: Node, found: _FoundColumns, told: Mapping[str, Data], problems: list[Problem]
+    source: SourceFile, record: Node, found: _FoundColumns, shared: Mapping[str, Data], problems: list[Problem]
 ) -> EvalSetRow | None:
     filled = _filled(record, found.queries) if len(found.queries) > 1 else ()
     if len(filled) > 1:
@@ -182,16 +182,16 @@ def _row(
         turns=spoken.turns,
         line=record.line,
         id=None if identifier is None else text_id(identifier, problems),
-        expected=beside(expected, told) or None,
+        expected=beside(expected, shared) or None,
         setup=Setup(attachments=spoken.attachments),
     )
 
 
 def _undecided(source: SourceFile, held: Node, name: str) -> Problem:
     """The problem of a query that is an object: it is unclear which value is the user's."""
-    told = ", ".join(key for key, _ in held.entries[:20]) or "none"
+    keys = ", ".join(key for key, _ in held.entries[:20]) or "none"
     longest = max(held.entries, key=lambda entry: len(entry[1].text), default=("NAME", held))
-    message = f"{held.name}: is an object, of whose values ({told}) one must be named"
+    message = f"{held.name}: is an object, of whose values ({keys}) one must be named"
     fix = f"name what the user says: {declaration(source, 'query', f'{name}.{longest[0]}')}"
     return held.problem(message, fix)
 

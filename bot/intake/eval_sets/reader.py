@@ -111,21 +111,21 @@ def rest_of(record: Node, *used: str) -> dict[str, Data]:
     return {key: place.data for key, place in record.entries if key not in used}
 
 
-def bundled(told: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
+def bundled(data: dict[str, Data], key: str, *apart: str) -> dict[str, Data]:
     """A file's data for all rows; many keys are put below one ``key``, except those in ``apart``.
 
     Each row repeats the keys, which would be too many otherwise.
     """
-    if len(told) <= _MANY_KEYS:
-        return told
-    return {**{name: told[name] for name in apart if name in told}, key: told}
+    if len(data) <= _MANY_KEYS:
+        return data
+    return {**{name: data[name] for name in apart if name in data}, key: data}
 
 
 def beside(expected: Mapping[str, Data], shared: Mapping[str, Data], key: str = "eval_set") -> dict[str, Data]:
     """``expected`` of a row, with the file's data for all rows, ``shared``, under ``key``."""
     # Not copied: there may be many rows, and much shared data.
-    told = shared if isinstance(shared, dict) else dict(shared)
-    return {**expected, **({key if key not in expected else f"{key} (of the file)": told} if shared else {})}
+    data = shared if isinstance(shared, dict) else dict(shared)
+    return {**expected, **({key if key not in expected else f"{key} (of the file)": data} if shared else {})}
 
 
 LINES: Final = (".jsonl", ".ndjson")

@@ -16,7 +16,7 @@ from bot.files.limits import ReadingLimits
 
 SEPARATORS: Final = (",", ";", "\t")
 
-_TOLD: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
+_SEPARATOR_LINE: Final = re.compile(r"sep=([,;\t])\s*?\n", re.IGNORECASE)
 _BROKEN_ROWS: Final = 50
 """Reading stops after so many rows with broken quotes: for each of them the reader may go to the end of the file."""
 
@@ -192,8 +192,8 @@ def find_header(table: TableText, is_header: Callable[[TableLine], bool], within
 def first_header(table: TableText) -> Header | None:
     """The first record of ``table`` as a header, with the separator that gives the most columns."""
     # Excel's declaration of the separator.
-    told = _TOLD.match(table.text)
-    separators, start = (told[1], 2) if told else (SEPARATORS, 1)
+    declared = _SEPARATOR_LINE.match(table.text)
+    separators, start = (declared[1], 2) if declared else (SEPARATORS, 1)
     found = [(line, separator) for separator in separators for line in _first(table, separator, start)]
     if not found:
         return None

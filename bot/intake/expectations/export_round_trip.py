@@ -41,10 +41,10 @@ def carried(expected: Data) -> Mapping[str, Data]:
 def _block(value: Data) -> Mapping[str, Data]:
     block = as_mapping(_parsed(value) if isinstance(value, str) and value.startswith("{") else value)
     text = block.get(SEALED)
-    told = _parsed(text) if isinstance(text, str) else None
-    if told is None:
+    sealed = _parsed(text) if isinstance(text, str) else None
+    if sealed is None:
         return block
-    return {"expected": told, **{key: held for key, held in block.items() if key != SEALED}}
+    return {"expected": sealed, **{key: held for key, held in block.items() if key != SEALED}}
 
 
 def _parsed(text: str) -> Data:
@@ -76,9 +76,11 @@ def _bare(held: Mapping[str, Data]) -> dict[str, Data]:
     kept: dict[str, Data] = {}
     for key, value in held.items():
         if key in HOLDERS and isinstance(value, dict):
-            told = _block(value.get(CARRIED)).get("capabilities")
+            capabilities = _block(value.get(CARRIED)).get("capabilities")
             # The export repeats capabilities beside the block, since promptfoo filters by them.
-            again = {"capabilities"} if told is not None and value.get("capabilities") == told else set()
+            again = (
+                {"capabilities"} if capabilities is not None and value.get("capabilities") == capabilities else set()
+            )
             inner = {name: each for name, each in _bare(value).items() if name not in again}
             if inner:
                 kept[key] = inner

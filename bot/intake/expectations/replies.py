@@ -46,9 +46,9 @@ def reply_tool_calls(messages: Sequence[Data]) -> list[Data]:
         if _speaks(item, _AGENT):
             # LangChain repeats a call in the form of the provider.
             holders = (as_mapping(item), _inner(item), as_mapping(_held(item, "additional_kwargs")))
-            told = next((many for held in holders if (many := as_list(held.get("tool_calls")))), [])
+            several = next((many for held in holders if (many := as_list(held.get("tool_calls")))), [])
             one = next((call for held in holders if (call := as_mapping(held.get("function_call")))), None)
-            calls += told or ([dict(one)] if one else [])
+            calls += several or ([dict(one)] if one else [])
     return calls
 
 

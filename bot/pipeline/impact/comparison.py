@@ -31,7 +31,7 @@ def config_changes(old: Curation, new: Curation) -> tuple[ConfigChange, ...]:
     before, after = dict(_leaves(old.model_dump(mode="json"), ())), dict(_leaves(new.model_dump(mode="json"), ()))
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     return tuple(
-        ConfigChange(key=".".join(key), before=_told(before.get(key)), after=_told(after.get(key))) for key in keys
+        ConfigChange(key=".".join(key), before=_dumped(before.get(key)), after=_dumped(after.get(key))) for key in keys
     )
 
 
@@ -44,7 +44,7 @@ def _leaves(value: JsonValue, path: tuple[str, ...]) -> Iterator[tuple[tuple[str
         yield path, value
 
 
-def _told(value: JsonValue) -> str | None:
+def _dumped(value: JsonValue) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -240,7 +240,8 @@ def _side(
         Answer(id=query.id, accepts=False, by="")
         for package in packages
         for query in package.submission.queries
-        if content_key(query.heard, package.specification.digest, expectation(query, package.specification)) in rejected
+        if content_key(query.classified_turns, package.specification.digest, expectation(query, package.specification))
+        in rejected
     ]
     review = judge(platform, classified, backend.identity, answers, _as_after_a_merge(platform, packages))
     verdicts = {verdict.id: verdict for verdict in review.verdicts}

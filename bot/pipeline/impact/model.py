@@ -20,7 +20,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 class VersionChange(FileModel):
-    """The version before, the one that the changed taxonomy bears, and the one that it must bear."""
+    """The version before, that of the changed taxonomy, and the one that it must have."""
 
     before: Text
     after: Text
@@ -33,7 +33,7 @@ class VersionChange(FileModel):
 
 
 class ConfigChange(FileModel):
-    """A key of the config, and its value before and after as YAML writes it; null: the key is not there."""
+    """A key of the config, and its value before and after in YAML; null: the key is absent."""
 
     key: Text
     before: str | None
@@ -41,10 +41,9 @@ class ConfigChange(FileModel):
 
 
 class Cost(FileModel):
-    """What classifying again costs: pairs of a query and a capability, in so many queries.
+    """The cost of classifying again: pairs of a query and a capability, and the number of queries.
 
-    ``requests`` are those that a language model is sent at most, retries and probing left out; null for a backend
-    that costs nothing.
+    ``requests``: the most that a language model gets, without retries and probing; null for a backend without cost.
     """
 
     entries: _Count = Field(description="entries of R, and those that wait for a slot")
@@ -54,7 +53,7 @@ class Cost(FileModel):
 
 
 class EntryAgain(FileModel):
-    """An entry that is classified again, and on which capabilities; ``kept`` says why it cannot be."""
+    """An entry that is classified again, and its capabilities concerned; ``kept`` says why it cannot be."""
 
     entry: EntryId
     capabilities: Tuple[Identifier]
@@ -64,9 +63,9 @@ class EntryAgain(FileModel):
 
 
 class CapabilitySides(FileModel):
-    """One capability before and after: its champion, the competent coverers, and how many of them must remain.
+    """A capability before and after: its champion, the number of competent coverers, and of those that must remain.
 
-    ``before`` is the id that it had, null for a new one; ``after`` likewise.
+    ``before`` is its earlier id, null for a new one; ``after`` its later id, null for a removed one.
     """
 
     before: Identifier | None
@@ -82,7 +81,7 @@ class CapabilitySides(FileModel):
 
 
 class PinSides(FileModel):
-    """An entry whose pins change: why it may not be evicted, before and after."""
+    """An entry whose pins change, before and after."""
 
     entry: EntryId
     before: Tuple[Text]
@@ -90,7 +89,7 @@ class PinSides(FileModel):
 
 
 class SuggestionSides(FileModel):
-    """An entry whose eviction is suggested on one side alone, or on other grounds; null: it is not."""
+    """An entry whose eviction is suggested only before or after, or on other grounds; null: it is not suggested."""
 
     entry: EntryId
     before: Text | None
@@ -98,7 +97,7 @@ class SuggestionSides(FileModel):
 
 
 class VerdictSides(FileModel):
-    """A query that was merged and is not in R, whose verdict changes; verdicts in codes, null: there is none."""
+    """A merged query outside R whose verdict changes; verdicts in codes, null for none."""
 
     query: Text
     customer: Text
@@ -109,10 +108,10 @@ class VerdictSides(FileModel):
 
 
 class RemarkSides(FileModel):
-    """A query that was merged and is not in R, on which there is a remark on one side alone.
+    """A merged query outside R with a remark only before or after the change.
 
-    Its eval set contradicts the classifier, or the classifier cannot judge its kind of text; ``after``: it is so after
-    the change, and was not before.
+    The remark: its eval set contradicts the classifier, or the classifier cannot judge its kind of text.  ``after``:
+    there is one only after the change.
     """
 
     query: Text
@@ -123,7 +122,7 @@ class RemarkSides(FileModel):
 
 
 class WithInterval(FileModel):
-    """A share of what was counted, with the 95 % interval of Wilson's score."""
+    """A share with its 95 % interval by Wilson's score."""
 
     share: Score
     low: Score
@@ -131,9 +130,9 @@ class WithInterval(FileModel):
 
 
 class Expected(FileModel):
-    """How exemplars of a capability are judged by a classifier that has not seen them: tags at the competence bar.
+    """How a classifier that has not seen a capability's exemplars tags them at the competence bar.
 
-    ``precision`` is null where none is tagged, ``recall`` where none exercises it.
+    ``precision`` is null if none is tagged, ``recall`` if none exercises it.
     """
 
     by: LeftOut = Field(description="what was left out together: an author's exemplars (`hand`), or a tenth (`part`)")
@@ -144,7 +143,7 @@ class Expected(FileModel):
 
 
 class ShownText(FileModel):
-    """A text of the platform, shortened and without what looks like a secret: an entry, or a query by its place."""
+    """A text of the platform, shortened and without secrets: of an entry, or of a query by its place."""
 
     where: Text
     text: str
@@ -152,7 +151,7 @@ class ShownText(FileModel):
 
 
 class OnTexts(FileModel):
-    """What a capability tags among the entries and eval sets of the platform, where the text decides."""
+    """What a capability tags by text in the entries and eval sets of the platform."""
 
     judged: _Count = Field(description="different texts")
     tagged: _Count = Field(description="of these")
@@ -162,7 +161,7 @@ class OnTexts(FileModel):
 
 
 class Lack(FileModel):
-    """What a capability lacks: exemplars, or expected precision; ``has`` is null where nothing gives a precision."""
+    """What a capability lacks: exemplars, or expected precision; ``has`` is null for an unknown precision."""
 
     kind: Literal["positive", "negative", "precision"]
     has: Annotated[float, Field(ge=0)] | None
@@ -200,7 +199,7 @@ class CapabilityImpact(FileModel):
 
 
 class Effect(FileModel):
-    """What the change does, both sides classified and judged."""
+    """The effect of the change, from classifying and judging before and after."""
 
     capabilities: Tuple[CapabilitySides] = Field(description="those that change")
     pins: Tuple[PinSides]
@@ -210,9 +209,9 @@ class Effect(FileModel):
 
 
 class Impact(FileModel):
-    """The whole: what changed, what has to be classified again, and the ``effect``.
+    """What changed, what must be classified again, and the ``effect``.
 
-    ``unmeasured`` says why the effect is not known, or not in full.
+    ``unmeasured`` says why the effect is unknown or incomplete.
     """
 
     changes: Tuple[Checked[TaxonomyChange]]

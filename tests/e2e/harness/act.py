@@ -142,7 +142,7 @@ class Runner:
 
 
 def _command(world: World, place: Path, job: str, event: str, actor: str) -> list[str]:
-    told = {
+    environment = {
         "GITHUB_API_URL": world.url,
         "GITHUB_SERVER_URL": world.url,
         "GITHUB_REPOSITORY": world.full_name,
@@ -155,7 +155,7 @@ def _command(world: World, place: Path, job: str, event: str, actor: str) -> lis
         *("--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--concurrent-jobs", "1"),
         *("--action-cache-path", str(place / "cache"), "--artifact-server-addr", "127.0.0.1"),
         *("--artifact-server-port", str(_free_port())),
-        *(f"--env={name}={value}" for name, value in told.items()),
+        *(f"--env={name}={value}" for name, value in environment.items()),
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.files.documents import Data
 from bot.intake.agents.effects import METHODS, effect_of_annotations, effect_of_data_handling, effect_of_operation
-from bot.intake.agents.names import READ_VERBS, UNTOLD, effect_of_name
+from bot.intake.agents.names import READ_VERBS, UNKNOWN_EFFECT, effect_of_name
 from bot.intake.agents.prose import MAX_CHARACTERS, stated_answer, stated_change
 from tests.factories import REPOSITORY
 from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_of
@@ -41,19 +41,19 @@ from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_
         ("chat_post_message", "write", "the name says 'post' after a prefix"),
         ("chat_list_channels", "read", "the name says 'list' after a prefix"),
         ("API-post-search", "read", "the name ends with 'search'"),
-        ("port-batch-read-logs", "unknown", UNTOLD.reason),
+        ("port-batch-read-logs", "unknown", UNKNOWN_EFFECT.reason),
         ("port_batch_read_objects", "read", "the name says 'read' after a prefix"),
         ("bulkDeleteShips", "write", "the name begins with 'delete'"),
-        ("todo_list_clear", "unknown", UNTOLD.reason),
-        ("berth_cancel_reason", "unknown", UNTOLD.reason),
-        ("place_details", "unknown", UNTOLD.reason),
+        ("todo_list_clear", "unknown", UNKNOWN_EFFECT.reason),
+        ("berth_cancel_reason", "unknown", UNKNOWN_EFFECT.reason),
+        ("place_details", "unknown", UNKNOWN_EFFECT.reason),
         ("change_status", "write", "the name begins with 'change'"),
         ("deploy_logs_get", "read", "the name ends with 'get'"),
-        ("resolve_berth_id", "unknown", UNTOLD.reason),
-        ("resolve", "unknown", UNTOLD.reason),
+        ("resolve_berth_id", "unknown", UNKNOWN_EFFECT.reason),
+        ("resolve", "unknown", UNKNOWN_EFFECT.reason),
         ("detectShips", "read", "the name begins with 'detect'"),
         ("suspendPilot", "write", "the name begins with 'suspend'"),
-        ("batch", "unknown", UNTOLD.reason),
+        ("batch", "unknown", UNKNOWN_EFFECT.reason),
         ("find-unprotected", "read", "the name begins with 'find'"),
         ("createEvent", "write", "the name begins with 'create'"),
         ("label_write", "write", "the name ends with 'write'"),
@@ -71,9 +71,9 @@ from tests.intake.agents.builders import NONE, Folder, notes_of, openapi, tools_
         ("get_last_update", "read", "the name begins with 'get'"),
         ("toggleLight", "write", "the name begins with 'toggle'"),
         ("turn_on_light", "write", "the name begins with 'turn on'"),
-        ("turn_table", "unknown", UNTOLD.reason),
+        ("turn_table", "unknown", UNKNOWN_EFFECT.reason),
         ("fetchAndStore", "write", "the name says 'and store'"),
-        ("store_hours", "unknown", UNTOLD.reason),
+        ("store_hours", "unknown", UNKNOWN_EFFECT.reason),
         ("SendGrid_getStats", "read", "a part of the name begins with 'get'"),
         ("GetStarted_deleteShip", "write", "a part of the name begins with 'delete'"),
         ("SendGrid_cancelReason", "write", "the name begins with 'send'"),
@@ -375,7 +375,7 @@ def test_reading_a_long_name_takes_memory_of_its_length() -> None:
     peaks = []
     for parts in (500, 4_000):
         tracemalloc.start()
-        assert effect_of_name("zq_" * parts + "x") is UNTOLD
+        assert effect_of_name("zq_" * parts + "x") is UNKNOWN_EFFECT
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 16 * peaks[0]
@@ -386,7 +386,7 @@ def test_of_a_long_name_the_beginning_and_the_end_are_read() -> None:
     assert effect_of_name(f"delete_{long}").effect == "write"
     assert effect_of_name(f"jira_create_{long}").effect == "write"
     assert effect_of_name(f"{long}search").effect == "read"
-    assert effect_of_name(f"{long}create_{long}") is UNTOLD
+    assert effect_of_name(f"{long}create_{long}") is UNKNOWN_EFFECT
 
 
 @given(st.text(max_size=40))

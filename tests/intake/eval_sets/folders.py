@@ -43,7 +43,7 @@ def refused(folder: Path, files: Mapping[str, str | bytes], **changes: int) -> t
     return caught.value.problems
 
 
-def told(eval_set: EvalSet) -> list[tuple[int | None, str]]:
+def messages_of(eval_set: EvalSet) -> list[tuple[int | None, str]]:
     """The lines and messages of an eval set's problems; each has its file and a fix."""
     assert all(problem.file == eval_set.file and problem.fix for problem in eval_set.problems)
     return [(problem.line, problem.message) for problem in eval_set.problems]
@@ -56,7 +56,7 @@ def turns(eval_set: EvalSet) -> list[Any]:
 
 def check_one_fault(eval_set: EvalSet, line: int, message: str, fix: str = "") -> None:
     """One fault is reported, at ``line``, with these words in its message and in its fix."""
-    ((at, text),) = told(eval_set)
+    ((at, text),) = messages_of(eval_set)
     assert at == line
     assert message in text
     assert fix in eval_set.problems[0].fix

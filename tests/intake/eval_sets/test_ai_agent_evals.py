@@ -10,7 +10,7 @@ from bot.intake.eval_sets.formats.ai_agent_evals import READER
 from bot.intake.eval_sets.inputs import column_of, path_of
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
-from tests.intake.eval_sets.folders import check_one_fault, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read_one, turns
 
 EVALUATORS = ["builtin.fluency"]
 
@@ -111,7 +111,7 @@ def test_a_broken_item_is_a_fault_at_its_line_and_the_others_are_read(
 def test_a_column_that_an_item_lacks_is_named(tmp_path: Path) -> None:
     found = read_items(tmp_path, {"question": "before"}, {"qestion": "x"}, data_mapping={"query": "{{item.question}}"})
     assert turns(found) == ["before"]
-    assert told(found) == [
+    assert messages_of(found) == [
         (
             3,
             "data[1]: the item has no 'question', which data_mapping names for the query; perhaps you meant 'qestion'",
@@ -132,7 +132,7 @@ def test_a_column_that_an_item_lacks_is_named(tmp_path: Path) -> None:
 def test_a_mapping_that_is_none_is_a_fault_and_the_usual_one_holds(tmp_path: Path, mapping: Any, message: str) -> None:
     found = read_items(tmp_path, {"query": "Rooms?"}, data_mapping=mapping)
     assert turns(found) == ["Rooms?"]
-    assert told(found) == [(1, message)]
+    assert messages_of(found) == [(1, message)]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_mapping_that_is_none_is_a_fault_and_the_usual_one_holds(tmp_path: Pat
 )
 def test_faults_of_the_document(tmp_path: Path, content: str, faults: list[tuple[int, str]]) -> None:
     found = read_one(tmp_path, "evals.json", content)
-    assert (found.format, told(found)) == (READER.name, faults)
+    assert (found.format, messages_of(found)) == (READER.name, faults)
 
 
 def test_a_file_that_is_said_to_be_one_and_is_none_is_a_fault(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_file_that_is_said_to_be_one_and_is_none_is_a_fault(tmp_path: Path) ->
         ('{"query": "a"}\n{"query": "b"}\n', "the file holds no JSON object"),
     ]:
         found = read_one(tmp_path, "e.json", content)
-        assert told(found) == [(1, fault)]
+        assert messages_of(found) == [(1, fault)]
 
 
 def test_answers_and_tools_are_found_by_the_mapping(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from bot.files.documents import as_mapping
 from bot.intake.eval_sets.formats.azure_ai_evaluation import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
-from tests.intake.eval_sets.folders import check_one_fault, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read_one, turns
 
 FIRST = {"query": "before", "response": "x"}
 LAST = {"query": "after", "response": "x"}
@@ -144,7 +144,7 @@ def test_a_broken_record_is_a_fault_at_its_line_and_the_others_are_read(
 
 def test_all_faults_of_a_record_are_told_at_once(tmp_path: Path) -> None:
     found = read_lines(tmp_path, FIRST, {"query": 7, "id": True, "response": "x"})
-    assert [line for line, _ in told(found)] == [2, 2]
+    assert [line for line, _ in messages_of(found)] == [2, 2]
 
 
 def test_a_table_is_read_as_its_lines_would_be(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_conversations_in_a_table_are_read(tmp_path: Path) -> None:
     )
     assert [query.turns for query in found.queries] == [("Rooms?", "Book it.")] * 2
     assert found.queries[0].expected == {"conversation": conversation}
-    ((line, message),) = told(found)
+    ((line, message),) = messages_of(found)
     assert line == 3
     assert message.startswith("conversation: not valid JSON")
 

@@ -9,7 +9,7 @@ import pytest
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
 from tests.hostile.templates import json_lines
-from tests.intake.eval_sets.folders import check_one_fault, read, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 
 
 def read_lines(folder: Path, *records: Any) -> EvalSet:
@@ -47,7 +47,7 @@ EVENT: dict[str, Any] = {
 )
 def test_a_record_is_read_with_all_it_holds(tmp_path: Path, name: str, content: str) -> None:
     found = read_one(tmp_path, name, content)
-    assert (found.format, told(found)) == ("braintrust", [])
+    assert (found.format, messages_of(found)) == ("braintrust", [])
     (query,) = found.queries
     assert (query.id, query.turns) == ("row-1", ("Which river is the longest?",))
     rest = {key: value for key, value in EVENT.items() if key != "id"}
@@ -82,7 +82,7 @@ def test_the_query_is_found_in_the_input_and_the_rest_is_kept(
     tmp_path: Path, spoken: Any, said: list[Any], kept: Any, attached: tuple[str, ...]
 ) -> None:
     found = read_lines(tmp_path, {"input": spoken, "expected": "x"})
-    assert told(found) == []
+    assert messages_of(found) == []
     assert turns(found)[1:] == said
     left = spoken if kept == "all" else kept
     assert found.queries[1].expected == {"expected": "x"} | ({} if left is None else {"input": left})
@@ -105,14 +105,14 @@ def test_inputs_that_do_not_decide_name_the_line_that_does(
 ) -> None:
     content = json_lines({"input": spoken, "expected": "x"}, {"input": {**spoken, "z": 1}, "expected": "y"})
     broken = read_one(tmp_path, "a.jsonl", content)
-    assert [line for line, _ in told(broken)] == [1, 2]
+    assert [line for line, _ in messages_of(broken)] == [1, 2]
     assert broken.problems[0].message == f"input: several could be the query: {names}"
     fix = broken.problems[0].fix
     declared = "formats: 1\n" + fix[fix.index("files:") : fix.index("` into")]
     assert suggested in declared
-    (mended,) = read(tmp_path, {"formats.yaml": declared})
-    assert told(mended) == []
-    assert turns(mended) == ["a", "a"]
+    (fixed,) = read(tmp_path, {"formats.yaml": declared})
+    assert messages_of(fixed) == []
+    assert turns(fixed) == ["a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_tables_are_read_as_the_records_that_they_were_written_from(
     tmp_path: Path, header: str, row: str, said: str, expected: Any
 ) -> None:
     found = read_one(tmp_path, "records.csv", f"{header}\n{row}\n")
-    assert (found.format, told(found)) == ("braintrust", [])
+    assert (found.format, messages_of(found)) == ("braintrust", [])
     (query,) = found.queries
     assert (query.turns, query.expected) == ((said,), expected)
 
@@ -207,11 +207,11 @@ def test_ids_that_are_numbers_are_ids(tmp_path: Path) -> None:
     found = read_lines(tmp_path, {"id": 7, "input": "a"}, {"id": "7", "input": "b"}, {"id": None, "input": "c"})
     assert [query.id for query in found.queries][1] == "7"
     assert [query.id[:2] for query in found.queries] == ["q-", "7", "q-"]
-    assert told(found) == [(3, "the id '7' is used already at records.jsonl:2")]
+    assert messages_of(found) == [(3, "the id '7' is used already at records.jsonl:2")]
 
 
 def test_a_broken_cell_is_a_fault_of_its_row(tmp_path: Path) -> None:
     rows = 'input,expected\n"{""question"": ""a",x\n"{""question"": ""b""}",y\n'
     found = read_one(tmp_path, "a.csv", rows)
     assert turns(found) == ["b"]
-    assert [(line, text.partition(":")[0]) for line, text in told(found)] == [(2, "input")]
+    assert [(line, text.partition(":")[0]) for line, text in messages_of(found)] == [(2, "input")]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.intake.eval_sets.folders import read_one, refused, told, turns
+from tests.intake.eval_sets.folders import messages_of, read_one, refused, turns
 
 HEADER = "Prompt,Expected response ,Test Method Type,Passing Score\r\n"
 
@@ -123,7 +123,7 @@ def test_rows_of_a_conversation_are_its_turns(tmp_path: Path) -> None:
 def test_a_broken_row_is_a_fault_at_its_line_and_the_others_are_read(tmp_path: Path, row: str, message: str) -> None:
     found = read_one(tmp_path, "t.csv", f'{HEADER}"before\nand more",b,,\n{row}\nafter,b,,\n"and, after",b,,,\n')
     assert turns(found) == ["before\nand more", "after", "and, after"]
-    ((line, text),) = told(found)
+    ((line, text),) = messages_of(found)
     assert line == 4
     assert message in text
 
@@ -131,7 +131,7 @@ def test_a_broken_row_is_a_fault_at_its_line_and_the_others_are_read(tmp_path: P
 def test_a_conversation_with_a_broken_row_is_left_out(tmp_path: Path) -> None:
     found = read_one(tmp_path, "t.csv", "Prompt,Expected response,Conversation\na,x,1\n,x,1\nb,x,2\n")
     assert turns(found) == ["b"]
-    assert told(found) == [(3, "the prompt is empty")]
+    assert messages_of(found) == [(3, "the prompt is empty")]
 
 
 def test_a_conversation_has_one_id(tmp_path: Path) -> None:
@@ -139,12 +139,12 @@ def test_a_conversation_has_one_id(tmp_path: Path) -> None:
         tmp_path, "t.csv", "Id,Prompt,Expected response,Conversation\np,a,x,1\np,b,x,1\nq,c,x,1\nr,d,x,2\n"
     )
     assert turns(found) == ["d"]
-    assert told(found) == [(4, "the conversation '1' has a second id, 'q'")]
+    assert messages_of(found) == [(4, "the conversation '1' has a second id, 'q'")]
 
 
 def test_columns_that_mean_the_same_are_a_fault(tmp_path: Path) -> None:
     found = read_one(tmp_path, "t.csv", "Notes\nPrompt,Question,Expected response,Id,Test ID\na,b,c,d,e\n")
-    assert told(found) == [
+    assert messages_of(found) == [
         (2, "several columns could hold the id: 'Id' and 'Test ID'"),
         (2, "several columns could hold the prompt: 'Prompt' and 'Question'"),
     ]
@@ -166,7 +166,7 @@ def test_many_broken_quotes_end_the_reading(tmp_path: Path) -> None:
     # Each of these lines opens a quote that only the file's end closes, so that every attempt reads to the end.
     found = read_one(tmp_path, "t.csv", "Prompt,Expected response\nfine,x\n" + 'x","a\n' * 20_000)
     assert turns(found) == ["fine"]
-    assert told(found)[-1][1] == "too many rows cannot be read; what follows was not looked at"
+    assert messages_of(found)[-1][1] == "too many rows cannot be read; what follows was not looked at"
     assert len(found.problems) < 100
 
 
@@ -175,7 +175,7 @@ def test_the_length_of_a_cell_is_bounded_by_our_limits_alone(tmp_path: Path) -> 
     found = read_one(tmp_path, "t.csv", f"Prompt,Expected response\na,{long}\n{long},b\n", turn_characters=10)
     assert turns(found) == ["a"]
     assert found.queries[0].expected == {"Expected response": long}
-    assert told(found) == [(3, "the query has 250,000 characters, more than the limit of 10")]
+    assert messages_of(found) == [(3, "the query has 250,000 characters, more than the limit of 10")]
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)

@@ -59,10 +59,10 @@ def test_real_eval_set_is_read_without_loss(tmp_path: Path, path: Path) -> None:
         assert isinstance(query.expected, dict)
         per_turn = query.expected.get("turns", [query.expected])
         assert isinstance(per_turn, list)
-        told = [
+        reported = [
             turn.get("expected_response", turn.get("Expected response")) for turn in per_turn if isinstance(turn, dict)
         ]
-        assert told == answers
+        assert reported == answers
 
 
 def test_there_are_real_eval_sets() -> None:

@@ -12,7 +12,7 @@ from bot.files.documents import as_mapping
 from bot.intake.eval_sets.formats.deepeval import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
-from tests.intake.eval_sets.folders import check_one_fault, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read_one, turns
 
 FIRST = {"input": "before", "expected_output": "x"}
 LAST = {"input": "after", "expected_output": "x"}
@@ -217,7 +217,7 @@ def test_exports_are_read_by_their_lists(tmp_path: Path) -> None:
         ("2", ("Book room 4.", "And tomorrow?")),
     ]
     one = read_one(tmp_path, "goldens.json", json.dumps({**export, "conversational_goldens": None, "goldens": "no"}))
-    assert told(one) == [(1, "goldens: must be a list of goldens")]
+    assert messages_of(one) == [(1, "goldens: must be a list of goldens")]
     assert len(one.queries) == 1
 
 
@@ -273,7 +273,10 @@ def test_a_broken_golden_is_a_fault_at_its_line_and_the_others_are_read(
 
 def test_all_faults_of_a_golden_are_told_at_once(tmp_path: Path) -> None:
     found = read_list(tmp_path, FIRST, {"input": "x", "expected_tools": '[{"', "tools_called": '[{"'})
-    assert [message.partition(":")[0] for _, message in told(found)] == ["[1].expected_tools", "[1].tools_called"]
+    assert [message.partition(":")[0] for _, message in messages_of(found)] == [
+        "[1].expected_tools",
+        "[1].tools_called",
+    ]
 
 
 def test_a_broken_row_of_a_table_is_a_fault_at_its_line(tmp_path: Path) -> None:
@@ -285,7 +288,7 @@ def test_a_broken_row_of_a_table_is_a_fault_at_its_line(tmp_path: Path) -> None:
         {"scenario": "", "turns": "", "expected_outcome": "x"},
     )
     assert turns(found) == ["x", "c"]
-    assert [line for line, _ in told(found)] == [4, 6]
+    assert [line for line, _ in messages_of(found)] == [4, 6]
 
 
 @pytest.mark.parametrize(

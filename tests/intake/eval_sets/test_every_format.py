@@ -24,7 +24,7 @@ from tests.factories import REPOSITORY
 from tests.formats import EVAL_SETS, SAMPLES
 from tests.fuzz.targets import HeldFiles
 from tests.hostile.templates import SAID, SHIPS, Template, folder_of, json_lines, written
-from tests.intake.eval_sets.folders import limits, read, told, turns
+from tests.intake.eval_sets.folders import limits, messages_of, read, turns
 
 NEIGHBOURS = (
     ("none", "mlflow.json", '[{"inputs": {"question": "Hello"}, "expectations": {"expected_response": "x"}}]'),
@@ -110,7 +110,7 @@ def test_a_broken_entry_is_one_fault_at_its_line_and_costs_no_other(template: Te
     broken = with_entries(template, entry)
     found = in_memory(broken)
     assert spoken(found) == spoken(in_memory(template))
-    ((line, message),) = told(found)
+    ((line, message),) = messages_of(found)
     if isinstance(entry, str):
         # promptfoo takes a text for the name of a file.
         assert any(words in message for words in ("must be an object", "must be a mapping", "no file of the folder"))
@@ -121,7 +121,7 @@ def test_a_broken_entry_is_one_fault_at_its_line_and_costs_no_other(template: Te
 @pytest.mark.parametrize("template", [each for each in WITH_IDS if each in LISTS], ids=str)
 def test_an_id_that_is_no_text_is_a_fault_of_its_entry_alone(template: Template) -> None:
     found = in_memory(template.first(template.name, True))
-    ((_, message),) = told(found)
+    ((_, message),) = messages_of(found)
     assert "must be a string" in message
     assert spoken(found)[-1:] == spoken(in_memory(template))[-1:]
     assert SHIPS[0][1] not in spoken(found)
@@ -134,7 +134,7 @@ def test_of_two_entries_with_one_id_the_first_counts(template: Template) -> None
         # Entries of one conversation have one id together.
         first.pop("conversation", None)
     found = in_memory(with_entries(template, first))
-    ((_, message),) = told(found)
+    ((_, message),) = messages_of(found)
     assert "is used already" in message
     assert spoken(found) == spoken(in_memory(template))
 
@@ -156,11 +156,11 @@ def test_a_table_is_known_by_its_header_whatever_its_cells_hold(
     header, row = content.splitlines()[:2]
     (empty,) = read(tmp_path, {file: f"{header}\n"})
     assert empty.format in (format, "plain-table")
-    assert told(empty) == [(1, "the eval set holds no queries")]
+    assert messages_of(empty) == [(1, "the eval set holds no queries")]
     said = next(text for text in ("Hello", SHIPS[0][1]) if text in row)
     for text in ("[urgent] a", "{b}"):
         (found,) = read(tmp_path, {file: f"{header}\n{row.replace(said, text)}\n"})
-        assert (found.format, turns(found), told(found)) == (format, [text], [])
+        assert (found.format, turns(found), messages_of(found)) == (format, [text], [])
 
 
 def keys_in(data: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from bot.intake.eval_sets.folder import UNKNOWN_FORMAT
 from bot.intake.eval_sets.registry import readers
-from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
+from tests.intake.eval_sets.folders import messages_of, read, read_one, refused, turns
 
 OWN = "eval_set: 1\nqueries:\n  - {id: q01, query: Show my tickets.}\n  - {query: Close ticket 7.}\n"
 M365 = '{"schemaVersion": "1.2.0", "items": [{"prompt": "List the rooms."}]}'
@@ -118,7 +118,7 @@ def test_a_file_that_fits_two_formats_is_an_error_that_names_them(tmp_path: Path
     both = read_one(tmp_path, "evals.json", '{"eval_set": 1, "queries": [{"query": "a"}], "items": [{"prompt": "a"}]}')
     assert both.format == UNKNOWN_FORMAT
     assert both.queries == ()
-    ((_, message),) = told(both)
+    ((_, message),) = messages_of(both)
     assert message == "the file can be read as several formats: incumbent and m365-copilot-eval"
     (problem,) = both.problems
     assert 'files: {"evals.json": {format: incumbent}}' in problem.fix
@@ -135,14 +135,14 @@ def test_a_file_that_fits_two_formats_is_an_error_that_names_them(tmp_path: Path
     ],
 )
 def test_an_eval_set_without_queries_is_a_fault(tmp_path: Path, name: str, content: str) -> None:
-    assert told(read_one(tmp_path, name, content)) == [(1, "the eval set holds no queries")]
+    assert messages_of(read_one(tmp_path, name, content)) == [(1, "the eval set holds no queries")]
 
 
 def test_a_repeated_id_is_a_fault_and_the_first_counts(tmp_path: Path) -> None:
     repeated = "eval_set: 1\nqueries:\n  - {id: q02, query: a}\n  - {id: q01, query: b}\n  - {id: q02, query: c}\n"
     (found,) = read(tmp_path, {"b.yaml": repeated})
     assert [(query.id, query.turns) for query in found.queries] == [("q02", ("a",)), ("q01", ("b",))]
-    assert told(found) == [(5, "the id 'q02' is used already at b.yaml:3")]
+    assert messages_of(found) == [(5, "the id 'q02' is used already at b.yaml:3")]
 
 
 def numbered(*texts: str, first: int = 1) -> str:
@@ -231,7 +231,7 @@ def test_equal_content_gets_a_suffix_across_the_folder_and_leaves_given_ids_alon
     [("a\\nb", "cannot be seen"), ("x" * 201, "has 201 characters"), ("\\u200f", "cannot be seen")],
 )
 def test_an_id_that_people_cannot_use_is_a_fault(tmp_path: Path, id: str, message: str) -> None:
-    ((line, text),) = told(
+    ((line, text),) = messages_of(
         read_one(tmp_path, "a.json", f'{{"eval_set": 1, "queries": [\n{{"id": "{id}", "query": "a"}}]}}')
     )
     assert line == 2
@@ -243,7 +243,7 @@ def test_limits_are_faults_of_the_row_and_name_the_limit(tmp_path: Path) -> None
     content = "eval_set: 1\nqueries:\n" + "".join(f"  - {row}\n" for row in rows)
     found = read_one(tmp_path, "a.yaml", content, turns=2, turn_characters=6)
     assert turns(found) == ["fine"]
-    assert told(found) == [
+    assert messages_of(found) == [
         (3, "the query has 3 turns, more than the limit of 2"),
         (4, "the query has 7 characters, more than the limit of 6"),
         (5, "turn 2 has 7 characters, more than the limit of 6"),
@@ -258,7 +258,7 @@ def test_limits_are_faults_of_the_row_and_name_the_limit(tmp_path: Path) -> None
 def test_queries_beyond_the_limit_of_the_folder_are_not_read(tmp_path: Path) -> None:
     first, second = read(tmp_path, {"a.yaml": OWN, "b.yaml": OWN.replace("q01", "q02")}, queries=3)
     assert (len(first.queries), len(second.queries)) == (2, 1)
-    assert told(second) == [(4, "the folder holds more queries than the limit of 3; they are read up to here")]
+    assert messages_of(second) == [(4, "the folder holds more queries than the limit of 3; they are read up to here")]
 
 
 def test_a_folder_with_too_many_files_is_refused(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_what_comes_after_too_many_queries_is_not_looked_at(tmp_path: Path) -> N
     assert [(item.file, len(item.queries)) for item in found] == [("0.csv", 9), ("a.yaml", 3), ("b.yaml", 0)]
     found = read(tmp_path, {"0.csv": "x,y\n1,2\n"}, queries=3)
     assert [(item.file, len(item.queries)) for item in found if item.file > "0.csv"] == [("a.yaml", 3), ("b.yaml", 0)]
-    assert told(found[-1]) == [(None, "the file is not looked at: the folder holds too many queries without it")]
+    assert messages_of(found[-1]) == [(None, "the file is not looked at: the folder holds too many queries without it")]
 
 
 def test_queries_beyond_the_limit_are_never_left_out_in_silence(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_queries_beyond_the_limit_are_never_left_out_in_silence(tmp_path: Path) 
     }.items():
         (found,) = read(tmp_path / name, {name: content}, queries=3)
         assert any(
-            "more queries than the limit of 3; they are read up to here" in message for _, message in told(found)
+            "more queries than the limit of 3; they are read up to here" in message for _, message in messages_of(found)
         )
 
 

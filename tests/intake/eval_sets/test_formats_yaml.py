@@ -11,7 +11,7 @@ import pytest
 from bot.intake.eval_sets.columns import FORMATS_FILE
 from bot.intake.expectation import ToolCall, understand
 from bot.schemas import schema
-from tests.intake.eval_sets.folders import read, refused, told, turns
+from tests.intake.eval_sets.folders import messages_of, read, refused, turns
 
 OWN = "eval_set: 1\nqueries: [{id: q, query: x}]\n"
 
@@ -44,7 +44,7 @@ def test_what_stands_in_a_sub_folder_is_said_there_or_above(tmp_path: Path) -> N
     assert [turns(found) for found in read(tmp_path, above)] == [["own"]], "the nearer one counts"
     assert [turns(found) for found in read(tmp_path, {f"sub/{FORMATS_FILE}": "other: 1\n"})] == [["m365"]]
     found, wrong = read(tmp_path, {f"sub/{FORMATS_FILE}": declared("f.json: {format: incumbent}")})
-    assert (wrong.file, told(wrong)) == (
+    assert (wrong.file, messages_of(wrong)) == (
         f"sub/{FORMATS_FILE}",
         [(3, "files.f.json: there is no such file; perhaps you meant 'e.json'")],
     )
@@ -53,7 +53,7 @@ def test_what_stands_in_a_sub_folder_is_said_there_or_above(tmp_path: Path) -> N
 
 def test_a_file_of_the_other_ending_is_said_to_be_passed_over(tmp_path: Path) -> None:
     _, wrong = read(tmp_path, {"formats.yml": declared("e.yaml: {format: incumbent}"), "e.yaml": OWN})
-    assert told(wrong) == [(None, "the file is not read: it is called formats.yaml")]
+    assert messages_of(wrong) == [(None, "the file is not read: it is called formats.yaml")]
 
 
 def test_an_ambiguous_file_is_decided(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_columns_that_are_not_there_are_faults_of_the_file(tmp_path: Path, colum
     declaration = declared(f"a.csv: {{format: plain-table, columns: {columns}}}")
     (found,) = read(tmp_path, {"a.csv": "question,n,expected_response\na,1,x\n", FORMATS_FILE: declaration})
     assert found.queries == ()
-    ((_, text),) = told(found)
+    ((_, text),) = messages_of(found)
     assert message in text
 
 
@@ -135,7 +135,7 @@ def test_a_format_is_not_read_from_files_of_another_name(tmp_path: Path) -> None
     (found, _) = read(
         tmp_path, {"a.csv": "question,n\na,1\n", "e.yaml": OWN, FORMATS_FILE: declared("a.csv: {format: vally}")}
     )
-    assert told(found) == [(None, "vally is not read from files of this name")]
+    assert messages_of(found) == [(None, "vally is not read from files of this name")]
 
 
 def test_it_is_no_eval_set_itself(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
 from tests.hostile.templates import json_lines
-from tests.intake.eval_sets.folders import check_one_fault, read, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 
 
 def read_lines(folder: Path, *records: Any) -> EvalSet:
@@ -94,7 +94,7 @@ def test_cells_that_hold_json_are_read_as_what_they_hold(tmp_path: Path) -> None
         '3,"{name}, please answer",,,,,,,\n'
     )
     found = read_one(tmp_path, "samples.csv", rows)
-    assert told(found) == []
+    assert messages_of(found) == []
     first, second, third = found.queries
     assert first.turns == ("a",)
     assert first.expected == {
@@ -144,7 +144,7 @@ def test_the_target_is_the_expected_answer(tmp_path: Path, target: Any, answer: 
 )
 def test_files_that_a_runner_needs_are_fixtures(tmp_path: Path, setup: Any, fixtures: tuple[str, ...]) -> None:
     found = read_one(tmp_path, "one.json", json.dumps([{"input": "a", "target": "b", **setup}]))
-    assert told(found) == []
+    assert messages_of(found) == []
     (query,) = found.queries
     assert query.setup.fixtures == fixtures
     assert query.expected == {"target": "b", **setup}
@@ -192,14 +192,14 @@ def test_a_broken_sample_is_a_fault_at_its_line_and_the_others_are_read(
 
 def test_all_faults_of_a_sample_are_told_at_once(tmp_path: Path) -> None:
     found = read_lines(tmp_path, {"input": "a", "metadata": 1, "sandbox": 2, "files": 3})
-    assert [text.partition(":")[0] for _, text in told(found)] == ["files", "metadata", "sandbox"]
+    assert [text.partition(":")[0] for _, text in messages_of(found)] == ["files", "metadata", "sandbox"]
 
 
 def test_a_broken_cell_is_a_fault_of_its_row(tmp_path: Path) -> None:
     rows = 'input,target,metadata\na,x,"{""k"": 1"\nb,y,\n"[{""role"": ""user"", ",z,\n'
     found = read_one(tmp_path, "samples.csv", rows)
     assert turns(found) == ["b"]
-    assert [(line, text.partition(":")[0]) for line, text in told(found)] == [(2, "metadata"), (4, "input")]
+    assert [(line, text.partition(":")[0]) for line, text in messages_of(found)] == [(2, "metadata"), (4, "input")]
 
 
 def test_fields_under_other_names_are_named_in_formats_yaml(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_fields_under_other_names_are_named_in_formats_yaml(tmp_path: Path) -> N
         ("k2", ("b",), {"target": "z", "expected_response": "y"}),
     ]
     assert [understand(query.expected).answer for query in found.queries] == ["x", "y"]
-    assert told(found) == [(3, "question.text: the record has no query")]
+    assert messages_of(found) == [(3, "question.text: the record has no query")]
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,6 @@ def test_a_name_that_no_record_has_is_told_once(tmp_path: Path, columns: str, me
     declared = f"formats: 1\nfiles:\n  a.jsonl: {{format: inspect, columns: {{{columns}}}}}\n"
     samples = json_lines({"question": "a", "key": 1}, {"question": "b", "key": 2})
     (found,) = read(tmp_path, {"formats.yaml": declared, "a.jsonl": samples})
-    ((line, text),) = told(found)
+    ((line, text),) = messages_of(found)
     assert line is None
     assert text.startswith(message)

@@ -9,7 +9,7 @@ import pytest
 from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
 from tests.hostile.templates import json_lines
-from tests.intake.eval_sets.folders import check_one_fault, read, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 
 UUID = "4d5b3e0e-0c0f-4f5c-8a52-1c9f9c1f0a01"
 
@@ -47,7 +47,7 @@ EXAMPLE: dict[str, Any] = {
 )
 def test_an_example_is_read_with_all_it_holds(tmp_path: Path, name: str, content: str) -> None:
     found = read_one(tmp_path, name, content)
-    assert (found.format, told(found)) == ("langsmith", [])
+    assert (found.format, messages_of(found)) == ("langsmith", [])
     (query,) = found.queries
     assert (query.id, query.turns) == (UUID, ("Which river is the longest?",))
     assert query.expected == {
@@ -104,7 +104,7 @@ def test_the_query_is_found_among_the_inputs_and_the_rest_is_kept(
 ) -> None:
     # The first example makes the file one of LangSmith, whatever the second one's inputs are.
     found = read_lines(tmp_path, {"inputs": inputs, "outputs": {"answer": "x"}})
-    assert told(found) == []
+    assert messages_of(found) == []
     assert turns(found)[1:] == said
     rest = {key: value for key, value in inputs.items() if value != "a"} if isinstance(inputs, dict) else None
     left = {"all": inputs, "rest": rest}.get(kept, kept) if isinstance(kept, str) else kept
@@ -132,7 +132,7 @@ def test_inputs_that_do_not_decide_name_the_line_that_does(
 ) -> None:
     found = read_lines(tmp_path, {"inputs": inputs}, {"inputs": {"question": "last"}})
     assert turns(found) == ["first", "last"]
-    ((line, message),) = told(found)
+    ((line, message),) = messages_of(found)
     assert line == 2
     assert message.endswith(f"several could be the query: {names}")
     declared = f'{{"examples.jsonl": {{format: langsmith, columns: {{query: "{suggested}"}}}}}}'
@@ -145,9 +145,9 @@ def test_the_line_that_the_fault_names_mends_it(tmp_path: Path) -> None:
     assert not broken.queries
     fix = broken.problems[0].fix
     declared = "formats: 1\n" + fix[fix.index("files:") : fix.index("` into")]
-    (mended,) = read(tmp_path, {"formats.yaml": declared})
-    assert told(mended) == []
-    assert turns(mended) == ["t0", "t1"]
+    (fixed,) = read(tmp_path, {"formats.yaml": declared})
+    assert messages_of(fixed) == []
+    assert turns(fixed) == ["t0", "t1"]
     (other,) = read(tmp_path, {"formats.yaml": declared.replace("inputs.title", "inputs.body")})
     assert turns(other) == ["b0", "b1"]
     assert other.queries[0].expected == {"inputs": {"title": "t0"}, "outputs": {"answer": "x"}}
@@ -201,7 +201,7 @@ def test_tables_are_read_as_the_examples_that_they_were_written_from(
     tmp_path: Path, header: str, row: str, said: str, expected: Any
 ) -> None:
     found = read_one(tmp_path, "examples.csv", f"{header}\n{row}\n")
-    assert (found.format, told(found)) == ("langsmith", [])
+    assert (found.format, messages_of(found)) == ("langsmith", [])
     (query,) = found.queries
     assert (query.turns, query.expected, query.line) == ((said,), expected, 2)
 
@@ -211,7 +211,7 @@ def test_columns_of_tables_may_be_named_as_they_stand(tmp_path: Path, name: str)
     declared = f"formats: 1\nfiles: {{a.csv: {{format: langsmith, columns: {{query: {name}}}}}}}\n"
     table = "input_question,input_query,output_answer\na,b,x\n"
     (found,) = read(tmp_path, {"formats.yaml": declared, "a.csv": table})
-    assert told(found) == []
+    assert messages_of(found) == []
     assert turns(found) == ["a"]
     assert found.queries[0].expected == {"inputs": {"query": "b"}, "outputs": {"answer": "x"}}
 
@@ -248,14 +248,14 @@ def test_a_broken_example_is_a_fault_at_its_line_and_the_others_are_read(
 
 def test_faults_stand_at_their_lines_in_json(tmp_path: Path) -> None:
     content = '[\n {"inputs": {"question": "a"}},\n {"inputs": {\n  "question": "b",\n  "query": "c"}},\n "x"\n]'
-    assert [line for line, _ in told(read_one(tmp_path, "a.json", content))] == [3, 6]
+    assert [line for line, _ in messages_of(read_one(tmp_path, "a.json", content))] == [3, 6]
 
 
 def test_a_broken_cell_is_a_fault_of_its_row(tmp_path: Path) -> None:
     rows = 'inputs,outputs\n"{""question"": ""a",x\n"{""question"": ""b""}",y\n'
     found = read_one(tmp_path, "a.csv", rows)
     assert turns(found) == ["b"]
-    assert [(line, text.partition(":")[0]) for line, text in told(found)] == [(2, "inputs")]
+    assert [(line, text.partition(":")[0]) for line, text in messages_of(found)] == [(2, "inputs")]
 
 
 @pytest.mark.parametrize(
@@ -271,6 +271,6 @@ def test_a_broken_cell_is_a_fault_of_its_row(tmp_path: Path) -> None:
 )
 def test_attachments_are_named(tmp_path: Path, attachments: Any, names: tuple[str, ...]) -> None:
     found = read_example(tmp_path, inputs={"question": "a"}, attachments=attachments)
-    assert told(found) == []
+    assert messages_of(found) == []
     assert found.queries[0].setup.attachments == names
     assert found.queries[0].expected == {"outputs": None, "attachments": attachments}

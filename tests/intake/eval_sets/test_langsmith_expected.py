@@ -10,7 +10,7 @@ import pytest
 
 from bot.intake.expectation import ToolCall, understand
 from tests.hostile.templates import json_lines
-from tests.intake.eval_sets.folders import read, read_one, told
+from tests.intake.eval_sets.folders import messages_of, read, read_one
 
 
 def test_answer_and_tools_may_be_named(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_answer_and_tools_may_be_named(tmp_path: Path) -> None:
             "a.jsonl": json_lines(record),
         },
     )
-    assert told(found) == []
+    assert messages_of(found) == []
     (query,) = found.queries
     assert (query.id, query.turns) == ("5", ("a",))
     assert query.expected == {
@@ -133,7 +133,7 @@ def test_chats_for_fine_tuning_are_read_with_the_answers_of_each_turn(tmp_path: 
     }
     found = read_one(tmp_path, "chats.jsonl", json_lines(chat, {"messages": []}, {"messages": None}))
     assert found.format == "langsmith"
-    assert [(line, text.partition(":")[0]) for line, text in told(found)] == [(2, "messages"), (3, "messages")]
+    assert [(line, text.partition(":")[0]) for line, text in messages_of(found)] == [(2, "messages"), (3, "messages")]
     (query,) = found.queries
     assert query.turns == ("a", "b")
     assert query.expected == chat

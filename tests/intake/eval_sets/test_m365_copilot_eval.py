@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.intake.query import EvalSet
-from tests.intake.eval_sets.folders import read_one, told, turns
+from tests.intake.eval_sets.folders import messages_of, read_one, turns
 
 CURRENT = """\
 {
@@ -79,7 +79,7 @@ def test_older_shapes_and_missing_versions_are_read(tmp_path: Path, content: str
 @pytest.mark.parametrize("items", ['{"prompt": "a"}', '"a"', "null"])
 def test_items_that_are_no_list_are_said_to_be_none(tmp_path: Path, items: str) -> None:
     found = read_one(tmp_path, "evals.json", f'{{"schemaVersion": "1.0.0",\n"items": {items}}}')
-    assert told(found) == [(2, "items: must be a list of evaluation items")]
+    assert messages_of(found) == [(2, "items: must be a list of evaluation items")]
     assert found.problems[0].fix == 'write `"items": [{"prompt": "..."}]`'
 
 
@@ -145,7 +145,7 @@ def test_a_broken_item_is_a_fault_at_its_line_and_the_others_are_read(
 ) -> None:
     found = read_items(tmp_path, {"prompt": "before"}, item, {"prompt": "after"})
     assert turns(found) == ["before", "after"]
-    faults = told(found)
+    faults = messages_of(found)
     assert [line for line, _ in faults] == [3] * len(messages)
     assert all(message in text for message, (_, text) in zip(messages, faults, strict=True))
 
@@ -199,7 +199,7 @@ def test_faults_of_the_document(tmp_path: Path, content: str, read: list[str], f
     found = read_one(tmp_path, "evals.json", content)
     assert turns(found) == read
     assert [
-        (line, text[: len(expected)]) for (line, text), (_, expected) in zip(told(found), faults, strict=True)
+        (line, text[: len(expected)]) for (line, text), (_, expected) in zip(messages_of(found), faults, strict=True)
     ] == faults
 
 
@@ -207,9 +207,9 @@ def test_lines_are_known_whatever_the_json_escapes(tmp_path: Path) -> None:
     items = [{"prompt": "smile 😀", "k" * 2000: "\u2028\x7f"}, {"prompt": 7}]
     found = read_one(tmp_path, "evals.json", json.dumps(items, indent=1))
     assert found.queries[0].line == 2
-    assert [line for line, _ in told(found)] == [7]
+    assert [line for line, _ in messages_of(found)] == [7]
 
 
 def test_half_a_character_is_a_fault(tmp_path: Path) -> None:
     found = read_one(tmp_path, "evals.json", '[{"prompt": "a"},\n{"prompt": "\\ud83d"}]')
-    assert told(found) == [(2, "a text holds half of a surrogate pair")]
+    assert messages_of(found) == [(2, "a text holds half of a surrogate pair")]

@@ -9,7 +9,7 @@ import pytest
 from bot.intake.eval_sets.formats.openai_evals import READER
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.query import EvalSet
-from tests.intake.eval_sets.folders import read, read_one, told, turns
+from tests.intake.eval_sets.folders import messages_of, read, read_one, turns
 
 SYSTEM = {"role": "system", "content": "Answer briefly."}
 EXAMPLES = [
@@ -100,7 +100,7 @@ def test_a_broken_sample_is_a_fault_at_its_line_and_the_others_are_read(
 ) -> None:
     found = read_lines(tmp_path, FIRST, record, LAST)
     assert turns(found) == ["before", "after"]
-    faults = told(found)
+    faults = messages_of(found)
     assert {line for line, _ in faults} == {2}
     assert message in faults[0][1]
     assert fix in found.problems[0].fix
@@ -142,19 +142,21 @@ def test_items_of_the_evals_api_are_read(tmp_path: Path) -> None:
 def test_a_broken_item_is_a_fault_at_its_line_and_the_others_are_read(tmp_path: Path, item: Any, message: str) -> None:
     found = read_lines(tmp_path, {"item": {"query": "before"}}, {"item": item}, {"item": {"query": "after"}})
     assert turns(found) == ["before", "after"]
-    assert told(found) == [(2, message)]
+    assert messages_of(found) == [(2, message)]
 
 
 def test_an_item_without_a_usual_name_for_its_query_is_one_fault_that_says_what_to_write(tmp_path: Path) -> None:
     found = read_lines(tmp_path, *({"item": {"ticket_text": text, "correct_label": "x"}} for text in "ab"))
     assert not found.queries
-    assert told(found) == [(1, "no key of `item` is known to hold the query; there are: ticket_text, correct_label")]
+    assert messages_of(found) == [
+        (1, "no key of `item` is known to hold the query; there are: ticket_text, correct_label")
+    ]
     assert 'columns: {query: "NAME"}' in found.problems[0].fix
 
 
 def test_an_item_with_two_usual_names_is_one_fault_that_says_what_to_write(tmp_path: Path) -> None:
     found = read_lines(tmp_path, {"item": {"question": "a", "prompt": "b"}})
-    assert told(found) == [(1, "several keys of `item` could hold the query: 'question' and 'prompt'")]
+    assert messages_of(found) == [(1, "several keys of `item` could hold the query: 'question' and 'prompt'")]
     assert 'columns: {query: "question"}' in found.problems[0].fix
 
 
@@ -169,7 +171,7 @@ def test_columns_of_items_may_be_named(tmp_path: Path) -> None:
         },
     )
     assert turns(found) == ["a", "b"]
-    assert told(found) == [(3, "the item has no 'ticket_text'")]
+    assert messages_of(found) == [(3, "the item has no 'ticket_text'")]
     first = found.queries[0]
     assert first.id == "3"
     assert first.expected == {

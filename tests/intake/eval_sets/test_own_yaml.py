@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.intake.query import Setup
-from tests.intake.eval_sets.folders import check_one_fault, read, read_one, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, turns
 
 FULL = """\
 eval_set: 1
@@ -106,20 +106,20 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
 def test_a_fault_of_the_file_costs_no_query(tmp_path: Path, head: str, message: str) -> None:
     found = read_one(tmp_path, "evals.yaml", f"{head}\nqueries:\n  - query: a\n")
     assert turns(found) == ["a"]
-    assert any(message in text for _, text in told(found))
+    assert any(message in text for _, text in messages_of(found))
 
 
 def test_queries_that_are_no_list_are_a_fault(tmp_path: Path) -> None:
     for number, value in enumerate(["null", "{query: a}", "a"]):
         found = read_one(tmp_path / str(number), "evals.yaml", f"eval_set: 1\nqueries: {value}\n")
-        assert told(found) == [(2, "queries: must be a list")]
+        assert messages_of(found) == [(2, "queries: must be a list")]
 
 
 def test_yaml_that_is_not_plain_data_is_a_fault(tmp_path: Path) -> None:
     for number, value in enumerate(["!!python/name:os.system", "&a [*a]", "{a: 1, a: 2}"]):
         found = read_one(tmp_path / str(number), "evals.yaml", f"eval_set: 1\nqueries:\n  - query: {value}\n")
         assert found.queries == ()
-        assert len(told(found)) == 1
+        assert len(messages_of(found)) == 1
 
 
 # PyYAML, which writes here, takes some numbers of YAML 1.2 (0E0, 0o7) for texts and leaves them without quotes.

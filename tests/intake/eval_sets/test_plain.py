@@ -12,7 +12,7 @@ import pytest
 
 from bot.files.documents import as_mapping
 from bot.intake.expectation import ToolCall, understand
-from tests.intake.eval_sets.folders import check_one_fault, read, read_one, refused, told, turns
+from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, refused, turns
 
 NAMES = [
     *("query", "Question", "PROMPT", "input", "utterance", "instruction", "User Query", "user_input", "userPrompt"),
@@ -71,7 +71,7 @@ def test_a_broken_cell_of_json_costs_its_row_and_its_conversation(tmp_path: Path
     rows = [["query", "conversation"], ["a", "1"], ['[{"role": "user"', "1"], ["b", "2"]]
     found = read_one(tmp_path, "a.csv", table(rows))
     assert turns(found) == ["b"]
-    ((line, message),) = told(found)
+    ((line, message),) = messages_of(found)
     assert line == 3
     assert "query: not valid JSON" in message
 
@@ -163,7 +163,7 @@ def test_a_record_with_both_in_a_list_that_mixes_them_costs_no_other(tmp_path: P
     lines = '{"query": "a"}\n{"turns": ["b"]}\n{"query": "c", "turns": ["d"]}\n{"note": "x"}\n'
     found = read_one(tmp_path, "a.jsonl", lines)
     assert turns(found) == ["a", "b"]
-    assert told(found) == [
+    assert messages_of(found) == [
         (3, "the record has 'query' and 'turns', and one of them is the query"),
         (4, "query or turns: the record has no query"),
     ]

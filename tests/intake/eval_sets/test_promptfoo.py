@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.intake.expectation import ToolCall, understand
-from tests.intake.eval_sets.folders import read, read_one, refused, told, turns
+from tests.intake.eval_sets.folders import messages_of, read, read_one, refused, turns
 
 RUN = "providers: [echo]\n"
 
@@ -117,7 +117,7 @@ def test_what_the_user_says_or_a_slip_is_not_left_out(tmp_path: Path, missing: s
         "tests": [{"vars": {"a": "x", "system": "s"}}],
     }
     found = read_one(tmp_path, "p.json", json.dumps(data))
-    ((_, message),) = told(found)
+    ((_, message),) = messages_of(found)
     assert f"the variable `{missing}` is not given" in message
 
 
@@ -278,9 +278,9 @@ tests:
     first, second = found.queries
     assert first.expected.keys() == {"description", "vars", "assert", "config"}
     assert first.expected["config"].keys() == {"description", "defaultTest", "assertionTemplates"}
-    told = understand(first.expected)
-    assert told.answer == "It is Ann"
-    assert told.tool_calls == (
+    expected = understand(first.expected)
+    assert expected.answer == "It is Ann"
+    assert expected.tool_calls == (
         ToolCall("find", {"id": 1}),
         ToolCall("drop", unwanted=True),
         ToolCall("find"),

@@ -55,11 +55,11 @@ class Counting:
             if request.query_id in self.failing:
                 yield place, Finding(shortfall="the model says nothing of use")
                 continue
-            told = scores_of(request.turns[0])
+            by_word = scores_of(request.turns[0])
             words = {name: self.taxonomy.by_id[name].description.split()[-1] for name in request.capabilities}
             sample = Sample(
-                votes={name: word in told for name, word in words.items()},
-                probabilities={name: told.get(word, 0.1) for name, word in words.items()},
+                votes={name: word in by_word for name, word in words.items()},
+                probabilities={name: by_word.get(word, 0.1) for name, word in words.items()},
             )
             calls = CalledTools(1.0, ({request.tools[0].name: 0.9},)) if request.tools else None
             samples = [sample] * self.identity.samples
@@ -92,8 +92,8 @@ def capability(name: str, word: str | None = None, **more: Any) -> Capability:
 
 def member(id: str, scores: Mapping[str, float], taxonomy: Taxonomy, **more: Any) -> Entry:
     """An entry that says what it exercises, classified under ``taxonomy``."""
-    told = {taxonomy.by_id[name].description.split()[-1]: score for name, score in scores.items()}
-    entry = make_entry(id, stored(scores), text_of(id, told))
+    by_word = {taxonomy.by_id[name].description.split()[-1]: score for name, score in scores.items()}
+    entry = make_entry(id, stored(scores), text_of(id, by_word))
     classified = entry.classified.model_copy(
         update={
             "taxonomy": taxonomy.version,

@@ -104,16 +104,16 @@ SCORES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0.4, 0.5, 0.
 
 
 def test_remarks_are_told_where_they_come_or_go() -> None:
-    def told(*remarks: Remark) -> Side:
+    def side_with(*remarks: Remark) -> Side:
         judged = ComparedQuery(query="q", customer="acme", agent="desk", verdict=None, remarks=frozenset(remarks))
         return Side(platform=platform(BASE, *entries()), judged={"acme/desk/q": judged})
 
-    found = compare(told("contradiction"), told("unfamiliar"), NOTHING).remarks
+    found = compare(side_with("contradiction"), side_with("unfamiliar"), NOTHING).remarks
     assert [(item.query, item.remark, item.after) for item in found] == [
         ("q", "contradiction", False),
         ("q", "unfamiliar", True),
     ]
-    assert compare(told("unfamiliar"), told("unfamiliar"), NOTHING).remarks == ()
+    assert compare(side_with("unfamiliar"), side_with("unfamiliar"), NOTHING).remarks == ()
 
 
 @given(scores=st.lists(SCORES, max_size=5), floor=st.integers(0, 3))

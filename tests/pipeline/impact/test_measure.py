@@ -95,8 +95,8 @@ def test_remarks_on_queries_that_come_with_a_change_are_told() -> None:
     strange = frozenset({queries[1].id})
     effect = measured(platform(BASE), platform(after), brought, strange=strange).impact.effect
     assert effect is not None
-    told = [(item.query, item.remark, item.after) for item in effect.remarks]
-    assert told == [("q1", "contradiction", True), ("q2", "unfamiliar", True)]
+    shown = [(item.query, item.remark, item.after) for item in effect.remarks]
+    assert shown == [("q1", "contradiction", True), ("q2", "unfamiliar", True)]
 
 
 def test_an_entry_that_comes_to_exercise_the_new_capability_is_its_champion() -> None:

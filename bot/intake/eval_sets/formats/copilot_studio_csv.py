@@ -117,8 +117,8 @@ def _read_rows(source: SourceFile, header: Header) -> EvalSetRows:
 
 
 def _row(query: _Conversation, entry: dict[str, Data] | None, *, grouped: bool, conversation: str) -> EvalSetRow:
-    told = {} if entry is None else {CARRIED: entry}
-    expected: Data = {**as_mapping(query.expected[0]), **told} or None
+    carried = {} if entry is None else {CARRIED: entry}
+    expected: Data = {**as_mapping(query.expected[0]), **carried} or None
     if grouped and len(query.turns) > 1:
         expected = {"conversation": conversation, "turns": query.expected}
     return EvalSetRow(id=next(iter(query.ids), None), turns=tuple(query.turns), line=query.line, expected=expected)

@@ -112,11 +112,11 @@ def _decoded(place: Node, limits: ReadingLimits) -> Node:
     try:
         return decoded(place, limits)
     except InputError:
-        mended = _TRAILING_COMMA.sub(r"\1", place.text)
-        if mended == place.text:
+        fixed = _TRAILING_COMMA.sub(r"\1", place.text)
+        if fixed == place.text:
             raise
         try:
-            return decoded(Node(place.source, place.path, mended), limits)
+            return decoded(Node(place.source, place.path, fixed), limits)
         except InputError:
             pass
         raise

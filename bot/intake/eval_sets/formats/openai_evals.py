@@ -90,12 +90,15 @@ def _column(source: SourceFile) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        told, example = f"several keys of `item` could hold the query: {' and '.join(map(repr, found))}", found[0]
+        message, example = f"several keys of `item` could hold the query: {' and '.join(map(repr, found))}", found[0]
     else:
-        told, example = f"no key of `item` is known to hold the query; there are: {', '.join(keys) or 'none'}", "NAME"
+        message, example = (
+            f"no key of `item` is known to hold the query; there are: {', '.join(keys) or 'none'}",
+            "NAME",
+        )
     declared = declaring(source.file, source.path, READER.name, source.columns, query=example)
     fix = f"name the key that holds the query: {declared}"
-    raise InputError([items[0].problem(told, fix)])
+    raise InputError([items[0].problem(message, fix)])
 
 
 def _sample_row(record: Node, problems: list[Problem]) -> EvalSetRow | None:

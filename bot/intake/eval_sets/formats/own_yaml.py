@@ -38,7 +38,7 @@ class QueryFile(SpokenFile):
 
 
 class EvalSetFile(FileModel):
-    """An eval set in our own format, for example ``evals.yaml``."""
+    """An eval set in Incumbent's own format, for example ``evals.yaml``."""
 
     eval_set: Annotated[int, AfterValidator(_known_version)] = Field(
         description="version of the format", json_schema_extra={"const": FORMAT_VERSION}

@@ -68,8 +68,8 @@ def _read(source: SourceFile) -> EvalSetRows:
     if not source.root.is_mapping:
         return read_plain(source)
     root = source.root
-    told: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in _named(source)))
-    return read_plain(source, records_in(source), told)
+    shared: Mapping[str, Data] = rest_of(root, *(str(place.path[-1]) for place in _named(source)))
+    return read_plain(source, records_in(source), shared)
 
 
 READER: Final = EvalSetReader(

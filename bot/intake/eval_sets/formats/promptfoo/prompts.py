@@ -36,17 +36,17 @@ _Leaves: TypeAlias = "Template | list[_Leaves] | dict[str, _Leaves] | int | floa
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """A prompt with variables; ``told`` is other data of the config about it."""
+    """A prompt with variables; ``fields`` is other data of the config about it."""
 
     raw: str
     file: str
     line: int | None
     name: str
-    told: dict[str, Data]
+    fields: dict[str, Data]
 
     def is_meant(self, wanted: str) -> bool:
         """Whether a test's reference ``wanted`` means this prompt."""
-        names = [str(self.told[key]) for key in ("label", "id") if key in self.told] or [self.raw]
+        names = [str(self.fields[key]) for key in ("label", "id") if key in self.fields] or [self.raw]
         if wanted.endswith("*"):
             return any(name.startswith(wanted[:-1]) for name in names)
         return any(name == wanted or name.startswith(f"{wanted}:") for name in names)
@@ -77,9 +77,9 @@ def read_prompts(
     found: list[PromptTemplate] = []
     # Each prompt makes at least one query, so more prompts would exceed the limit.
     most = files.config.folder_limits.queries + 1
-    for item, told in items:
+    for item, fields in items:
         try:
-            found.extend(islice(_prompts(item, dict(told), files), most - len(found)))
+            found.extend(islice(_prompts(item, dict(fields), files), most - len(found)))
         except InputError as error:
             more = f"; {otherwise}" if otherwise else ""
             problems.extend(replace(problem, fix=f"{problem.fix}{more}") for problem in error.problems)
@@ -88,10 +88,10 @@ def read_prompts(
     return found
 
 
-def _prompts(item: Node, told: dict[str, Data], files: ReferencedFiles) -> Iterator[PromptTemplate]:
+def _prompts(item: Node, fields: dict[str, Data], files: ReferencedFiles) -> Iterator[PromptTemplate]:
     held = item
     if item.is_mapping:
-        told = told | rest_of(item, "raw")
+        fields = fields | rest_of(item, "raw")
         held = item["raw"] if item.has("raw") else item["id"]
     if isinstance(held.data, str):
         text = held.data
@@ -101,40 +101,40 @@ def _prompts(item: Node, told: dict[str, Data], files: ReferencedFiles) -> Itera
                 if name.lower().endswith(".json"):
                     # It is a template, and JSON only after variables are replaced.
                     source = files.text(held, name)
-                    yield PromptTemplate(source.text, source.file, 1, f"{held.name}: {source.path}", told)
+                    yield PromptTemplate(source.text, source.file, 1, f"{held.name}: {source.path}", fields)
                     continue
                 (source,) = files.all(held, name)
-                yield from _in_file(source, held, told)
+                yield from _in_file(source, held, fields)
             return
         if text.strip() and (held is item or item.has("raw")):
-            yield PromptTemplate(text, item.source.document.file, item.line, item.name, told)
+            yield PromptTemplate(text, item.source.document.file, item.line, item.name, fields)
             return
     elif is_messages(held) or (held is not item and has_messages(held.data)):
-        yield PromptTemplate(_dumped(held.data), item.source.document.file, item.line, item.name, told)
+        yield PromptTemplate(_dumped(held.data), item.source.document.file, item.line, item.name, fields)
         return
     message = f"{item.name}: is no prompt"
     raise InputError([item.problem(message, "write a text, a list of messages, or `file://` and the name of a file")])
 
 
-def _in_file(source: SourceFile, place: Node, told: dict[str, Data]) -> Iterator[PromptTemplate]:
+def _in_file(source: SourceFile, place: Node, fields: dict[str, Data]) -> Iterator[PromptTemplate]:
     ending = source.path.rpartition(".")[2].lower()
     name = f"{place.name}: {source.path}"
     if source.document is not None:
-        yield PromptTemplate(_dumped(source.document.data), source.file, 1, name, told)
+        yield PromptTemplate(_dumped(source.document.data), source.file, 1, name, fields)
     elif ending in ("jsonl", "ndjson"):
         for number, line in enumerate(StringIO(source.text, newline="\n"), 1):
             if line.strip():
-                yield PromptTemplate(line.strip(), source.file, number, name, told)
+                yield PromptTemplate(line.strip(), source.file, number, name, fields)
     elif ending == "csv":
         for record in source.records.places:
             label = {"label": record["label"].data} if record.has("label") else {}
             held = record["prompt"].data or next(iter(as_mapping(record.data).values()))
-            yield PromptTemplate(str(held), source.file, record.line, name, told | label)
+            yield PromptTemplate(str(held), source.file, record.line, name, fields | label)
     else:
-        yield from _split(source, name, told, ending == "txt")
+        yield from _split(source, name, fields, ending == "txt")
 
 
-def _split(source: SourceFile, name: str, told: dict[str, Data], several: bool) -> Iterator[PromptTemplate]:
+def _split(source: SourceFile, name: str, fields: dict[str, Data], several: bool) -> Iterator[PromptTemplate]:
     """The prompts of a text; in a ``.txt`` file, lines of ``---`` separate them."""
     start = line = 0
     ends = (match.span() for match in _BETWEEN.finditer(source.text)) if several else ()
@@ -143,7 +143,7 @@ def _split(source: SourceFile, name: str, told: dict[str, Data], several: bool) 
         if piece.strip():
             before = len(piece) - len(piece.lstrip())
             begun = line + source.text.count("\n", start, start + before) + 1
-            yield PromptTemplate(piece.strip() if several else piece, source.file, begun, name, told)
+            yield PromptTemplate(piece.strip() if several else piece, source.file, begun, name, fields)
         line += source.text.count("\n", start, following)
         start = following
 

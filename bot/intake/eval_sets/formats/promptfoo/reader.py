@@ -197,8 +197,8 @@ class _Config:
         """The prompt of a test if the config has none: the variable with the user's words."""
         if "prompt" in variables or not variables:
             return list(enumerate(self._prompts))
-        told = [name for name, value in variables.items() if isinstance(value, str | list)]
-        found = next((names for names in map(partial(named, told), SAID) if names), told)
+        candidates = [name for name, value in variables.items() if isinstance(value, str | list)]
+        found = next((names for names in map(partial(named, candidates), SAID) if names), candidates)
         if len(found) != 1:
             message = f"the config has no prompts, and several variables could be the query: {', '.join(found[:10])}"
             self._fault(case.place, message if found else "the config has no prompts", self._declaration)
@@ -301,9 +301,9 @@ class _Config:
         expected = dict(case.data)
         if values:
             expected["vars"] = dict(values)
-        told = prompt.told | ({} if messages is None else {"messages": messages})
-        if told:
-            expected["prompt"] = told
+        fields = prompt.fields | ({} if messages is None else {"messages": messages})
+        if fields:
+            expected["prompt"] = fields
         group.tests += 1
         group.turns.extend(spoken.turns)
         group.attachments.extend((*ready.attached, *spoken.attachments))

@@ -48,10 +48,10 @@ def read_cases(root: Node, files: ReferencedFiles, problems: list[Problem]) -> I
         if not rows:
             message = f"{scenario.name}: a scenario needs data in `config`"
             problems.append(scenario.problem(message, "write `config:` with `- vars:`"))
-        told = {} if scenario["description"].absent else {"scenario": scenario["description"].data}
+        description = {} if scenario["description"].absent else {"scenario": scenario["description"].data}
         for row in rows:
             for test in tests:
-                yield PromptfooTest(_merged(row.data, test.data) | told, test.place, test.line, number)
+                yield PromptfooTest(_merged(row.data, test.data) | description, test.place, test.line, number)
             number += 1
 
 

@@ -71,11 +71,11 @@ class ReferencedFiles:
             try:
                 self._opened[key] = (within.beside if parsed else within.text_beside)(place, name)
             except InputError as error:
-                raise InputError(self._told(place, name, problem) for problem in error.problems) from None
+                raise InputError(self._located(place, name, problem) for problem in error.problems) from None
             self.used.add(self._opened[key].path)
         return self._opened[key]
 
-    def _told(self, place: Node, name: str, problem: Problem) -> Problem:
+    def _located(self, place: Node, name: str, problem: Problem) -> Problem:
         """A problem of a whole file, reported where the config names it."""
         if problem.line is not None:
             return problem
