@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.courtesies import (
     BEFORE_YOU,
     CLAUSE_STARTS,
-    COURTESY,
+    COURTESIES,
     FOR_ME,
     FRAMES,
     FROM_YOU,
@@ -188,7 +188,7 @@ def plain(text: str) -> str:
     edited.to(_spaced(edited.text))
     # What stands behind a courtesy may be another.
     for _ in range(2):
-        edited.sub("courtesy", " ")
+        edited.sub_any(_COURTESIES, " ")
         edited.sub("filler", "")
         edited.to(_spaced(edited.text).strip(" ,;:"))
     edited.sub("for me", "")
@@ -230,22 +230,25 @@ def courteous(part: str) -> bool:
     edited = Edited(part, phrases())
     edited.sub("borderless", " ")
     edited.to(_spaced(edited.text))
-    edited.sub("courtesy", " ")
-    edited.sub("courtesy", " ")
+    for _ in range(2):
+        edited.sub_any(_COURTESIES, " ")
     return not edited.text.strip(_SIGNS)
 
 
 def _may_be_courteous(turn: str, parts: Sequence[str]) -> bool:
     """Whether any of the sentences ``parts`` of ``turn`` may be a courtesy: looked for in all of them at once."""
     nothing_but_signs = not all(part.strip(_SIGNS) for part in parts)
-    return nothing_but_signs or not phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
+    return nothing_but_signs or not phrases().possible(_spaced(turn)).isdisjoint((*_COURTESIES, "borderless"))
+
+
+_COURTESIES: Final = tuple(f"courtesy {number}" for number in range(len(COURTESIES)))
 
 
 def patterns() -> dict[str, str]:
     """The patterns of phrases that are left out or replaced, by name, case ignored."""
     found = {
         "borderless": _BORDERLESS,
-        "courtesy": COURTESY,
+        **dict(zip(_COURTESIES, COURTESIES, strict=True)),
         "filler": _FILLER,
         "for me": FOR_ME,
         "seeing": _SEEING,
