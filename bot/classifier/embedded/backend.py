@@ -109,11 +109,13 @@ class EmbeddedBackend:
                 {name: consensus_of(row) for name, row in probabilities.items()}
                 for probabilities in self._probabilities(asked)
             ]
+            texts = [request.turns for request, consensus in zip(together, found, strict=True) if consensus]
+            judged = iter(self.fit().familiarity.judge_all(texts) if texts else ())
             for request, consensus, calls in zip(together, found, self._calls(together, found), strict=True):
                 yield Finding(
                     consensus={name: consensus[name] for name in request.capabilities},
                     calls=calls,
-                    unfamiliar=self.fit().familiarity.judge(request.turns).why if consensus else None,
+                    unfamiliar=next(judged).why if consensus else None,
                 )
 
     def _calls(
