@@ -22,7 +22,7 @@ from bot.classifier.embedded.features import (
     joined,
     text_rows,
 )
-from bot.classifier.embedded.kernel import ReferenceQueries, gram
+from bot.classifier.embedded.kernel import ReferenceQueries, gram, weights_by_term
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import (
     BUCKETS,
@@ -217,3 +217,17 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     singles = np.concatenate([reference.similarities(space.rows([[text]])) for text in texts])
     assert gram(rows) == pytest.approx(singles, abs=1e-6)
     assert reference.similarities(space.rows([[text] for text in texts])).tobytes() == singles.tobytes()
+    weights = np.random.default_rng(7).normal(size=(len(rows), 3))
+    products = reference.products(rows, weights, weights_by_term(rows, weights))
+    assert products == pytest.approx(singles @ weights, abs=1e-12)
+
+
+def test_a_row_of_several_is_that_of_its_text_alone() -> None:
+    space = FeatureSpace(Cues.of([("photo",)]))
+    texts = [["Show the attached photo"], [""], ["x", "List my bills"]]
+    rows = space.rows(texts)
+    for place, turns in enumerate(texts):
+        alone, own = space.rows([turns]).arrays(), rows.row(place).arrays()
+        assert {name: array.tolist() for name, array in own.items()} == {
+            name: array.tolist() for name, array in alone.items()
+        }

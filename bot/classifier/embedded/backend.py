@@ -44,6 +44,9 @@ _TOGETHER: Final = 64
 _EMBEDDED_TOGETHER: Final = 1
 """The same with an embedder, which takes far longer: texts are embedded one by one."""
 
+_MANY: Final = 500
+"""From so many queries on it pays to prepare the model for them."""
+
 _AGENTS: Final = 16
 """Of how many agents, those asked about last, the tools stay read."""
 
@@ -107,7 +110,7 @@ class EmbeddedBackend:
             asked = [replace(request, capabilities=_asked(request)) for request in together]
             found = [
                 {name: consensus_of(row) for name, row in probabilities.items()}
-                for probabilities in self._probabilities(asked)
+                for probabilities in self._probabilities(asked, many=len(requests) >= _MANY)
             ]
             texts = [request.turns for request, consensus in zip(together, found, strict=True) if consensus]
             judged = iter(self.fit().familiarity.judge_all(texts) if texts else ())
@@ -149,14 +152,16 @@ class EmbeddedBackend:
             for member in range(self._samples)
         )
 
-    def _probabilities(self, requests: Sequence[InferenceRequest]) -> list[dict[str, Sequence[float]]]:
+    def _probabilities(
+        self, requests: Sequence[InferenceRequest], *, many: bool = False
+    ) -> list[dict[str, Sequence[float]]]:
         """For each of ``requests``, by capability what each member says of it; 0 of one that has no exemplars."""
         asked = [place for place, request in enumerate(requests) if request.capabilities]
         unknown = (0.0,) * self._samples
         found: list[dict[str, Sequence[float]]] = [dict.fromkeys(request.capabilities, unknown) for request in requests]
         if asked:
             model = self.fit()
-            rows = model.probabilities([requests[place].turns for place in asked]).tolist()
+            rows = model.probabilities([requests[place].turns for place in asked], many=many).tolist()
             for place, own in zip(asked, rows, strict=True):
                 known = zip(model.capabilities, own, strict=True)
                 found[place] |= {name: row for name, row in known if name in found[place]}

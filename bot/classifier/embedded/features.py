@@ -85,6 +85,19 @@ class Rows:
     def __len__(self) -> int:
         return len(self.structure)
 
+    def row(self, place: int) -> Rows:
+        """The query at ``place`` alone."""
+        terms = slice(*self.ends[place : place + 2].tolist())
+        return Rows(
+            asking=self.asking[place : place + 1],
+            embedding=self.embedding[place : place + 1],
+            structure=self.structure[place : place + 1],
+            cues=self.cues[place : place + 1],
+            places=self.places[terms],
+            values=self.values[terms],
+            ends=np.array([0, terms.stop - terms.start], np.int32),
+        )
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
         return {name: getattr(self, name) for name in ROW_ARRAYS}
