@@ -222,12 +222,11 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     assert products == pytest.approx(singles @ weights, abs=1e-12)
 
 
-def test_a_row_of_several_is_that_of_its_text_alone() -> None:
+def test_some_of_several_rows_are_those_of_their_texts() -> None:
     space = FeatureSpace(Cues.of([("photo",)]))
     texts = [["Show the attached photo"], [""], ["x", "List my bills"]]
-    rows = space.rows(texts)
-    for place, turns in enumerate(texts):
-        alone, own = space.rows([turns]).arrays(), rows.row(place).arrays()
+    for places in ([0], [1], [2, 0], [0, 1, 2]):
+        alone, own = space.rows([texts[place] for place in places]).arrays(), space.rows(texts).at(places).arrays()
         assert {name: array.tolist() for name, array in own.items()} == {
             name: array.tolist() for name, array in alone.items()
         }

@@ -38,7 +38,7 @@ from bot.taxonomy.model import Taxonomy
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
 """The fitted models of the shipped taxonomy (dev/fit.py)."""
 
-_TOGETHER: Final = 64
+_TOGETHER: Final = 128
 """How many queries are judged together: their similarities to the exemplars are matrix products."""
 
 _EMBEDDED_TOGETHER: Final = 1

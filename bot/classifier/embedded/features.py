@@ -85,17 +85,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.structure)
 
-    def row(self, place: int) -> Rows:
-        """The query at ``place`` alone."""
-        terms = slice(*self.ends[place : place + 2].tolist())
+    def at(self, places: Sequence[int]) -> Rows:
+        """The queries at ``places``, at least one."""
+        terms = [slice(*self.ends[place : place + 2].tolist()) for place in places]
         return Rows(
-            asking=self.asking[place : place + 1],
-            embedding=self.embedding[place : place + 1],
-            structure=self.structure[place : place + 1],
-            cues=self.cues[place : place + 1],
-            places=self.places[terms],
-            values=self.values[terms],
-            ends=np.array([0, terms.stop - terms.start], np.int32),
+            asking=self.asking[places],
+            embedding=self.embedding[places],
+            structure=self.structure[places],
+            cues=self.cues[places],
+            places=np.concatenate([self.places[each] for each in terms]),
+            values=np.concatenate([self.values[each] for each in terms]),
+            ends=np.cumsum([0, *(each.stop - each.start for each in terms)], dtype=np.int32),
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -41,7 +41,7 @@ DECIMALS: Final = 6
 UNSURE: Final = 1e-4
 """So near the border between two rounded numbers, in units of the last decimal, a sum is made in a fixed order.
 
-That is 1e-10; a matrix product of some 10,000 terms is off by less than 1e-12.
+That is 1e-10; two ways to sum up some 10,000 terms differ by a few 1e-12.
 """
 
 
@@ -100,10 +100,11 @@ class FittedModel:
             found = self._calibrated(scores)
             # How a sum is made shows in the last bits, and these where a number is rounded up or down.
             steps = found * 10**DECIMALS
-            near = np.abs(steps - np.floor(steps) - 0.5) < UNSURE
-            for place in np.flatnonzero(near.any(axis=(1, 2))).tolist():
-                (similarities,) = self.reference.similarities(rows.row(place))
-                found[place] = self._calibrated(np.einsum("i,ij->j", similarities, self._weights))
+            unsure = np.abs(steps - np.floor(steps) - 0.5) < UNSURE
+            near = np.flatnonzero(unsure.any(axis=(1, 2))).tolist()
+            if near:
+                for place, similarities in zip(near, self.reference.similarities(rows.at(near)), strict=True):
+                    found[place] = self._calibrated(np.einsum("i,ij->j", similarities, self._weights))
         return found.round(DECIMALS)
 
     def _calibrated(self, scores: Floats) -> Floats:

@@ -123,15 +123,16 @@ class Edited:
 
     def sub_any(self, names: Iterable[str], by: str | Replacement) -> None:
         """Replace each match of the patterns called ``names``, as if they were the branches of one."""
-        possible = [name for name in names if self.may_have(name)]
+        possible = [name for name in names if name in self.possible]
         if possible:
             self.to(self._phrases.sub(possible, by, self.text))
 
-    def may_have(self, name: str) -> bool:
-        """Whether the pattern called ``name`` may match."""
+    @property
+    def possible(self) -> frozenset[str]:
+        """The names of the patterns that may match."""
         if self._possible is None:
             self._possible = self._phrases.possible(self.text)
-        return name in self._possible
+        return self._possible
 
     def to(self, text: str) -> None:
         """Go on with ``text``."""

@@ -102,15 +102,14 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     begins[1:] = places[1:] != places[:-1]
     starts = np.flatnonzero(begins)
     if len(starts) < len(places):
-        # What shares a place is added up in the order of the text.
-        sizes = np.diff(starts, append=len(places))
-        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            together = sorted(
-                zip(firsts[start : start + size].tolist(), counts[start : start + size].tolist(), strict=True)
-            )
-            firsts[start] = together[0][0]
-            weights[start] = _sum_of_weights(together)
-        places, weights, firsts = places[starts], weights[starts], firsts[starts]
+        # What shares a place is added up: terms that occur once count 1 each, others in the order of the text.
+        sizes = np.append(starts[1:], len(places)) - starts
+        totals = np.add.reduceat(counts, starts)
+        summed = np.where(sizes > 1, sizes, weights[starts])
+        for at in np.flatnonzero((sizes > 1) & (totals > sizes)).tolist():
+            own = slice(starts[at], starts[at] + sizes[at])
+            summed[at] = _sum_of_weights(counts[own][np.argsort(firsts[own])].tolist())
+        places, weights, firsts = places[starts], summed, np.minimum.reduceat(firsts, starts)
     squares = (weights * weights)[np.argsort(firsts)]
     number = int(np.searchsorted(places, BUCKETS))
     values = np.empty(len(places))
@@ -122,10 +121,10 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     return places[kept].astype(np.uint16), values[kept].astype(np.uint8)
 
 
-def _sum_of_weights(counts: Iterable[tuple[int, int]]) -> float:
-    """What terms of one place count together; ``counts``: where each is first in the text, and how often it is."""
+def _sum_of_weights(counts: Iterable[int]) -> float:
+    """What terms of one place count together, given how often each is in the text."""
     total = 0.0
-    for _, count in counts:
+    for count in counts:
         total += 1.0
         total += log(count)
     return total
