@@ -55,8 +55,15 @@ class Phrases:
     starting: frozenset[str] = frozenset()
     starts: re.Pattern[str] = re.compile("")
 
-    def possible(self, text: str) -> frozenset[str]:
-        """The names of the patterns that may match somewhere in ``text``; all others do not."""
+    @cached_property
+    def possible(self) -> Callable[[str], frozenset[str]]:
+        """Gives the names of the patterns that may match somewhere in a text; all others do not.
+
+        Of the latest texts it is remembered: most are asked about as they are given and as what they ask.
+        """
+        return lru_cache(maxsize=_REMEMBERED)(self._possible)
+
+    def _possible(self, text: str) -> frozenset[str]:
         found = self._pieces.Match(small_letters(text).encode("utf-8", "replace"))
         if not found:
             # RE2 gives up in silence where a search takes too much memory: the last piece is in every text.
@@ -138,6 +145,10 @@ class Edited:
         """Go on with ``text``."""
         if text != self.text:
             self.text, self._possible = text, None
+
+
+_REMEMBERED: Final = 512
+"""Texts: more than are read together."""
 
 
 @lru_cache(maxsize=4)
