@@ -71,21 +71,10 @@ def probability(calls: CalledTools, facts: Mapping[str, float]) -> float:
 
     ``facts`` contains r ∈ [0, 1] by tool; it is 0 for a missing tool.
     """
-    return _probability(calls.probability, _ordered(calls), facts)
-
-
-_Steps: TypeAlias = Sequence[Sequence[tuple[str, float]]]
-
-
-def _ordered(calls: CalledTools) -> _Steps:
-    """The steps of ``calls``, each in the order of the tools' names."""
-    return [sorted(step.items()) for step in calls.steps]
-
-
-def _probability(of_any: float, steps: _Steps, facts: Mapping[str, float]) -> float:
-    missed = [1 - fsum([share * facts.get(name, 0.0) for name, share in step]) for step in steps]
+    # Each sum is exactly rounded: the order of the tools decides nothing.
+    missed = [1 - fsum([step.get(name, 0.0) * fact for name, fact in facts.items()]) for step in calls.steps]
     # A step's distribution may exceed 1 by what floating point adds.
-    return of_any * (1 - prod([max(0.0, each) for each in missed]))
+    return calls.probability * (1 - prod([max(0.0, each) for each in missed]))
 
 
 def called_values(
@@ -97,18 +86,15 @@ def called_values(
     there is none.  ``expected``: the eval set names these calls; what the facts of these tools exclude is then FALSE
     with certainty, κ = 1.
     """
-    steps = _ordered(calls)
-    return {
-        name: _judgement(calls, steps, by_tool, text.get(name), expected=expected) for name, by_tool in values.items()
-    }
+    return {name: _judgement(calls, by_tool, text.get(name), expected=expected) for name, by_tool in values.items()}
 
 
 def _judgement(
-    calls: CalledTools, steps: _Steps, by_tool: Mapping[str, bool | None], text: Consensus | None, *, expected: bool
+    calls: CalledTools, by_tool: Mapping[str, bool | None], text: Consensus | None, *, expected: bool
 ) -> Judgement:
     unsaid = 0.0 if text is None else text.confidence
-    facts = {name: unsaid if value is None else value for name, value in by_tool.items()}
-    found = _probability(calls.probability, steps, facts)
+    facts = {name: unsaid if value is None else 1.0 for name, value in by_tool.items() if value is not False}
+    found = probability(calls, facts)
     if not expected:
         return Judgement(rounded(found) >= EVEN, found, "tool")
     is_ruled_out = all(by_tool[name] is False for step in calls.steps for name in step)
@@ -117,11 +103,11 @@ def _judgement(
 
 def fits_none(calls: CalledTools, values: ToolValues, members: Iterable[str]) -> bool:
     """Whether the query probably calls a tool, and probably one whose facts make all ``members`` FALSE."""
+    if rounded(calls.probability) < EVEN:
+        return False
     rules = [values[name] for name in members]
     tools = {name for step in calls.steps for name in step}
     misfits = {name: float(all(by_tool.get(name) is False for by_tool in rules)) for name in tools}
-    if rounded(calls.probability) < EVEN:
-        return False
     return rounded(probability(CalledTools(1.0, calls.steps), misfits)) >= EVEN
 
 
@@ -131,7 +117,7 @@ def expectation(query: Query, specification: Specification) -> tuple[str, ...] |
     They are declared ones, or :data:`UNLISTED` for those that are not in the specification.  ``None`` if the eval set
     does not say, or if the agent declares that it has no tools.
     """
-    if specification.tools is not None and not specification.tools:
+    if query.expected is None or (specification.tools is not None and not specification.tools):
         return None
     return expected_tools(query.expected, len(query.turns), specification.tools)
 

@@ -181,7 +181,7 @@ class _Agent:
         """The capabilities whose rules are true for what the most likely tool of all steps exercises; none
         without one.
         """
-        likeliest = max(calls.likeliest, key=lambda item: item[1], default=None)
+        likeliest = max(calls.likeliest, key=lambda item: item[1], default=None) if self.implied else None
         return frozenset() if likeliest is None else self.implied.get(likeliest[0], frozenset())
 
     def _misfits(self, calls: CalledTools) -> frozenset[str]:

@@ -402,14 +402,14 @@ def fit(data: Data, rows: Sequence[Row], kinds: Kinds, embedder: Embedder) -> We
                     index = _index(data.agents, row.agent, used)
                     index.use(replaced(weights, **{name: WeightSet(choice, np.zeros(0), np.zeros(0))}))
                     found = index.scores(read[id(row)])
-                    features.append([1.0, *index.call_features(read[id(row)], found)])
+                    features.append([1.0, *index.call_features([read[id(row)]], [found])[0]])
                     wanted.append(float(bool(row.calls)))
                     shares.append(CALL_SHARES.get(row.kind, 1.0))
                     odds.append(text_odds(row.text_probability))
             for row, index, reading in crossed(
                 data, rows, part, used, replaced(weights, **{name: WeightSet(choice, np.zeros(0), np.zeros(0))})
             ):
-                features.append([1.0, *index.call_features(reading, index.scores(reading))])
+                features.append([1.0, *index.call_features([reading], [index.scores(reading)])[0]])
                 wanted.append(0.0)
                 shares.append(CROSSED_SHARE)
                 odds.append(text_odds(row.text_probability))

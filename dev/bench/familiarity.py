@@ -236,7 +236,7 @@ def report(judged: Sequence[tuple[Text, TextFamiliarity]], show: bool) -> None:
 
 def write_weights(cases: Sequence[tuple[Familiarity, Text]]) -> None:
     """Fit the weights of each reason by logistic regression, set the biases by :data:`FALSE_ALARMS`, write the file."""
-    measured = [(text, known.measures(familiarity.read(text.turns))[0]) for known, text in cases]
+    measured = [(text, known.measures([familiarity.read(text.turns)])[0][0]) for known, text in cases]
     weights = {why: _fit(why, names, measured) for why, names in MEASURES.items()}
     chosen = replace(settings(), weights=weights)
     familiarity.SETTINGS.write_text(_render(chosen), encoding="utf-8")

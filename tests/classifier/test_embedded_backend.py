@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bot.classifier.consistency import agree
+from bot.classifier.embedded import backend as backends
 from bot.classifier.embedded import model as fitted_models
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
@@ -170,9 +171,30 @@ def test_queries_judged_together_have_the_bits_that_each_has_alone_in_the_order_
     texts = [[text] for text in (*PLAIN, "Hi, could you put that in a table, please?", "Покажи фото", "", "表にして")]
     together = model.probabilities(texts).tobytes()
     assert together == np.concatenate([model.probabilities([turns]) for turns in texts]).tobytes()
+    assert together == model.probabilities(texts, many=True).tobytes()
     # Every number is near enough to a border then: all are sums in the order of the exemplars.
     monkeypatch.setattr(fitted_models, "UNSURE", 1.0)
     assert together == model.probabilities(texts).tobytes()
+    assert together == model.probabilities(texts, many=True).tobytes()
+
+
+def test_many_queries_have_the_findings_that_each_has_alone(
+    fitted: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = (tool("photo_get"), tool("table_create"))
+    asked = [
+        replace(
+            request(text, capabilities=CAPABILITIES, tools=tools if place % 3 else ()),
+            starters=("Show a photo",) if place % 2 else (),
+        )
+        for place, text in enumerate(
+            [*PLAIN, "Покажи фото", "", "first show me the photo, and then delete it. Thanks!"] * 3
+        )
+    ]
+    alone = [finding for each in asked for _, finding in fitted.infer([each])]
+    monkeypatch.setattr(backends, "_MANY", 2)
+    monkeypatch.setattr(backends, "_TOGETHER", 8)
+    assert [finding for _, finding in fitted.infer(asked)] == alone
 
 
 def test_a_model_that_is_handed_over_is_not_fitted_again(fitted: EmbeddedBackend, exemplary: Taxonomy) -> None:

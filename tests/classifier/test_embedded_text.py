@@ -22,7 +22,7 @@ from bot.classifier.embedded.features import (
     joined,
     text_rows,
 )
-from bot.classifier.embedded.kernel import ReferenceQueries, gram
+from bot.classifier.embedded.kernel import ReferenceQueries, gram, weights_by_term
 from bot.classifier.embedded.structure import NAMES, structure
 from bot.classifier.embedded.text import (
     BUCKETS,
@@ -217,3 +217,16 @@ def test_the_matrix_of_similarities_is_what_single_ones_are(
     singles = np.concatenate([reference.similarities(space.rows([[text]])) for text in texts])
     assert gram(rows) == pytest.approx(singles, abs=1e-6)
     assert reference.similarities(space.rows([[text] for text in texts])).tobytes() == singles.tobytes()
+    weights = np.random.default_rng(7).normal(size=(len(rows), 3))
+    products = reference.products(rows, weights, weights_by_term(rows, weights))
+    assert products == pytest.approx(singles @ weights, abs=1e-12)
+
+
+def test_some_of_several_rows_are_those_of_their_texts() -> None:
+    space = FeatureSpace(Cues.of([("photo",)]))
+    texts = [["Show the attached photo"], [""], ["x", "List my bills"]]
+    for places in ([0], [1], [2, 0], [0, 1, 2]):
+        alone, own = space.rows([texts[place] for place in places]).arrays(), space.rows(texts).at(places).arrays()
+        assert {name: array.tolist() for name, array in own.items()} == {
+            name: array.tolist() for name, array in alone.items()
+        }

@@ -193,6 +193,14 @@ def test_hostile_text_is_judged(text: str) -> None:
     assert np.isfinite(judged.score)
 
 
+TEXTS = [*FAMILIAR, *(text for text, _ in UNFAMILIAR), "\ud800", "a\n\nb" * 800, "ß" * 3_000]
+
+
+@given(st.lists(st.sampled_from(TEXTS) | st.text(max_size=60), max_size=6))
+def test_queries_judged_together_are_judged_as_each_is_alone(texts: list[str]) -> None:
+    assert many().judge_all([[text] for text in texts]) == [many().judge([text]) for text in texts]
+
+
 def test_arrays_round_trip() -> None:
     arrays = many().arrays()
     assert sum(array.nbytes for array in arrays.values()) < 1_000_000

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bot.classifier.embedded import tools as tool_indexes
 from bot.classifier.embedded.embedding import installed_embedder
 from bot.classifier.embedded.operations import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.classifier.embedded.step_features import LEADS, read_step, step_features
@@ -265,6 +266,22 @@ def test_what_holds_of_every_answer(tools: list[Tool], turns: list[str], chance:
 
 
 @settings(max_examples=settings().max_examples * 2 // 5, deadline=None)
+@given(
+    st.lists(declared, min_size=1, max_size=6),
+    st.lists(st.tuples(st.lists(phrases | st.text(max_size=40), min_size=1, max_size=3), st.none() | st.floats(0, 1))),
+    st.booleans(),
+    st.integers(1, 12),
+)
+def test_queries_read_together_have_the_calls_that_each_has_alone(
+    tools: list[Tool], queries: list[tuple[list[str], float | None]], meaning: bool, together: int
+) -> None:
+    index = ToolIndex(tools, ["show my disks"], FakeEmbedder() if meaning else None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tool_indexes, "_ROWS_TOGETHER", together)
+        assert index.all_calls(queries) == [index.calls(*query) for query in queries]
+
+
+@settings(max_examples=settings().max_examples * 2 // 5, deadline=None)
 @given(st.lists(declared, min_size=2, max_size=6, unique_by=lambda tool: tool.name), phrases)
 def test_the_order_of_declaration_decides_nothing_but_ties(tools: list[Tool], query: str) -> None:
     other = sorted(tools, key=lambda tool: tool.name)
@@ -418,7 +435,7 @@ def test_the_weights_fit_the_features() -> None:
         scores = used.scores(reading)
         assert scores == [rounded(score) for score in scores]
         assert reading.rows.shape == (len(DISKS), len(own.tool))
-        assert len(used.call_features(reading, scores)) + 1 == len(own.call) == len(own.call_with_text) - 1
+        assert len(used.call_features([reading], [scores])[0]) + 1 == len(own.call) == len(own.call_with_text) - 1
     assert len(step_features(read_step("a"))) + 1 == len(weights.bare)
 
 

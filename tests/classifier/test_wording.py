@@ -182,8 +182,34 @@ def test_no_pattern_matches_a_text_that_lacks_what_it_requires() -> None:
         assert matching <= possible, text
         found |= matching
         for name in matching:
-            assert phrases().sub(name, "|", text) == compiled[name].sub("|", text), text
-    assert {"courtesy", "wrapper", "may you", "spelling", "borderless", "asking", "frame 0"} <= found
+            assert phrases().sub([name], "|", text) == compiled[name].sub("|", text), text
+    assert {*COURTESIES, "wrapper", "may you", "spelling", "borderless", "asking", "frame 0"} <= found
+
+
+COURTESIES = [name for name in patterns() if name.startswith("courtesy")]
+POLITE = [
+    "hi",
+    "good morning",
+    "sorry to",
+    "bother you",
+    "but",
+    "please",
+    "kindly",
+    "thanks",
+    "thank you",
+    "a lot",
+    "if you",
+]
+POLITE += ["have time", "no rush", "at all", "when you can", "and", ",", ".", "close ticket 12"]
+
+
+@given(
+    st.lists(st.sampled_from(POLITE)).map(" ".join),
+    st.sets(st.sampled_from(COURTESIES), min_size=2).map(sorted),
+)
+def test_patterns_are_replaced_as_the_branches_of_one_are(text: str, names: list[str]) -> None:
+    either = re.compile("|".join(patterns()[name] for name in names), re.IGNORECASE)
+    assert phrases().sub(names, "|", text) == either.sub("|", text)
 
 
 @pytest.mark.parametrize("name", ["spelling", "english spelling"])

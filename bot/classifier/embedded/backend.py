@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,7 +20,17 @@ from bot.classifier.embedded.features import TextRow
 from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.exemplars import Bar, HeldOutExemplars
-from bot.classifier.model import EVEN, Finding, Identity, InferenceRequest, Sample, Stages, silent
+from bot.classifier.model import (
+    EVEN,
+    CalledTools,
+    Consensus,
+    Finding,
+    Identity,
+    InferenceRequest,
+    Sample,
+    Stages,
+    silent,
+)
 from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
@@ -27,11 +38,14 @@ from bot.taxonomy.model import Taxonomy
 SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
 """The fitted models of the shipped taxonomy (dev/fit.py)."""
 
-_TOGETHER: Final = 64
+_TOGETHER: Final = 128
 """How many queries are judged together: their similarities to the exemplars are matrix products."""
 
 _EMBEDDED_TOGETHER: Final = 1
 """The same with an embedder, which takes far longer: texts are embedded one by one."""
+
+_MANY: Final = 500
+"""From so many queries on it pays to prepare the model for them."""
 
 _AGENTS: Final = 16
 """Of how many agents, those asked about last, the tools stay read."""
@@ -90,26 +104,39 @@ class EmbeddedBackend:
                 self._embedder.keep()
 
     def _findings(self, requests: Sequence[InferenceRequest]) -> Iterator[Finding]:
-        # By identity: hashing all that an agent declares, for each query, takes longer than most else.
-        indexes: dict[tuple[int, int], ToolIndex] = {}
         size = _TOGETHER if self._embedder is None else _EMBEDDED_TOGETHER
         for start in range(0, len(requests), size):
             together = requests[start : start + size]
             asked = [replace(request, capabilities=_asked(request)) for request in together]
-            for request, probabilities in zip(together, self._probabilities(asked), strict=True):
-                call = request.call_capability
-                found = {name: consensus_of(row) for name, row in probabilities.items()}
-                calls = None
-                if request.tools:
-                    agent = (id(request.tools), id(request.starters))
-                    if agent not in indexes:
-                        indexes[agent] = self._index(request.tools, request.starters)
-                    calls = indexes[agent].calls(request.turns, None if call is None else found[call].confidence)
+            found = [
+                {name: consensus_of(row) for name, row in probabilities.items()}
+                for probabilities in self._probabilities(asked, many=len(requests) >= _MANY)
+            ]
+            texts = [request.turns for request, consensus in zip(together, found, strict=True) if consensus]
+            judged = iter(self.fit().familiarity.judge_all(texts) if texts else ())
+            for request, consensus, calls in zip(together, found, self._calls(together, found), strict=True):
                 yield Finding(
-                    consensus={name: found[name] for name in request.capabilities},
+                    consensus={name: consensus[name] for name in request.capabilities},
                     calls=calls,
-                    unfamiliar=self.fit().familiarity.judge(request.turns).why if found else None,
+                    unfamiliar=next(judged).why if consensus else None,
                 )
+
+    def _calls(
+        self, requests: Sequence[InferenceRequest], found: Sequence[Mapping[str, Consensus]]
+    ) -> list[CalledTools | None]:
+        """The tools that each of ``requests`` calls, given what is ``found`` in its text; ``None`` without tools."""
+        # By identity: hashing all that an agent declares, for each query, takes longer than most else.
+        agents: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for place, request in enumerate(requests):
+            if request.tools:
+                agents[id(request.tools), id(request.starters)].append(place)
+        calls: list[CalledTools | None] = [None] * len(requests)
+        for places in agents.values():
+            asked = [(requests[place].turns, _text_probability(requests[place], found[place])) for place in places]
+            index = self._index(requests[places[0]].tools, requests[places[0]].starters)
+            for place, each in zip(places, index.all_calls(asked), strict=True):
+                calls[place] = each
+        return calls
 
     def _new_index(self, tools: tuple[Tool, ...], starters: tuple[str, ...]) -> ToolIndex:
         return ToolIndex(tools, starters, self._embedder)
@@ -125,14 +152,16 @@ class EmbeddedBackend:
             for member in range(self._samples)
         )
 
-    def _probabilities(self, requests: Sequence[InferenceRequest]) -> list[dict[str, Sequence[float]]]:
+    def _probabilities(
+        self, requests: Sequence[InferenceRequest], *, many: bool = False
+    ) -> list[dict[str, Sequence[float]]]:
         """For each of ``requests``, by capability what each member says of it; 0 of one that has no exemplars."""
         asked = [place for place, request in enumerate(requests) if request.capabilities]
         unknown = (0.0,) * self._samples
         found: list[dict[str, Sequence[float]]] = [dict.fromkeys(request.capabilities, unknown) for request in requests]
         if asked:
             model = self.fit()
-            rows = model.probabilities([requests[place].turns for place in asked]).tolist()
+            rows = model.probabilities([requests[place].turns for place in asked], many=many).tolist()
             for place, own in zip(asked, rows, strict=True):
                 known = zip(model.capabilities, own, strict=True)
                 found[place] |= {name: row for name, row in known if name in found[place]}
@@ -192,6 +221,11 @@ class EmbeddedBackend:
             arrays = place.newest(kind)
             known |= {} if arrays is None else rows_by_text(arrays, self._embedder)
         return known
+
+
+def _text_probability(request: InferenceRequest, found: Mapping[str, Consensus]) -> float | None:
+    """What the text alone says of a tool call; ``None`` without a capability for that."""
+    return None if request.call_capability is None else found[request.call_capability].confidence
 
 
 def _asked(request: InferenceRequest) -> tuple[str, ...]:

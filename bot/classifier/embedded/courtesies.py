@@ -306,9 +306,11 @@ _OTHERS: Final = (
     r"|cześć"
     r"|lütfen|teşekkürler|teşekkür ederim|merhaba|günaydın"  # noqa: RUF001
 )
-COURTESY: Final = _bounded(
-    "{START}(?:(?:{WELL}|{SORRY}|{UNCONDITIONAL}|{LEISURE}|{FAREWELL}|{BEGIN}{GREETING}|" + _OTHERS + "){STOP})"
+COURTESIES: Final = tuple(
+    _bounded(f"{{START}}(?:{courtesy}){{STOP}}")
+    for courtesy in ("{WELL}", "{SORRY}", "{UNCONDITIONAL}", "{LEISURE}", "{FAREWELL}", "{BEGIN}{GREETING}", _OTHERS)
 )
+"""By their kinds: most texts may have one or two of these, which are searched for far sooner than all together."""
 
 CLAUSE_STARTS: Final = re.compile(
     r"\s(?:(?<=[,.;:!?–—-]\s)|(?<=\bbut\s)|(?<=\band\s)|(?<=\bso\s)|(?<=\bor\s)|(?<=\bthen\s)|(?<=\balso\s))",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from math import log1p, sqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -35,7 +36,7 @@ WEIGHT_STEPS: Final = 64
 """How finely ln(1 + count) is counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Likeness:
     """How well each of ``languages`` explains a text: ``scores`` in nats, the greater the better, over √bytes.
 
@@ -44,22 +45,26 @@ class Likeness:
     """
 
     languages: tuple[str, ...]
-    scores: tuple[float, ...]
+    scores: NDArray[np.float64]
     matched: float
 
     @property
     def best(self) -> str:
         """The likeliest language, or :data:`NO_LANGUAGE`."""
-        return max(zip(self.scores, self.languages, strict=True))[1]
+        return max(self.languages[place] for place in np.flatnonzero(self.scores == self.scores.max()).tolist())
 
-    def margin(self, seen: Collection[str]) -> float | None:
+    def margin(self, seen: frozenset[str]) -> float | None:
         """By how much the likeliest of ``seen`` is likelier than the likeliest other one; ``None`` without either."""
-        own: list[float] = []
-        others: list[float] = []
-        for language, score in zip(self.languages, self.scores, strict=True):
-            if language != NO_LANGUAGE:
-                (own if language in seen else others).append(score)
-        return max(own) - max(others) if own and others else None
+        own, others = _told_apart(self.languages, seen)
+        return float(self.scores[own].max() - self.scores[others].max()) if own.size and others.size else None
+
+
+@cache
+def _told_apart(languages: tuple[str, ...], seen: frozenset[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of those ``languages`` that are ``seen``, and of the others."""
+    is_seen = np.array([language in seen for language in languages])
+    is_language = np.array([language != NO_LANGUAGE for language in languages])
+    return np.flatnonzero(is_seen & is_language), np.flatnonzero(~is_seen & is_language)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -75,25 +80,42 @@ class LanguageTable:
     costs: NDArray[np.uint8]
     step: float
 
-    def likeness(self, text: str) -> Likeness | None:
-        """How like its languages a text in folded case is; ``None`` if it has no known sequence."""
-        data = np.frombuffer(f" {text} ".encode(errors="replace"), np.uint8)
-        places, lengths = self._longest(data)
+    def likeness(self, texts: Sequence[str]) -> list[Likeness | None]:
+        """How like its languages each of ``texts`` in folded case is; ``None`` of one that has no known sequence."""
+        encoded = [f" {text} ".encode(errors="replace") for text in texts]
+        sizes = np.array(list(map(len, encoded)))
+        owners = np.repeat(np.arange(len(texts)), sizes)
+        data = np.frombuffer(b"".join(encoded), np.uint8)
+        places, lengths = self._longest(data, np.arange(len(data)) - (sizes.cumsum() - sizes)[owners])
         letters = (data >= 0x80) | ((data >= ord("a")) & (data <= ord("z")))
-        found, counts = np.unique(places[places >= 0], return_counts=True)
-        if not found.size:
-            return None
-        packed = self.costs[found]
-        # Whole numbers: sums of them are the same on every machine.
-        weights = np.rint(np.log1p(counts) * WEIGHT_STEPS).astype(np.int32)
-        sums = np.empty(2 * packed.shape[1], np.int32)
-        sums[::2] = weights @ (packed >> 4).astype(np.int32)
-        sums[1::2] = weights @ (packed & 15).astype(np.int32)
-        scores = sums[: len(self.languages)] * (-self.step / WEIGHT_STEPS / sqrt(len(data)))
-        return Likeness(self.languages, tuple(scores.tolist()), float(lengths[letters].mean()))
+        means = np.bincount(owners[letters], lengths[letters]) / np.maximum(1, np.bincount(owners[letters]))
+        known = places >= 0
+        keys, counts = np.unique(owners[known] * len(self.keys) + places[known], return_counts=True)
+        found: list[Likeness | None] = [None] * len(texts)
+        texts_of, sequences = np.divmod(keys, len(self.keys))
+        texts_of, begins = np.unique(texts_of, return_index=True)
+        for text, sums in zip(texts_of.tolist(), self._sums(sequences, counts, begins.tolist()), strict=True):
+            scores = sums * (-self.step / WEIGHT_STEPS / sqrt(len(encoded[text])))
+            found[text] = Likeness(self.languages, scores, float(means[text]))
+        return found
 
-    def _longest(self, data: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
-        """For each byte the place of the longest known sequence that ends with it (−1: none), and its length."""
+    def _sums(
+        self, sequences: NDArray[np.intp], counts: NDArray[np.intp], begins: Sequence[int]
+    ) -> Iterator[NDArray[np.float64]]:
+        """What the ``sequences`` of each text, which ``begins`` there, cost each language."""
+        packed = self.costs[sequences]
+        # Whole numbers, of which no sum reaches 2²⁴: they are the same on every machine.
+        halves = [half.astype(np.float32) for half in (packed >> 4, packed & 15)]
+        weights = np.rint(np.log1p(counts) * WEIGHT_STEPS).astype(np.float32)
+        for start, end in pairwise((*begins, len(packed))):
+            sums = np.array([weights[start:end] @ half[start:end] for half in halves], np.float64)
+            yield sums.T.reshape(-1)[: len(self.languages)]
+
+    def _longest(self, data: NDArray[np.uint8], offsets: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
+        """For each byte the place of the longest known sequence that ends with it (−1: none), and its length.
+
+        ``offsets``: how many bytes of its text are before each.
+        """
         size = len(data)
         places = np.full(size, -1, np.intp)
         lengths = np.zeros(size, np.int8)
@@ -103,7 +125,9 @@ class LanguageTable:
         wide = data.astype(np.uint64)
         for length in range(1, min(LONGEST, size) + 1):
             numbers[length - 1 :] |= wide[: size - length + 1] << np.uint64(8 * (length - 1))
-            wanted[length - 1, length - 1 :] = numbers[length - 1 :] | np.uint64(length << 8 * LONGEST)
+            np.bitwise_or(
+                numbers, np.uint64(length << 8 * LONGEST), out=wanted[length - 1], where=offsets >= length - 1
+            )
         flat = wanted.reshape(-1)
         flat_places = np.flatnonzero(_marks(self)[_marked(flat)])
         found = np.searchsorted(self.keys, flat[flat_places])
@@ -363,9 +387,16 @@ class Familiarity:
 
     def judge(self, turns: Sequence[str]) -> TextFamiliarity:
         """Whether the query can be judged, and what it is instead; the same text, the same answer."""
-        reading = read(turns)
+        return self.judge_all([turns])[0]
+
+    def judge_all(self, queries: Sequence[Sequence[str]]) -> list[TextFamiliarity]:
+        """:meth:`judge` of each of ``queries``: many are read together in less time."""
+        readings = list(map(read, queries))
+        return list(map(self._judged, readings, self.measures(readings)))
+
+    def _judged(self, reading: FoldedText, measured: tuple[dict[str, float], Likeness | None]) -> TextFamiliarity:
         bounds = settings()
-        measures, likeness = self.measures(reading)
+        measures, likeness = measured
         language = likeness.best if likeness is not None else None
         total = sum(reading.scripts.values())
         unseen = sum(weight for name, weight in reading.scripts.items() if name not in self.scripts)
@@ -392,11 +423,12 @@ class Familiarity:
         enough = measures["letter_count"] >= settings().least_letters
         return enough and (why == "gibberish" or measures["unknown"] > 0)
 
-    def measures(self, reading: FoldedText) -> tuple[dict[str, float], Likeness | None]:
-        """The measures that the weights of the settings are for, those that this text has."""
+    def measures(self, readings: Sequence[FoldedText]) -> list[tuple[dict[str, float], Likeness | None]]:
+        """For each text the measures that the weights of the settings are for, those that it has."""
+        return list(map(self._measured, readings, _likenesses(readings)))
+
+    def _measured(self, reading: FoldedText, likeness: Likeness | None) -> tuple[dict[str, float], Likeness | None]:
         measures = self._word_measures(reading) if reading.worded else {}
-        table = load_tables().get(reading.script or "") if reading.worded else None
-        likeness = table.likeness(reading.text) if table is not None else None
         if likeness is None:
             return measures, None
         if reading.script in settings().gibberish_scripts and len(self.words) >= settings().least_words:
@@ -483,17 +515,26 @@ def _words_of(tokens: Sequence[str]) -> list[str]:
     return [token for token in tokens if token and (token.isalpha() or all(map(_is_in_words, token)))]
 
 
+def _likenesses(readings: Sequence[FoldedText]) -> list[Likeness | None]:
+    """How like the languages of its script each of ``readings`` is; ``None`` where that says nothing."""
+    found: list[Likeness | None] = [None] * len(readings)
+    scripts: defaultdict[str | None, list[int]] = defaultdict(list)
+    for place, reading in enumerate(readings):
+        if reading.worded:
+            scripts[reading.script].append(place)
+    for script, places in scripts.items():
+        table = load_tables().get(script or "")
+        if table is not None:
+            for place, likeness in zip(places, table.likeness([readings[at].text for at in places]), strict=True):
+                found[place] = likeness
+    return found
+
+
 def _languages_of(readings: Sequence[FoldedText]) -> set[str]:
     """The languages that enough of ``readings`` are most like; of very many readings every so many are looked at."""
     bounds = settings()
-    tables = load_tables()
     ordered = sorted(readings, key=lambda reading: crc32(reading.text.encode(errors="replace")))[: bounds.learnt_texts]
-    found: Counter[str] = Counter()
-    for reading in ordered:
-        table = tables.get(reading.script or "") if reading.worded else None
-        likeness = table.likeness(reading.text) if table is not None else None
-        if likeness is not None:
-            found[likeness.best] += 1
+    found = Counter(likeness.best for reading in ordered for likeness in _likenesses([reading]) if likeness is not None)
     least = max(bounds.seen_count, bounds.seen_share * len(ordered))
     return {language for language, count in found.items() if count >= least and language != NO_LANGUAGE}
 

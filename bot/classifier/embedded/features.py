@@ -85,6 +85,19 @@ class Rows:
     def __len__(self) -> int:
         return len(self.structure)
 
+    def at(self, places: Sequence[int]) -> Rows:
+        """The queries at ``places``, at least one."""
+        terms = [slice(*self.ends[place : place + 2].tolist()) for place in places]
+        return Rows(
+            asking=self.asking[places],
+            embedding=self.embedding[places],
+            structure=self.structure[places],
+            cues=self.cues[places],
+            places=np.concatenate([self.places[each] for each in terms]),
+            values=np.concatenate([self.values[each] for each in terms]),
+            ends=np.cumsum([0, *(each.stop - each.start for each in terms)], dtype=np.int32),
+        )
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
         return {name: getattr(self, name) for name in ROW_ARRAYS}

@@ -8,10 +8,9 @@ whatever the order of summation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -60,9 +59,8 @@ CUES_ALONE: Final = 0.03
 
 LEXICAL: Final = 0.35
 """How much lexical similarity counts, which is 2 for the same text."""
-
-MANY: Final = 16
-"""From how many queries on their rare terms are multiplied together; it decides on the time alone."""
+_PER_TERM: Final = LEXICAL / UNIT**2
+"""The same per unit of a product of two terms."""
 
 FREQUENT: Final = 512
 """How many of the most frequent terms are multiplied apart from the others; it decides on the time alone."""
@@ -115,28 +113,40 @@ class ReferenceQueries:
 
         A query has the same bits whatever is beside it.
         """
-        size = len(self.frequent)
-        blocks = [_to_distances(block) for block, _ in _blocks(queries)]
         common, rare = self._terms(queries)
-        found = np.empty((len(queries), size))
-        # So few columns at a time that what is computed of them stays in a core's cache.
-        for span in spans(size):
+        found = np.empty((len(queries), len(self.frequent)))
+        for span, closeness in self._closeness(queries):
+            shared = common @ self.frequent[span].T
+            shared += rare[:, span]
+            closeness += np.multiply(shared, _PER_TERM, dtype=np.float64)
+            found[:, span] = closeness
+        return found
+
+    def products(self, queries: Rows, weights: Doubles, by_term: Doubles) -> Doubles:
+        """:meth:`similarities` times ``weights`` (a row for each of the reference's queries), but for the last bits.
+
+        ``by_term`` are :func:`weights_by_term`: what terms add is linear in them, so that no query of the reference has
+        to be looked at for it.
+        """
+        found: Doubles = _term_matrix(queries) @ by_term
+        for span, closeness in self._closeness(queries):
+            found += closeness @ weights[span]
+        return found
+
+    def _closeness(self, queries: Rows) -> Iterator[tuple[slice, Doubles]]:
+        """What all features but terms add to k; so few columns at a time that they stay in a core's cache."""
+        blocks = [_to_distances(block) for block, _ in _blocks(queries)]
+        for span in spans(len(self.frequent)):
             closeness = np.zeros((len(queries), span.stop - span.start))
             for own, (block, unit) in zip(blocks, self.blocks, strict=True):
                 distance = own @ block[span].T
                 distance *= unit
                 closeness -= distance
-            shared = common @ self.frequent[span].T
-            shared += rare[:, span]
             np.exp(closeness, out=closeness)
-            closeness += np.multiply(shared, LEXICAL / UNIT**2, dtype=np.float64)
-            found[:, span] = closeness
-        return found
+            yield span, closeness
 
     def _terms(self, queries: Rows) -> tuple[Singles, Singles]:
         """The frequent terms of each query, and its scalar products with all others by its rare terms."""
-        if len(queries) >= MANY:
-            return self._terms_together(queries)
         common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
         shared = np.zeros((len(queries), len(self.frequent)), np.float32)
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
@@ -154,25 +164,14 @@ class ReferenceQueries:
                 shared[number] = np.bincount(holders, weights=weights, minlength=shared.shape[1])
         return common, shared
 
-    def _terms_together(self, queries: Rows) -> tuple[Singles, Singles]:
-        """:meth:`_terms` of many queries, by one product: a pass over the rare terms serves all of them."""
-        common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
-        own = np.zeros((2 * BUCKETS, len(queries)), np.float32)
-        owners = np.repeat(np.arange(len(queries)), np.diff(queries.ends))
-        columns = self.columns[queries.places]
-        known = columns >= 0
-        common[owners[known], columns[known]] = queries.values[known]
-        own[queries.places[~known], owners[~known]] = queries.values[~known]
-        return common, (self._rare @ own).T
 
-    @cached_property
-    def _rare(self) -> Any:
-        """The rare terms as a sparse matrix with a row per query."""
-        from scipy.sparse import csc_array
+def weights_by_term(rows: Rows, weights: Doubles) -> Doubles:
+    """What a term of a query adds to the products with ``weights`` (a row for each of ``rows``): a row for each term.
 
-        shape = (len(self.frequent), 2 * BUCKETS)
-        indices = self.holders.astype(np.int32), self.starts.astype(np.int32)
-        return csc_array((self.weights, *indices), shape=shape).tocsr()
+    It takes about as long as the similarities of 500 queries by their terms.
+    """
+    found: Doubles = (_term_matrix(rows).T.tocsr() @ weights) * _PER_TERM
+    return found
 
 
 def _columns(rows: Rows) -> NDArray[np.intp]:
@@ -198,7 +197,7 @@ def gram(rows: Rows) -> Doubles:
         shared = frequent[one] @ frequent[other].T
         shared += (rare[one] @ rare[other].T).toarray()
         # Processors differ in the last bits of an exponential, and an inverse magnifies that.
-        found[tile] = np.exp(-distance.astype(np.float64)) + LEXICAL / UNIT**2 * shared
+        found[tile] = np.exp(-distance.astype(np.float64)) + _PER_TERM * shared
         found[other, one] = found[tile].T
 
     on_all_cores(fill, lower(size))
@@ -210,13 +209,17 @@ def _terms(rows: Rows) -> tuple[Singles, Any]:
 
     What half of the texts have costs a sparse product dearly, and what hardly any has a dense one.
     """
-    from scipy.sparse import csr_array
-
-    terms = csr_array(
-        (rows.values.astype(np.float32), rows.places.astype(np.int32), rows.ends), shape=(len(rows), 2 * BUCKETS)
-    )
+    terms = _term_matrix(rows, np.float32)
     order = np.argsort(-np.bincount(rows.places, minlength=2 * BUCKETS), kind="stable")
     return terms[:, order[:FREQUENT]].toarray(), terms[:, order[FREQUENT:]]
+
+
+def _term_matrix(rows: Rows, kind: type[np.floating[Any]] = np.float64) -> Any:
+    """The terms as a sparse matrix with a row for each of ``rows``."""
+    from scipy.sparse import csr_array
+
+    shape = (len(rows), 2 * BUCKETS)
+    return csr_array((rows.values.astype(kind), rows.places.astype(np.int32), rows.ends), shape=shape)
 
 
 def _to_distances(block: Singles) -> Singles:

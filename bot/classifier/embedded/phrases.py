@@ -55,8 +55,15 @@ class Phrases:
     starting: frozenset[str] = frozenset()
     starts: re.Pattern[str] = re.compile("")
 
-    def possible(self, text: str) -> frozenset[str]:
-        """The names of the patterns that may match somewhere in ``text``; all others do not."""
+    @cached_property
+    def possible(self) -> Callable[[str], frozenset[str]]:
+        """Gives the names of the patterns that may match somewhere in a text; all others do not.
+
+        Of the latest texts it is remembered: most are asked about as they are given and as what they ask.
+        """
+        return lru_cache(maxsize=_REMEMBERED)(self._possible)
+
+    def _possible(self, text: str) -> frozenset[str]:
         found = self._pieces.Match(small_letters(text).encode("utf-8", "replace"))
         if not found:
             # RE2 gives up in silence where a search takes too much memory: the last piece is in every text.
@@ -67,20 +74,23 @@ class Phrases:
                 lacking[self._owners[place]] -= 1
         return frozenset(name for name, number in lacking.items() if not number)
 
-    def sub(self, name: str, by: str | Replacement, text: str) -> str:
-        """``text`` with each match of the pattern called ``name`` replaced."""
-        pattern = _compiled(self.patterns[name])
-        searched = small_letters(text)
-        matches = pattern.finditer(searched)
-        if name in self.starting:
-            matches = _matches_at(_ends(self.starts, searched), pattern, searched)
+    def sub(self, names: Sequence[str], by: str | Replacement, text: str) -> str:
+        """``text`` with each match of the patterns called ``names`` replaced, as if they were the branches of one."""
         parts, end = [], 0
-        for found in matches:
+        for found in self._matches(names, small_letters(text)):
             instead = by if isinstance(by, str) else by(found)
             if instead is not None:
                 parts += [text[end : found.start()], instead]
                 end = found.end()
         return "".join([*parts, text[end:]])
+
+    def _matches(self, names: Sequence[str], text: str) -> Iterator[re.Match[str]]:
+        patterns = [_compiled(self.patterns[name]) for name in names]
+        if len(patterns) > 1:
+            return _matches_of_any(patterns, text)
+        if self.starting.issuperset(names):
+            return _matches_at(_ends(self.starts, text), patterns[0], text)
+        return patterns[0].finditer(text)
 
     @cached_property
     def _needed(self) -> dict[str, int]:
@@ -116,14 +126,20 @@ class Edited:
 
     def sub(self, name: str, by: str | Replacement) -> None:
         """Replace each match of the pattern called ``name``."""
-        if self.may_have(name):
-            self.to(self._phrases.sub(name, by, self.text))
+        self.sub_any((name,), by)
 
-    def may_have(self, name: str) -> bool:
-        """Whether the pattern called ``name`` may match."""
+    def sub_any(self, names: Iterable[str], by: str | Replacement) -> None:
+        """Replace each match of the patterns called ``names``, as if they were the branches of one."""
+        possible = [name for name in names if name in self.possible]
+        if possible:
+            self.to(self._phrases.sub(possible, by, self.text))
+
+    @property
+    def possible(self) -> frozenset[str]:
+        """The names of the patterns that may match."""
         if self._possible is None:
             self._possible = self._phrases.possible(self.text)
-        return name in self._possible
+        return self._possible
 
     def to(self, text: str) -> None:
         """Go on with ``text``."""
@@ -131,10 +147,30 @@ class Edited:
             self.text, self._possible = text, None
 
 
+_REMEMBERED: Final = 512
+"""Texts: more than are read together."""
+
+
 @lru_cache(maxsize=4)
 def _ends(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
     """Where ``text`` begins and matches of ``pattern`` end; many other patterns ask for it one after the other."""
     return 0, *(found.end() for found in pattern.finditer(text))
+
+
+def _matches_of_any(patterns: Sequence[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:
+    """The matches of ``patterns`` that do not overlap; of several that begin at one place, that of the first pattern.
+
+    None of them may be empty.
+    """
+    found = [pattern.search(text) for pattern in patterns]
+    while matches := [match for match in found if match is not None]:
+        first = min(matches, key=re.Match.start)
+        yield first
+        end = first.end()
+        found = [
+            match if match is None or match.start() >= end else pattern.search(text, end)
+            for pattern, match in zip(patterns, found, strict=True)
+        ]
 
 
 def _matches_at(places: Iterable[int], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

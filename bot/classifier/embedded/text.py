@@ -89,28 +89,23 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     words = read.words
     own = list(of_each(_hashed_word, ["0" if word[0].isdecimal() else word for word in words]))
     single, paired = [each.key for each in own], [_key_of_pair(one, other) for one, other in pairwise(own)]
-    keys, firsts, counts = np.unique(
-        np.concatenate([np.array(single + paired, np.uint64), *of_each(_sequence_keys, words)]),
-        return_index=True,
-        return_counts=True,
-    )
-    places = keys >> np.uint64(_HASH_BITS)
+    keys = np.concatenate([np.array(single + paired, np.uint64), *of_each(_sequence_keys, words)])
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts, counts = _runs(keys)
+    places, firsts = keys[starts] >> np.uint64(_HASH_BITS), np.minimum.reduceat(order, starts)
     weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
     for place in np.flatnonzero(counts >= len(_WEIGHTS)).tolist():
         weights[place] = 1.0 + log(counts[place])
-    begins = np.ones(len(places), bool)
-    begins[1:] = places[1:] != places[:-1]
-    starts = np.flatnonzero(begins)
+    starts, sizes = _runs(places)
     if len(starts) < len(places):
-        # What shares a place is added up in the order of the text.
-        sizes = np.diff(starts, append=len(places))
-        for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-            together = sorted(
-                zip(firsts[start : start + size].tolist(), counts[start : start + size].tolist(), strict=True)
-            )
-            firsts[start] = together[0][0]
-            weights[start] = _sum_of_weights(together)
-        places, weights, firsts = places[starts], weights[starts], firsts[starts]
+        # What shares a place is added up: terms that occur once count 1 each, others in the order of the text.
+        totals = np.add.reduceat(counts, starts)
+        summed = np.where(sizes > 1, sizes, weights[starts])
+        for at in np.flatnonzero((sizes > 1) & (totals > sizes)).tolist():
+            run = slice(starts[at], starts[at] + sizes[at])
+            summed[at] = _sum_of_weights(counts[run][np.argsort(firsts[run])].tolist())
+        places, weights, firsts = places[starts], summed, np.minimum.reduceat(firsts, starts)
     squares = (weights * weights)[np.argsort(firsts)]
     number = int(np.searchsorted(places, BUCKETS))
     values = np.empty(len(places))
@@ -122,10 +117,18 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     return places[kept].astype(np.uint16), values[kept].astype(np.uint8)
 
 
-def _sum_of_weights(counts: Iterable[tuple[int, int]]) -> float:
-    """What terms of one place count together; ``counts``: where each is first in the text, and how often it is."""
+def _runs(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where runs of equal ``values`` begin, and their lengths."""
+    begins = np.ones(len(values), bool)
+    begins[1:] = values[1:] != values[:-1]
+    starts = np.flatnonzero(begins)
+    return starts, np.append(starts[1:], len(values)) - starts
+
+
+def _sum_of_weights(counts: Iterable[int]) -> float:
+    """What terms of one place count together, given how often each is in the text."""
     total = 0.0
-    for _, count in counts:
+    for count in counts:
         total += 1.0
         total += log(count)
     return total

@@ -44,6 +44,7 @@ class ToolFeatures:
             for name, description, words in zip(names, descriptions, parameters, strict=True)
         ]
         given = list(map(terms_of, parameters))
+        self._texts = list(map(frozenset, texts))
         self.terms = TextIndex(*(list(map(Counter, each)) for each in (texts, objects, nouns, given)))
         """Those of the whole texts, which have all of the others, of the objects, the nouns and the parameters."""
         self.weights, own, *_ = self.terms.weights
@@ -85,21 +86,25 @@ class ToolFeatures:
             if held[key] in ({get}, {many}):
                 row[get] = row[many] = (row[get] + row[many]) / 2
 
-    def lexical(self, step: QueryPart) -> tuple[Array, float]:
-        """A row of features for each tool, and the greatest likeness with a starter, 0 without starters."""
-        terms, head = self.terms.known(step.terms), self.terms.known(step.head)
-        named, described, started = self.sequences.cosines(step.words)
+    def lexical(self, steps: Sequence[QueryPart]) -> tuple[Array, Array]:
+        """For each of ``steps`` a row of features for each tool, and its greatest likeness with a starter, 0 without
+        starters.
+        """
+        terms, heads = [self.terms.known(step.terms) for step in steps], [self.terms.known(step.head) for step in steps]
+        named, described, started = self.sequences.cosines([step.words for step in steps])
         texts, matched, nouns, parameters = self.terms.matched(terms)
-        first_texts, first_matched, first_nouns, _ = self.terms.matched(head)
-        asked = self._asked(terms)
+        first_texts, first_matched, first_nouns, _ = self.terms.matched(heads)
+        asked, asked_first = (np.array([[self._asked(own)] for own in each]) for each in (terms, heads))
+        leads, verbs = np.array([step.lead for step in steps]), np.array([step.verbs for step in steps])
+        operations = leads[:, : len(OPERATIONS)]
         # An id or a name asks for one thing, its absence for many.
-        specific = min(1.0, step.specifics / 2)
-        columns = (
-            first_texts / self._asked(head),
+        specific = np.array([[min(1.0, step.specifics / 2) - 0.5] for step in steps])
+        likeness = (
+            first_texts / asked_first,
             np.minimum(1.0, first_nouns),
             np.minimum(1.0, nouns),
             np.minimum(1.0, first_matched / self.object_weight),
-            self._own @ np.append(step.lead[: len(OPERATIONS)], 0.0),
+            _products(self.operations, operations),
             named,
             described,
             matched / self.object_weight,
@@ -107,71 +112,74 @@ class ToolFeatures:
             texts / asked,
             np.log1p(texts),
             np.log1p(parameters),
-            self.operations @ step.verbs,
-            self.verbs @ step.verbs,
-            self.verbs @ step.lead[: len(OPERATIONS)],
-            (specific - 0.5) * self.plural,
-            (specific - 0.5) * self.by_key,
-            (specific - 0.5) * self.operations[:, OPERATIONS.index("list")],
-            (specific - 0.5) * self.operations[:, OPERATIONS.index("get")],
+            _products(self.operations, verbs),
+            _products(self.verbs, verbs),
+            _products(self.verbs, operations),
+            specific * self.plural,
+            specific * self.by_key,
+            specific * self.operations[:, OPERATIONS.index("list")],
+            specific * self.operations[:, OPERATIONS.index("get")],
         )
-        led = self._own[:, :, None] * step.lead
-        effects = self.effects[:, None] * np.concatenate([step.lead, step.verbs])
-        rows = np.empty((self.size, len(columns) + led[0].size + effects.shape[1]))
-        for place, column in enumerate(columns):
-            rows[:, place] = column
-        end = len(columns) + led[0].size
-        rows[:, len(columns) : end] = led.reshape(self.size, -1)
-        rows[:, end:] = effects
-        return rows, float(started.max(initial=0.0))
+        led = self._own[:, :, None] * leads[:, None, None, :]
+        effects = self.effects[:, None] * np.column_stack([leads, verbs])[:, None, :]
+        rows = [np.stack(likeness, axis=2), led.reshape(len(steps), self.size, -1), effects]
+        return np.concatenate(rows, axis=2), started.max(axis=1, initial=0.0)
 
     def _asked(self, terms: AbstractSet[str]) -> float:
         """The weights of ``terms``, which the texts have, together; 1 of none."""
         return sum([self.weights[term] for term in sorted(terms)]) or 1.0
 
-    def call_features(self, step: QueryPart, lexical: Array, scores: Array, started: float) -> list[float]:
-        """What the tools and their scores say of whether ``step`` calls any of them.
+    def call_features(self, steps: Sequence[QueryPart], lexical: Array, scores: Array, started: Array) -> Array:
+        """What the tools and their ``scores`` (a row per step) say of whether each of ``steps`` calls any of them.
 
-        ``lexical`` and ``started`` are what :meth:`lexical` says of it.
+        ``lexical`` and ``started`` are what :meth:`lexical` says of them.
         """
-        best = int(scores.argmax())
+        best = scores.argmax(axis=1)
         weights = _softmax(scores)
-        terms = step.plain
-        known = len(self.terms.known(terms)) / max(1, len(terms))
-        head = step.head & step.plain
-        own = sum(self.terms.has(term, best) for term in head)
-        ordered = np.sort(scores)[::-1]
-        searching = float(weights @ self.searching)
-        asked = float(step.lead[LEADS.index("question")])
-        writes = float(weights @ self.effects)
-        return [
-            float(ordered[0]) / 5,
-            float(ordered[0] - ordered[1]) / 5 if self.size > 1 else 0.0,
-            log(self.size),
-            float(-(weights * np.log(weights + 1e-12)).sum()),
-            writes,
-            writes * asked,
-            writes * float(step.specifics == 0),
-            known,
-            own / max(1, len(head)),
-            float(len(head) - own > 1),
-            *lexical[:, (0, 1, 3, 5, 6, 9)].max(axis=0).tolist(),
-            *lexical[best, (0, 1, 3, 9, 11)].tolist(),
-            searching,
-            searching * asked,
-            searching * float(step.specifics == 0),
-            float(self.searching.mean()),
-            started,
-        ]
+        heads = [step.head & step.plain for step in steps]
+        own = np.array([len(head & self._texts[place]) for head, place in zip(heads, best.tolist(), strict=True)])
+        sizes = np.array(list(map(len, heads)))
+        ordered = np.sort(scores, axis=1)[:, ::-1]
+        searching = _products(self.searching[None], weights)[:, 0]
+        writes = _products(self.effects[None], weights)[:, 0]
+        asked = np.array([step.lead[LEADS.index("question")] for step in steps])
+        plain = np.array([float(step.specifics == 0) for step in steps])
+        return np.column_stack(
+            [
+                ordered[:, 0] / 5,
+                (ordered[:, 0] - ordered[:, 1]) / 5 if self.size > 1 else np.zeros(len(steps)),
+                np.full(len(steps), log(self.size)),
+                -(weights * np.log(weights + 1e-12)).sum(axis=1),
+                writes,
+                writes * asked,
+                writes * plain,
+                [len(self.terms.known(step.plain)) / max(1, len(step.plain)) for step in steps],
+                own / np.maximum(1, sizes),
+                sizes - own > 1,
+                lexical[:, :, (0, 1, 3, 5, 6, 9)].max(axis=1),
+                lexical[np.arange(len(steps)), best][:, (0, 1, 3, 9, 11)],
+                searching,
+                searching * asked,
+                searching * plain,
+                np.full(len(steps), self.searching.mean()),
+                started,
+            ]
+        )
 
     def searching_share(self, scores: Array) -> float:
         """How probably the called tool is one that searches texts."""
         return float(_softmax(scores) @ self.searching)
 
 
+def _products(matrix: Array, rows: Array) -> Array:
+    """The product of ``matrix`` with each of ``rows``, which has the same bits whatever is beside it."""
+    found: Array = np.matmul(matrix, rows[:, :, None])[:, :, 0]
+    return found
+
+
 def _softmax(scores: Array) -> Array:
-    odds: Array = np.exp(scores - scores.max())
-    odds /= odds.sum()
+    odds: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    odds /= odds.sum(axis=-1, keepdims=True)
     return odds
 
 

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 NAME_CHARACTERS: Final = 200
 """How much of a tool's name is read."""
 
-WORDS: Final = 8_192
+WORDS: Final = 32_768
 """Of how many words, those used last, it is remembered what they come to."""
 
 _LAST_OF_ENDINGS: Final = frozenset("sgde")
@@ -139,39 +139,37 @@ class TextIndex:
         self._values = np.array([value for _, _, value in held])
         self._sequences = lru_cache(maxsize=WORDS)(self._sequences_of_word)
 
-    def cosines(self, words: Sequence[str]) -> list[Array]:
-        """By set, the cosine with each text of the character sequences of ``words``, of those that any text has."""
-        counts = np.bincount(np.concatenate([_NONE, *of_each(self._sequences, words)]))
-        numbers = np.flatnonzero(counts)
-        if not len(numbers):
-            return self._by_set(np.zeros(self._ends[-1]))
-        weights = _damped(counts[numbers]) * self._idf[:, numbers]
-        # Summed up one after the other, in the order of the terms.
-        squares = (weights * weights).cumsum(axis=1)[:, -1].tolist()
-        weights /= np.array([square**0.5 or 1.0 for square in squares])[:, None]
-        at, sizes = self._held(numbers)
-        own = weights[self._sets[at], np.repeat(np.arange(len(numbers)), sizes)]
-        return self._by_set(self._summed(at, own * self._values[at]))
+    def cosines(self, texts: Sequence[Sequence[str]]) -> list[Array]:
+        """By set, how alike the character sequences of each of ``texts`` (its words) and of the set's texts are.
 
-    def matched(self, terms: AbstractSet[str]) -> list[Array]:
-        """By set, the sum of the weights of the ``terms`` that each text has."""
-        numbers = np.array(sorted(map(self._numbers.__getitem__, self.known(terms))), np.intp)
-        if not len(numbers):
-            return self._by_set(np.zeros(self._ends[-1]))
-        at, sizes = self._held(numbers)
-        return self._by_set(self._summed(at, self._idf[self._sets[at], np.repeat(numbers, sizes)]))
+        A cosine, in a row for each of ``texts``; of its sequences those count that any text of the sets has.
+        """
+        size = max(1, len(self._numbers))
+        known = [np.concatenate([_NONE, *of_each(self._sequences, words)]) for words in texts]
+        counted = np.concatenate([numbers + place * size for place, numbers in enumerate(known)])
+        keys, counts = np.unique(counted, return_counts=True)
+        owners, numbers = np.divmod(keys, size)
+        weights = _damped(counts) * self._idf[:, numbers]
+        # Summed up one after the other, in the order of the terms.
+        squares = [np.bincount(owners, own * own, len(texts)).tolist() for own in weights]
+        weights /= np.array([[square**0.5 or 1.0 for square in own] for own in squares])[:, owners]
+        at, terms = self._held(numbers)
+        return self._summed(owners[terms], at, weights[self._sets[at], terms] * self._values[at], len(texts))
+
+    def matched(self, terms: Sequence[AbstractSet[str]]) -> list[Array]:
+        """By set, the sum of the weights of those of the ``terms`` that each text has: a row for each of ``terms``.
+
+        They must be :meth:`known`.
+        """
+        found = [sorted(map(self._numbers.__getitem__, own)) for own in terms]
+        numbers = np.array([*chain.from_iterable(found)], np.intp)
+        owners = np.repeat(np.arange(len(found)), list(map(len, found)))
+        at, held = self._held(numbers)
+        return self._summed(owners[held], at, self._idf[self._sets[at], numbers[held]], len(terms))
 
     def known(self, terms: AbstractSet[str]) -> AbstractSet[str]:
         """Those of ``terms`` that any text has."""
         return self._numbers.keys() & terms
-
-    def has(self, term: str, place: int) -> bool:
-        """Whether the text at ``place`` of the first set has ``term``."""
-        number = self._numbers.get(term)
-        if number is None:
-            return False
-        start = int(self._starts[number])
-        return place in self._places[start : start + int(self._sizes[number])]
 
     def _sequences_of_word(self, word: str) -> NDArray[np.intp]:
         """The numbers of the character sequences of ``word`` that any text has."""
@@ -179,19 +177,18 @@ class TextIndex:
         return np.array([number for number in numbers if number is not None], np.intp)
 
     def _held(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where the texts of the terms with these ``numbers`` are, term by term, and how many of each there are."""
+        """Where the texts of the terms with these ``numbers`` are, term by term, and at which place its term is."""
         sizes = self._sizes[numbers]
-        ends = sizes.cumsum()
-        return np.repeat(self._starts[numbers] - ends + sizes, sizes) + np.arange(ends[-1]), sizes
+        before = sizes.cumsum() - sizes
+        terms = np.repeat(np.arange(len(numbers)), sizes)
+        return np.arange(len(terms)) + (self._starts[numbers] - before)[terms], terms
 
-    def _summed(self, at: NDArray[np.intp], weights: Array) -> Array:
-        """The sum of the ``weights`` of each text, one after the other."""
-        sums: Array = np.bincount(self._places[at], weights=weights, minlength=self._ends[-1]).astype(np.float64)
-        return sums
-
-    def _by_set(self, values: Array) -> list[Array]:
-        """``values`` of all texts, by set."""
-        return [values[start:end] for start, end in pairwise((0, *self._ends))]
+    def _summed(self, owners: NDArray[np.intp], at: NDArray[np.intp], weights: Array, size: int) -> list[Array]:
+        """By set, the sum of the ``weights`` of each text, one after the other: a row for each of ``size`` owners."""
+        end = self._ends[-1]
+        sums = np.bincount(owners * end + self._places[at], weights, size * end).astype(np.float64, copy=False)
+        rows = sums.reshape(size, end)
+        return [rows[:, start:stop] for start, stop in pairwise((0, *self._ends))]
 
 
 _NONE: Final = np.zeros(0, np.intp)
@@ -201,7 +198,7 @@ _DAMPED: Final = np.array([0.0, *(1 + log(count) for count in range(1, 256))])
 
 def _damped(counts: NDArray[np.intp]) -> Array:
     """The weight of terms by their ``counts``."""
-    if counts.max() < len(_DAMPED):
+    if counts.max(initial=0) < len(_DAMPED):
         return _DAMPED[counts]
     return np.array([1 + log(count) for count in counts.tolist()])
 

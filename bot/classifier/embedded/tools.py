@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import exp, log
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ TURN_CHARACTERS: Final = 4_000
 """How much of a turn is read."""
 EMBEDDED_CHARACTERS: Final = 160
 """How much of a description is embedded: the time grows with the length, and the first sentence says what it does."""
+_ROWS_TOGETHER: Final = 2_000
+"""Of how many tools, over all queries, features are in memory at a time; it decides on the time alone."""
 _DECIMALS: Final = 6
 """Probabilities are rounded to what is meaningful, so that machines whose exponentials differ in a last bit agree."""
 
@@ -45,6 +48,19 @@ class RequestPart:
     """The features of each tool."""
     started: float
     """How like a conversation starter it is."""
+
+
+@dataclass(frozen=True)
+class _ScoredPart:
+    """A part with the tools' scores, and what says whether it calls any tool."""
+
+    part: RequestPart
+    scores: Sequence[float]
+    features: Sequence[float]
+
+
+Query: TypeAlias = tuple[Sequence[str], float | None]
+"""Its turns, and what its text alone says of a tool call; ``None`` where that is not known."""
 
 
 class ToolIndex:
@@ -88,16 +104,31 @@ class ToolIndex:
         ``text_probability`` is what the text alone says of a tool call; ``None`` where that is not known.  A step that
         asks for less than the others (“thanks!”) has a distribution that sums to less than 1.
         """
+        return self.all_calls([(turns, text_probability)])[0]
+
+    def all_calls(self, queries: Sequence[Query]) -> list[CalledTools]:
+        """:meth:`calls` of each of ``queries``: many are read together in a fraction of the time."""
         if not self.tools:
-            return CalledTools(0.0, ())
-        turn_steps = split_steps([clean(turn, TURN_CHARACTERS) for turn in read_turns(turns)])
-        readings = self.read([step for steps in turn_steps for step in steps])
-        found: list[tuple[float, Array]] = []
-        start = 0
-        for steps in turn_steps:
-            own = readings[start : start + len(steps)]
-            start += len(steps)
-            found.extend(self._turn(own, text_probability))
+            return [CalledTools(0.0, ())] * len(queries)
+        size = max(1, _ROWS_TOGETHER // len(self.tools))
+        parts = (queries[start : start + size] for start in range(0, len(queries), size))
+        return [found for part in parts for found in self._calls(part)]
+
+    def _calls(self, queries: Sequence[Query]) -> list[CalledTools]:
+        texts = [split_steps([clean(turn, TURN_CHARACTERS) for turn in read_turns(turns)]) for turns, _ in queries]
+        parts = iter(self._scored(self.read([step for turns in texts for steps in turns for step in steps])))
+        turns = [[list(islice(parts, len(steps))) for steps in own] for own in texts]
+        wholes = iter(self._scored(self._joined([turn for own in turns for turn in own if len(turn) > 1])))
+        return [
+            self._called([(turn, next(wholes) if len(turn) > 1 else turn[0]) for turn in own], text_probability)
+            for own, (_, text_probability) in zip(turns, queries, strict=True)
+        ]
+
+    def _called(
+        self, turns: Sequence[tuple[Sequence[_ScoredPart], _ScoredPart]], text_probability: float | None
+    ) -> CalledTools:
+        """The calls of ``turns``, each of which is given in its steps and as a whole."""
+        found = [each for turn, whole in turns for each in self._turn(turn, whole, text_probability)]
         probability = max(chance for chance, _ in found)
         return CalledTools(
             round(probability, _DECIMALS),
@@ -118,64 +149,69 @@ class ToolIndex:
         vectors: Sequence[Array | None] = [None] * len(steps)
         if self._meanings is not None:
             vectors = self._meanings.embed([step.text for step in steps])
-        return [self._reading(step, vector) for step, vector in zip(steps, vectors, strict=True)]
+        return self._parts(steps, vectors)
 
-    def scores(self, reading: RequestPart) -> list[float]:
+    def scores(self, part: RequestPart) -> list[float]:
         """What speaks for each tool, as log-odds against the tools' mean."""
-        raw = reading.rows @ self._set.tool
-        return [rounded(float(score)) for score in raw - raw.mean()]
+        raw = part.rows @ self._set.tool
+        return [rounded(score) for score in (raw - raw.mean()).tolist()]
 
-    def call_features(self, reading: RequestPart, scores: Sequence[float]) -> list[float]:
-        """What says whether ``reading`` calls any tool, given the tools' ``scores``."""
-        values = [
-            *step_features(reading.step),
-            *self._features.call_features(reading.step, reading.rows, np.array(scores), reading.started),
-        ]
-        if self._meanings is not None and reading.vector is not None:
-            searching = self._features.searching_share(np.array(scores))
-            values += self._meanings.call_features(reading.vector, searching)
-        return values
+    def call_features(self, parts: Sequence[RequestPart], scores: Sequence[Sequence[float]]) -> list[list[float]]:
+        """What says whether each of ``parts`` calls any tool, given the tools' ``scores`` for it."""
+        if not parts:
+            return []
+        steps, started = [part.step for part in parts], np.array([part.started for part in parts])
+        of_tools = self._features.call_features(
+            steps, np.array([part.rows for part in parts]), np.array(scores), started
+        )
+        found = [[*step_features(step), *row] for step, row in zip(steps, of_tools.tolist(), strict=True)]
+        if self._meanings is not None:
+            for row, part, own in zip(found, parts, scores, strict=True):
+                if part.vector is not None:
+                    row += self._meanings.call_features(part.vector, self._features.searching_share(np.array(own)))
+        return found
 
-    def probability(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> float:
-        """The probability that ``reading`` calls a listed tool."""
-        return _chance(self.call_features(reading, scores), self._set, text_probability)
+    def _scored(self, parts: Sequence[RequestPart]) -> list[_ScoredPart]:
+        scores = list(map(self.scores, parts))
+        return [_ScoredPart(*each) for each in zip(parts, scores, self.call_features(parts, scores), strict=True)]
 
-    def _turn(self, readings: Sequence[RequestPart], text_probability: float | None) -> list[tuple[float, Array]]:
+    def _turn(
+        self, parts: Sequence[_ScoredPart], whole: _ScoredPart, text_probability: float | None
+    ) -> list[tuple[float, Array]]:
         """For each step of a turn, the probability that it calls a tool and the tools' shares of that."""
-        scores = [self.scores(reading) for reading in readings]
-        whole = readings[0] if len(readings) == 1 else self._joined(readings)
-        chance = self._chance(whole, self.scores(whole), text_probability)
-        own = [
-            self._chance(reading, score, text_probability) if len(readings) > 1 else chance
-            for reading, score in zip(readings, scores, strict=True)
-        ]
+        chance = self._chance(whole, text_probability)
+        own = [self._chance(part, text_probability) for part in parts] if len(parts) > 1 else [chance]
         most = max(own)
         return [
-            (chance * (value / most if most else 1.0), self._shares(reading, score, text_probability))
-            for reading, score, value in zip(readings, scores, own, strict=True)
+            (chance * (value / most if most else 1.0), self._shares(part, text_probability))
+            for part, value in zip(parts, own, strict=True)
         ]
 
-    def _chance(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> float:
+    def _listed(self, part: _ScoredPart, text_probability: float | None) -> float:
+        """The probability that ``part`` calls a listed tool."""
+        return _chance(part.features, self._set, text_probability)
+
+    def _chance(self, part: _ScoredPart, text_probability: float | None) -> float:
         """Of a call to a listed tool, or to one that the agent has and no file lists: what the text alone says."""
         if not self._unlisted:
-            return self.probability(reading, scores, text_probability)
+            return self._listed(part, text_probability)
         text = text_probability
         if text is None:
-            text = _logistic(float(np.dot(self._weights.bare, [1.0, *step_features(reading.step)])))
-        listed = self.probability(reading, scores, text_probability) if len(self._unlisted) < len(self.tools) else 0.0
+            text = _logistic(float(np.dot(self._weights.bare, [1.0, *step_features(part.part.step)])))
+        listed = self._listed(part, text_probability) if len(self._unlisted) < len(self.tools) else 0.0
         return max(text, listed)
 
-    def _shares(self, reading: RequestPart, scores: Sequence[float], text_probability: float | None) -> Array:
+    def _shares(self, part: _ScoredPart, text_probability: float | None) -> Array:
         """The distribution over the tools; what the text says beyond the listed tools goes to the unlisted ones."""
-        values = np.array(scores)
+        values = np.array(part.scores)
         values[self._unlisted] = -np.inf
         if len(self._unlisted) == len(self.tools):
             return np.full(len(self.tools), 1 / len(self.tools))
         shares = np.exp(values - values.max())
         shares /= shares.sum()
         if self._unlisted:
-            listed = self.probability(reading, scores, text_probability)
-            every = self._chance(reading, scores, text_probability)
+            listed = self._listed(part, text_probability)
+            every = self._chance(part, text_probability)
             shares *= listed / every if every else 1.0
             shares[self._unlisted] = (1.0 - shares.sum()) / len(self._unlisted)
         found: Array = shares
@@ -188,24 +224,23 @@ class ToolIndex:
             named[tool.name] += share
         return {name: floor(share) for name, share in named.items()}
 
-    def _joined(self, readings: Sequence[RequestPart]) -> RequestPart:
-        """The steps of a turn as one; its embedding is the sum of theirs."""
-        vectors = [reading.vector for reading in readings if reading.vector is not None]
-        vector = None
-        if vectors:
-            total = np.sum(vectors, axis=0)
-            vector = (
-                total / max(1.0, float(np.linalg.norm(total))) * float(np.mean([np.linalg.norm(v) for v in vectors]))
-            )
-        return self._reading(read_step(" ".join(reading.step.text for reading in readings)), vector)
+    def _joined(self, turns: Sequence[Sequence[_ScoredPart]]) -> list[RequestPart]:
+        """The steps of each turn as one; its embedding is the sum of theirs."""
+        parts = [[scored.part for scored in turn] for turn in turns]
+        steps = [read_step(" ".join([part.step.text for part in turn])) for turn in parts]
+        return self._parts(steps, [_summed([part.vector for part in turn]) for turn in parts])
 
-    def _reading(self, step: QueryPart, vector: Array | None) -> RequestPart:
-        rows, started = self._features.lexical(step)
-        if self._meanings is not None and vector is not None:
-            rows = np.column_stack(
-                [rows, self._meanings.tool_features(vector, self._features.operations, self._features.effects)]
-            )
-        return RequestPart(step, vector, rows, started)
+    def _parts(self, steps: Sequence[QueryPart], vectors: Sequence[Array | None]) -> list[RequestPart]:
+        if not steps:
+            return []
+        lexical, started = self._features.lexical(steps)
+        rows = list(lexical)
+        if self._meanings is not None:
+            for place, vector in enumerate(vectors):
+                if vector is not None:
+                    meanings = self._meanings.tool_features(vector, self._features.operations, self._features.effects)
+                    rows[place] = np.column_stack([rows[place], meanings])
+        return [RequestPart(*each) for each in zip(steps, vectors, rows, started.tolist(), strict=True)]
 
 
 class _Meanings:
@@ -267,6 +302,17 @@ class _Meanings:
             float(knowledge) * searching,
             float(neither) * searching,
         ]
+
+
+def _summed(vectors: Sequence[Array | None]) -> Array | None:
+    """The sum of ``vectors``, as long as they are in the mean; ``None`` without any."""
+    known = [vector for vector in vectors if vector is not None]
+    if not known:
+        return None
+    total = np.sum(known, axis=0)
+    length = float(np.mean([np.linalg.norm(vector) for vector in known]))
+    found: Array = total / max(1.0, float(np.linalg.norm(total))) * length
+    return found
 
 
 def floor(share: float) -> float:

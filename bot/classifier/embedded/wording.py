@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bot.classifier.embedded.courtesies import (
     BEFORE_YOU,
     CLAUSE_STARTS,
-    COURTESY,
+    COURTESIES,
     FOR_ME,
     FRAMES,
     FROM_YOU,
@@ -188,7 +188,7 @@ def plain(text: str) -> str:
     edited.to(_spaced(edited.text))
     # What stands behind a courtesy may be another.
     for _ in range(2):
-        edited.sub("courtesy", " ")
+        edited.sub_any(_COURTESIES, " ")
         edited.sub("filler", "")
         edited.to(_spaced(edited.text).strip(" ,;:"))
     edited.sub("for me", "")
@@ -200,11 +200,11 @@ def plain(text: str) -> str:
     edited.to(_spaced(edited.text).strip())
     edited.sub("asking", "")
     edited.sub("telling", "")
-    if edited.may_have("spelling"):
+    if "spelling" in edited.possible:
         edited.to(spelled_out(edited.text, "spelling"))
     if _ENGLISH.search(text):
         edited.to(_PLUS.sub(" and ", edited.text) if " + " in edited.text else edited.text)
-        if edited.may_have("english spelling"):
+        if "english spelling" in edited.possible:
             edited.to(spelled_out(edited.text, "english spelling"))
     return _spaced(edited.text).strip(_SIGNS).lower() or text.lower()
 
@@ -216,13 +216,17 @@ def _spaced(text: str) -> str:
 
 def _unframe(edited: Edited) -> None:
     """Leave out what asks for the request that follows."""
-    for number, (_, asked) in enumerate(FRAMES):
-        edited.sub(f"frame {number}", asked)
+    _ask_plainly(edited)
     before = edited.text
     edited.sub("may you", lambda found: None if BEFORE_YOU.search(before[: found.start()]) else "")
-    for number, (_, asked) in enumerate(FRAMES):
-        edited.sub(f"frame {number}", asked)
+    _ask_plainly(edited)
     edited.sub("from you", "")
+
+
+def _ask_plainly(edited: Edited) -> None:
+    for name, asked in _FRAMES.items():
+        if name in edited.possible:
+            edited.sub(name, asked)
 
 
 def courteous(part: str) -> bool:
@@ -230,22 +234,27 @@ def courteous(part: str) -> bool:
     edited = Edited(part, phrases())
     edited.sub("borderless", " ")
     edited.to(_spaced(edited.text))
-    edited.sub("courtesy", " ")
-    edited.sub("courtesy", " ")
+    for _ in range(2):
+        edited.sub_any(_COURTESIES, " ")
     return not edited.text.strip(_SIGNS)
 
 
 def _may_be_courteous(turn: str, parts: Sequence[str]) -> bool:
     """Whether any of the sentences ``parts`` of ``turn`` may be a courtesy: looked for in all of them at once."""
     nothing_but_signs = not all(part.strip(_SIGNS) for part in parts)
-    return nothing_but_signs or not phrases().possible(_spaced(turn)).isdisjoint(("courtesy", "borderless"))
+    return nothing_but_signs or not phrases().possible(_spaced(turn)).isdisjoint((*_COURTESIES, "borderless"))
+
+
+_FRAMES: Final = {f"frame {number}": asked for number, (_, asked) in enumerate(FRAMES)}
+"""What stands for each request frame."""
+_COURTESIES: Final = tuple(f"courtesy {number}" for number in range(len(COURTESIES)))
 
 
 def patterns() -> dict[str, str]:
     """The patterns of phrases that are left out or replaced, by name, case ignored."""
     found = {
         "borderless": _BORDERLESS,
-        "courtesy": COURTESY,
+        **dict(zip(_COURTESIES, COURTESIES, strict=True)),
         "filler": _FILLER,
         "for me": FOR_ME,
         "seeing": _SEEING,
@@ -256,15 +265,14 @@ def patterns() -> dict[str, str]:
         "asking": _ASKING,
         "telling": _TELLING,
     }
-    found |= {f"frame {number}": pattern for number, (pattern, _) in enumerate(FRAMES)}
+    found |= {name: pattern for name, (pattern, _) in zip(_FRAMES, FRAMES, strict=True)}
     return found | {name: _pattern_of(words) for name, words in _spellings().items()}
 
 
 @cache
 def phrases() -> Phrases:
     """The same, ready to be looked for."""
-    frames = frozenset(f"frame {number}" for number in range(len(FRAMES)))
-    return Phrases(patterns(), required_words(), frames, CLAUSE_STARTS)
+    return Phrases(patterns(), required_words(), frozenset(_FRAMES), CLAUSE_STARTS)
 
 
 def spelled_out(text: str, name: str) -> str:
