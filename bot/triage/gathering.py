@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -63,6 +63,8 @@ _TASK: Final = 250
 _CHARACTERS: Final = 250_000
 """Characters of a task, without its last query: memory is bounded even if queries are long."""
 _TASKS: Final = 16
+
+Batch = TypeVar("Batch")
 
 
 def write_keys(
@@ -177,15 +179,19 @@ def _checksums(text: str, size: int) -> Collection[int]:
 
     They must differ but need no cryptographic strength: CRC-32 is quicker than the SHA-1 of MinHash's default.
     """
-    if not text.isascii() or len(text) < size:
-        return {crc32(text[start : start + size].encode()) for start in range(max(1, len(text) - size + 1))}
-    data = np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
-    count = len(data) - size + 1
+    count = len(text) - size + 1
+    if count < 1:
+        return {crc32(text.encode())}
+    data = np.frombuffer(text.encode("utf-32-le"), "<u4")
     found = np.full(count, 0xFFFF_FFFF, np.uint32)
-    # All parts at once, byte by byte.
+    plain = np.ones(count, bool)
+    # All parts of one byte per character at once, byte by byte.
     for place in range(size):
-        found = _of_bytes()[(found ^ data[place : place + count]) & 0xFF] ^ (found >> 8)
-    checksums: list[int] = np.unique(~found).tolist()
+        characters = data[place : place + count]
+        plain &= characters < 0x80
+        found = _of_bytes()[(found ^ characters) & 0xFF] ^ (found >> 8)
+    checksums: set[int] = set((~found[plain]).tolist())
+    checksums.update(crc32(text[start : start + size].encode()) for start in np.flatnonzero(~plain).tolist())
     return checksums
 
 
@@ -217,15 +223,25 @@ def write_texts(
     folder = _emptied(work / "texts")
     tasks = _tasks(_firsts(connection, work, rows))
     done = 0
-    # Tasks are queued so that no process waits, and few, so that little is in memory.
-    while batch := list(itertools.islice(tasks, _TASKS)):
-        prepared = list((pool.map if pool else map)(preparing, batch))
+    batches = iter(lambda: list(itertools.islice(tasks, _TASKS)), [])
+    for prepared in _one_ahead((pool.map if pool else map)(preparing, batch) for batch in batches):
         found = [row for part in prepared for row in part]
         done += len(found)
         write_rows(connection, folder / f"{done:012d}.parquet", _TEXTS, found)
         progress(done)
     if not done:
         write_rows(connection, folder / "none.parquet", _TEXTS, [])
+
+
+def _one_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """``batches``, each once the next one was begun: no process waits while rows are written, and little is in
+    memory.
+    """
+    current = next(batches, None)
+    while current is not None:
+        following = next(batches, None)
+        yield current
+        current = following
 
 
 def _firsts(
