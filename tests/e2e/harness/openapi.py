@@ -182,8 +182,8 @@ def _shape(value: Any) -> Hashable:
     if isinstance(value, list):
         return frozenset(map(_shape, value))
     if isinstance(value, str):
-        return value if WORD.fullmatch(value) else str
-    return type(value)
+        return value if WORD.fullmatch(value) else "a text"
+    return type(value).__name__
 
 
 def _pattern(path: str) -> re.Pattern[str]:
