@@ -7,6 +7,7 @@ By default examples are drawn anew each time.  A gate has to say the same twice:
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -99,6 +100,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(NEW_OBJECTS)
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache of fitted models for all processes of the session, apart from the user's own."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    cache = folder / "cache-of-all"
+    cache.mkdir(exist_ok=True)
+    return cache
 
 
 @pytest.fixture(autouse=True)
