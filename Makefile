@@ -22,7 +22,7 @@ test:  ## the tests, on all processors; make test ARGS="-k verdict" passes argum
 	@sh dev/setup.sh dev
 	@sh dev/end_to_end.sh
 	@.venv/bin/python -m dev.weights small >/dev/null
-	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile $(ARGS)
+	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 test-cluster:  ## the tests on a Ray cluster of three local nodes; installs Ray into .venv (500 MB), once; Linux
 	@sh dev/setup.sh cluster

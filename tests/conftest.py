@@ -6,7 +6,9 @@ By default examples are drawn anew each time.  A gate has to say the same twice:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import os
+from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
@@ -45,9 +47,23 @@ LEVELS: Final = {
 """The level of each test, by its file below this folder; the first that fits (tests/README.md)."""
 
 
+LONGEST: Final = (
+    *("e2e/test_overlap.py", "e2e/test_suggestions.py", "e2e/test_crash.py", "e2e/test_reconcile.py"),
+    *("e2e/test_requests.py", "e2e/test_people.py", "e2e/test_tokens.py"),
+    *("triage/test_cluster.py", "cli/test_triage.py", "mcp_server/test_http.py", "project/test_docs.py"),
+    *("hostile/test_attacks.py", "mcp_server/test_quoted_names.py", "project/test_new_format.py"),
+)
+"""The files that take longest: they begin, or one worker would be left alone with them."""
+
+
+def place_of(path: Path) -> str:
+    """The name of the file at ``path`` below this folder."""
+    return path.relative_to(Path(__file__).parent).as_posix()
+
+
 def level_of(path: Path) -> str:
     """The level of the tests in the file at ``path``."""
-    place = path.relative_to(Path(__file__).parent).as_posix()
+    place = place_of(path)
     return next(level for level, patterns in LEVELS.items() if any(fnmatch(place, each) for each in patterns))
 
 
@@ -62,10 +78,39 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that takes another level by itself, such as one that measures time, keeps it."""
+    """Sort the longest to the front, and mark each test with its level, unless it has another by its own mark."""
+    ranks = {place: rank for rank, place in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(place_of(item.path), len(LONGEST)))
     for item in items:
         if not any(item.get_closest_marker(level) for level in LEVELS):
             item.add_marker(level_of(item.path))
+
+
+NEW_OBJECTS: Final = 50_000
+"""As many are made before garbage is looked for, as in a process of ``incumbent``."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests live to the end: no search for garbage goes through them, while they are loaded or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(NEW_OBJECTS)
+        gc.enable()
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache of fitted models for all processes of the session, apart from the user's own."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    cache = folder / "cache-of-all"
+    cache.mkdir(exist_ok=True)
+    return cache
 
 
 @pytest.fixture(autouse=True)

@@ -113,12 +113,28 @@ _MOST_FAULTS = 20
 _BUG = "It failed by a fault of the server's own, which its log tells: let the person know. To call again is no help."
 
 
+_MADE: dict[tuple[Callable[..., Any], str], Tool] = {}
+
+
 class StrictTool(Tool):
     """A tool of the SDK that refuses unknown arguments, which the SDK ignores silently."""
 
     @classmethod
     def of(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> Self:
-        """``function`` as a tool; its docstring is the description for assistants."""
+        """``function`` as a tool; its docstring is the description for assistants.
+
+        The schemas of a method take long to make, and are made once for all servers of a process.
+        """
+        plain = getattr(function, "__func__", function)
+        key = (plain, annotations.model_dump_json())
+        if key not in _MADE:
+            _MADE[key] = cls._made_of(function, annotations).model_copy(update={"fn": plain})
+        tool = _MADE[key].model_copy(update={"fn": function})
+        assert isinstance(tool, cls)
+        return tool
+
+    @classmethod
+    def _made_of(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> Self:
         tool = cls.from_function(
             function, title=annotations.title, description=inspect.getdoc(function), annotations=annotations
         )

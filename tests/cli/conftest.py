@@ -36,10 +36,9 @@ Incumbent = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """One cache of fitted models for the session, apart from the user's own."""
+def _cache(shared_cache: Path) -> Any:
     patch = pytest.MonkeyPatch()
-    patch.setenv("INCUMBENT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("INCUMBENT_CACHE", str(shared_cache))
     yield
     patch.undo()
 

@@ -17,7 +17,7 @@ from bot.config import load_config
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.package_reading import PackageReader
-from tests.cli.conftest import Incumbent
+from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_validate_changed import write
 from tests.factories import REPOSITORY
 
@@ -46,9 +46,11 @@ def break_some(root: Path) -> None:
     folders[-1].joinpath("evals.yaml").write_text("eval_set: 1\nqueries: [{id: a, query: 7, wuery: x}]\n")
 
 
-def validate(*arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run([*COMMAND, *arguments], env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=False)
-    return done.returncode, done.stdout, done.stderr
+def validate(*arguments: str) -> Outcome:
+    """In a process of its own, and two more."""
+    words = [*COMMAND, *arguments, "--processes", "2"]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 def running(group: int) -> list[str]:
@@ -62,19 +64,23 @@ def running(group: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("arguments", [(), ("--json",)])
-def test_any_number_of_processes_says_the_same(many: Path, arguments: tuple[str, ...]) -> None:
-    whole = validate(*arguments, "--processes", "1")
-    assert whole[0] == 0, whole
-    assert validate(*arguments, "--processes", "2") == whole
+def test_any_number_of_processes_says_the_same(many: Path, incumbent: Incumbent) -> None:
+    def alone(*arguments: str) -> Outcome:
+        return incumbent("validate", "--repo", ".", *arguments, "--processes", "1")
+
+    for arguments in ((), ("--json",)):
+        whole = alone(*arguments)
+        assert whole.code == 0, whole
+        assert validate(*arguments) == whole
     break_some(many)
-    broken = validate(*arguments, "--processes", "1")
-    assert broken[0] == InputError.exit_code
-    said = broken[1] + broken[2]
-    assert said.count("customer-") >= 5
-    assert "agent.yaml" in said
-    assert "robin@nordkontor.de" not in said
-    assert validate(*arguments, "--processes", "2") == broken
+    for arguments in ((), ("--json",)):
+        broken = alone(*arguments)
+        assert broken.code == InputError.exit_code
+        said = broken.out + broken.err
+        assert said.count("customer-") >= 5
+        assert "agent.yaml" in said
+        assert "robin@nordkontor.de" not in said
+        assert validate(*arguments) == broken
 
 
 def test_few_eval_sets_start_no_process(platform: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -228,6 +229,16 @@ person.  ``EXCLUDED`` is a farewell.  Of the others nothing is known but that no
 
 def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, str]:
     """The example platform's files with ``COUNTED``; ``config`` replaces the values of plain keys of its config."""
+    files = dict(_platform_files(without))
+    lines = files["config/curation.yaml"].splitlines()
+    for key, value in config.items():
+        lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in lines]
+    files["config/curation.yaml"] = "\n".join(lines) + "\n"
+    return files
+
+
+@cache
+def _platform_files(without: str) -> dict[str, str]:
     files = {}
     for path in sorted(EXAMPLE.rglob("*")):
         name = path.relative_to(EXAMPLE).as_posix()
@@ -238,15 +249,17 @@ def platform_files(*, without: str = BRANCH_LINE, **config: str) -> dict[str, st
     text = files["config/curation.yaml"]
     # A single query enters by itself, and no floor is filled, so that a story says who else does.
     text = config_with(text, competence_bar=0.5, honesty_floor=1.0, first_floor=1.0, fill_floor="false")
-    lines = text.splitlines()
-    for key, value in config.items():
-        lines = [f"{key}: {value}" if line.startswith(f"{key}:") else line for line in lines]
-    files["config/curation.yaml"] = "\n".join(lines) + "\n"
+    files["config/curation.yaml"] = text
     return files
 
 
 def customer_files(folder: str = BRANCH_LINE) -> dict[str, str]:
     """An eval set of the example platform, as a pull request brings it."""
+    return dict(_customer_files(folder))
+
+
+@cache
+def _customer_files(folder: str) -> dict[str, str]:
     return {
         name: _attached(name, path.read_text(encoding="utf-8"))
         for path in sorted((EXAMPLE / folder).rglob("*"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,64 +82,63 @@ def test_without_an_event_or_a_token_it_says_what_is_missing(
     assert "GITHUB_TOKEN" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"action": "opened"}', '"\\ud800"'])
-def test_an_event_that_is_none_is_refused(text: str, event: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    event.write_text(text, encoding="utf-8")
-    assert call(event) == 2
-    assert "bug" not in capsys.readouterr().err
+def test_an_event_that_is_none_is_refused(event: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("", "[]", "{", '{"action": "opened"}', '"\\ud800"'):
+        event.write_text(text, encoding="utf-8")
+        assert call(event) == 2, text
+        assert "bug" not in capsys.readouterr().err, text
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 2}', '{"format": NaN}']
-)
+NO_ANALYSES = ("", "{}", "[1]", "\x00", '{"format": 1, "format": 1}', '{"format": 2}', '{"format": NaN}')
+
+
+def instead(text: str) -> Callable[[str], str]:
+    return lambda facts: text
+
+
 def test_a_document_that_is_no_analysis_is_as_good_as_none(
-    text: str, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.push("main", platform_files())
-    pull = world.open_pull_request("quillow", customer_files())
-    run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=lambda facts: text)
-    assert run.codes == (0, 4)
-    assert "no document of ours" in capsys.readouterr().err
-    assert [made.path.rpartition("/")[2] for made in run.calls if made.method != "GET"] == ["check-runs"]
-    assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"]
+    bot = Bot(world, tmp_path / "runs")
+    for number, text in enumerate(NO_ANALYSES):
+        pull = world.open_pull_request(f"quillow-{number}", customer_files())
+        run = bot.on("pull_request_target", number=pull.number, mangle=instead(text))
+        assert run.codes == (0, 4), text
+        assert "no document of ours" in capsys.readouterr().err, text
+        assert [made.path.rpartition("/")[2] for made in run.calls if made.method != "GET"] == ["check-runs"], text
+        assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"], text
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("repository", "acme/other"),
-        ("pull_request", 99),
-        ("base", "0" * 40),
-        ("base", None),
-        ("base", "broken"),
-        ("submissions", None),
-    ],
-    ids=[
-        "another repository",
-        "another pull request",
-        "a base that is not there",
-        "the head as its own base",
-        "a base with faults",
-        "another taxonomy",
-    ],
-)
-def test_facts_about_something_else_fail_the_check(key: str, value: object, world: World, tmp_path: Path) -> None:
-    def mangle(text: str) -> str:
-        facts = json.loads(text)
-        if key == "submissions":
-            facts[key][0]["queries"][0]["classification"]["judgements"].popitem()
-        else:
-            facts[key] = facts["head"] if value is None else broken if value == "broken" else value
-        return json.dumps(facts)
-
+def test_facts_about_something_else_fail_the_check(world: World, tmp_path: Path) -> None:
     broken = world.push("main", {"config/curation.yaml": "mode: no\n"})
     world.push("main", platform_files())
-    pull = world.open_pull_request("quillow", customer_files())
-    run = Bot(world, tmp_path / "runs").on("pull_request_target", number=pull.number, mangle=mangle)
-    assert run.codes == (0, 4)
-    (check,) = world.checks(pull.head)
-    assert (check["conclusion"], check["output"]["title"]) == ("failure", "The analysis cannot be used")
-    assert world.comments(pull.number) == []
+    bot = Bot(world, tmp_path / "runs")
+
+    def of_another_taxonomy(facts: Any) -> dict[str, Any]:
+        facts["submissions"][0]["queries"][0]["classification"]["judgements"].popitem()
+        return {}
+
+    cases: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "another repository": lambda facts: {"repository": "acme/other"},
+        "another pull request": lambda facts: {"pull_request": 99},
+        "a base that is not there": lambda facts: {"base": "0" * 40},
+        "the head as its own base": lambda facts: {"base": facts["head"]},
+        "a base with faults": lambda facts: {"base": broken},
+        "another taxonomy": of_another_taxonomy,
+    }
+    for name, change in cases.items():
+
+        def mangle(text: str, change: Callable[[Any], dict[str, Any]] = change) -> str:
+            facts = json.loads(text)
+            return json.dumps(facts | change(facts))
+
+        pull = world.open_pull_request(name.replace(" ", "-"), customer_files())
+        run = bot.on("pull_request_target", number=pull.number, mangle=mangle)
+        assert run.codes == (0, 4), name
+        (check,) = world.checks(pull.head)
+        assert (check["conclusion"], check["output"]["title"]) == ("failure", "The analysis cannot be used"), name
+        assert world.comments(pull.number) == [], name
 
 
 def test_a_run_whose_head_was_pushed_over_leaves_the_writing_to_the_next(
@@ -176,9 +177,7 @@ def test_twenty_queries_cost_few_calls(world: World, tmp_path: Path) -> None:
     assert len(warm.calls) <= 5
 
 
-@pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", None])
 def test_a_place_that_cannot_be_written_to_is_named(
-    variable: str | None,
     world: World,
     event: Path,
     tmp_path: Path,
@@ -189,8 +188,10 @@ def test_a_place_that_cannot_be_written_to_is_named(
         "GITHUB_TOKEN", world.job_token(Workflow(WORKFLOW.read_text(encoding="utf-8")).permissions("publish"))
     )
     missing = tmp_path / "missing" / "file"
-    if variable is not None:
-        monkeypatch.setenv(variable, str(missing))
-    arguments = ("--analysis", str(missing)) if variable is None else ()
-    assert call(event, *arguments) == 4
-    assert f"{missing} cannot be written" in capsys.readouterr().err
+    for variable in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", None):
+        with monkeypatch.context() as patch:
+            if variable is not None:
+                patch.setenv(variable, str(missing))
+            arguments = ("--analysis", str(missing)) if variable is None else ()
+            assert call(event, *arguments) == 4, variable
+        assert f"{missing} cannot be written" in capsys.readouterr().err, variable

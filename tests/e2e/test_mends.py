@@ -63,22 +63,19 @@ def test_a_forks_pull_request_is_read_from_the_base_repository(job: Client) -> N
     assert job("GET", f"/git/commits/{again}").status == 200
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        ({"head": "nowhere", "base": "main"}, "invalid"),
-        ({"head": "topic", "base": "nowhere"}, "invalid"),
-        ({"head": "empty", "base": "main"}, "No commits between main and empty"),
-        ({"head": "topic", "base": "main"}, "A pull request already exists for acme:topic."),
-    ],
-)
-def test_impossible_pull_requests_are_refused(job: Client, data: dict[str, str], reason: str) -> None:
+def test_impossible_pull_requests_are_refused(job: Client) -> None:
     world = job.world
     world.open_pull_request("topic", {"x": "1"})
     world.hosted.bare.set_reference("refs/heads/empty", world.head("main"))
-    refused = job("POST", "/pulls", data | {"title": "T"})
-    assert refused.status == 422
-    assert reason in str(refused.json["errors"])
+    for head, base, reason in (
+        ("nowhere", "main", "invalid"),
+        ("topic", "nowhere", "invalid"),
+        ("empty", "main", "No commits between main and empty"),
+        ("topic", "main", "A pull request already exists for acme:topic."),
+    ):
+        refused = job("POST", "/pulls", {"head": head, "base": base, "title": "T"})
+        assert refused.status == 422
+        assert reason in str(refused.json["errors"])
 
 
 def test_a_merge_keeps_both_sides_and_shows(job: Client) -> None:
@@ -299,19 +296,22 @@ def test_a_branch_is_no_folder_of_another(job: Client) -> None:
         world.push("x/y", {"x": "2"})
 
 
-@pytest.mark.parametrize(
-    "association",
-    ["OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"],
+ASSOCIATIONS = (
+    *("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"),
+    *("FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE", "MANNEQUIN"),
 )
-def test_a_test_says_who_somebody_is_and_what_they_may_do_stays(job: Client, association: str) -> None:
+
+
+def test_a_test_says_who_somebody_is_and_what_they_may_do_stays(job: Client) -> None:
     world = job.world
-    world.state(CUSTOMER, association)
-    number = world.open_pull_request("topic", {"x": "1"}).number
-    comment = world.comment(CUSTOMER, number, "Hello")
-    said = [world.pull(number), world.get(f"/issues/{number}"), comment, *world.comments(number)]
-    said += [world.event("pull_request", number=number)["pull_request"]]
-    assert {item["author_association"] for item in said} == {association}
-    assert job("GET", f"/collaborators/{CUSTOMER}/permission").json["permission"] == "write"
+    for association in ASSOCIATIONS:
+        world.state(CUSTOMER, association)
+        number = world.open_pull_request(association, {"x": association}).number
+        comment = world.comment(CUSTOMER, number, "Hello")
+        said = [world.pull(number), world.get(f"/issues/{number}"), comment, *world.comments(number)]
+        said += [world.event("pull_request", number=number)["pull_request"]]
+        assert {item["author_association"] for item in said} == {association}
+        assert job("GET", f"/collaborators/{CUSTOMER}/permission").json["permission"] == "write"
 
 
 def test_who_may_only_read_offers_from_a_fork(job: Client) -> None:

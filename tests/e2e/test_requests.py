@@ -71,21 +71,18 @@ def test_at_the_ceiling_what_is_restored_waits(world: World, bot: Bot) -> None:
     assert read(world, "waiting/spare-one")["restored"]
 
 
-@pytest.mark.parametrize(
-    ("user", "text", "answer"),
-    [
+def test_what_cannot_be_followed_is_answered(world: World, bot: Bot) -> None:
+    number, _ = evicted(world, bot)
+    for user, text, answer in (
         (STRANGER, "/incumbent restore spare-one", "Only curators may say restore"),
         (CURATOR, "/incumbent restore spare-two", "perhaps you meant 'spare-one'"),
         (CURATOR, "/incumbent restore", "it does not say which entries"),
         (CURATOR, "/incumbent undo spare-one", "it is not in the regression set"),
-    ],
-)
-def test_what_cannot_be_followed_is_answered(world: World, bot: Bot, user: str, text: str, answer: str) -> None:
-    number, _ = evicted(world, bot)
-    said = asked(world, bot, number, text, user)
-    assert said["user"]["login"] == JOB
-    assert answer in said["body"]
-    assert "spare-one" not in entries(world)
+    ):
+        said = asked(world, bot, number, text, user)
+        assert said["user"]["login"] == JOB, text
+        assert answer in said["body"], text
+        assert "spare-one" not in entries(world), text
     settled(bot)
 
 

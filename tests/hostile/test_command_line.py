@@ -21,12 +21,12 @@ _EVERY = 23
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def platform(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("platform")
     for part in ("config", "taxonomy"):
         shutil.copytree(REPOSITORY / "examples" / "other-platform" / part, folder / part)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("INCUMBENT_CACHE", str(folder / "cache"))
+        patch.setenv("INCUMBENT_CACHE", str(shared_cache))
         yield folder
 
 

@@ -51,9 +51,14 @@ def address(platform: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def one_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server for all who are refused or greeted and no more: nothing of them stays, as the next one finds."""
-    with http_server(example_platform(tmp_path_factory.mktemp("one"))) as found:
+def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return example_platform(tmp_path_factory.mktemp("one"))
+
+
+@pytest.fixture(scope="module")
+def one_address(one_platform: Path) -> Iterator[str]:
+    """A server for all who change nothing: nothing of them stays, as the next one finds."""
+    with http_server(one_platform) as found:
         yield found
 
 
@@ -79,19 +84,19 @@ def greet(address: str, **headers: str) -> int:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_it_answers_as_the_library_does(mode: str, address: str, platform: Path) -> None:
+def test_it_answers_as_the_library_does(mode: str, one_address: str, one_platform: Path) -> None:
     arguments = {"folder": CARD_LINE, "only": "all", "limit": 200}
-    here = ask(in_process(platform), "classify_to_verdict", **arguments)
-    assert ask(Client(address, mode=mode), "classify_to_verdict", **arguments) == here
+    here = ask(in_process(one_platform), "classify_to_verdict", **arguments)
+    assert ask(Client(one_address, mode=mode), "classify_to_verdict", **arguments) == here
 
 
-def test_twenty_clients_at_once_get_their_own_answers(address: str, platform: Path) -> None:
-    expected = {folder: ask(in_process(platform), "classify", folder=folder) for folder in (CARD_LINE, BRANCH_LINE)}
+def test_twenty_clients_at_once_get_their_own_answers(one_address: str, one_platform: Path) -> None:
+    expected = {folder: ask(in_process(one_platform), "classify", folder=folder) for folder in (CARD_LINE, BRANCH_LINE)}
     answered: list[str] = []
 
     async def one(number: int) -> None:
         folder = (CARD_LINE, BRANCH_LINE)[number % 2]
-        async with Client(address, mode=("auto", "legacy")[number // 2 % 2]) as client:
+        async with Client(one_address, mode=("auto", "legacy")[number // 2 % 2]) as client:
             assert answer_of(await client.call_tool("classify", {"folder": folder})) == expected[folder]
             found = answer_of(await client.call_tool("find_entries", {"limit": 1, "offset": number % 5}))
             assert found["total"] == 5
@@ -383,10 +388,10 @@ def test_addresses_of_this_machine_are(host: str, address: str) -> None:
     assert loopback(host) == address
 
 
-def test_a_port_that_is_taken_is_told(platform: Path, address: str) -> None:
-    port = str(urlsplit(address).port)
+def test_a_port_that_is_taken_is_told(one_platform: Path, one_address: str) -> None:
+    port = str(urlsplit(one_address).port)
     ended = subprocess.run(
-        command(platform, "--http", "--port", port), cwd=REPOSITORY, capture_output=True, text=True, check=False
+        command(one_platform, "--http", "--port", port), cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 4
     assert f"port {port}" in ended.stderr

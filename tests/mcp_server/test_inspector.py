@@ -14,11 +14,13 @@ import pytest
 
 from tests.e2e.harness.needs import SWITCH
 from tests.factories import REPOSITORY
-from tests.mcp_server.conftest import CARD_LINE, ask, command, http_server, in_process
+from tests.mcp_server.conftest import CARD_LINE, ask, command, example_platform, http_server, in_process
 from tests.mcp_server.test_schemas import READING
 
 FOLDER = Path(__file__).with_name("inspector")
 PACKAGE = "@modelcontextprotocol/inspector"
+PATIENTLY = ("--connect-timeout", "120000")
+"""On a machine that does much else, fifteen seconds are few for a server to start."""
 
 
 def missing() -> str | None:
@@ -41,13 +43,18 @@ def _inspector() -> None:
         pytest.skip(f"{reason} ({SWITCH}=required makes this a failure)")
 
 
-@pytest.fixture(params=["stdio", "http"])
-def target(request: pytest.FixtureRequest, platform: Path) -> Iterator[list[str]]:
+@pytest.fixture(scope="module")
+def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return example_platform(tmp_path_factory.mktemp("inspected"))
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def target(request: pytest.FixtureRequest, one_platform: Path) -> Iterator[list[str]]:
     """How the inspector reaches a server, over either transport."""
     if request.param == "stdio":
-        yield command(platform)
+        yield command(one_platform)
     else:
-        with http_server(platform) as address:
+        with http_server(one_platform) as address:
             yield [address, "--transport", "http"]
 
 
@@ -55,7 +62,7 @@ def inspect(target: list[str], method: str, *more: str) -> Any:
     """What the inspector prints of one request."""
     script = FOLDER / "node_modules" / ".bin" / "mcp-inspector"
     ended = subprocess.run(
-        ["node", str(script.resolve()), "--cli", *target, "--method", method, *more],
+        ["node", str(script.resolve()), "--cli", *target, *PATIENTLY, "--method", method, *more],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -74,10 +81,10 @@ def test_it_lists_the_tools_the_resources_and_the_prompts(target: list[str]) -> 
     assert prompts == {"triage_eval_set", "write_queries_for_gap"}
 
 
-def test_it_gets_the_answer_that_the_sdk_gets(target: list[str], platform: Path) -> None:
+def test_it_gets_the_answer_that_the_sdk_gets(target: list[str], one_platform: Path) -> None:
     arguments = ("--tool-arg", f"folder={CARD_LINE}", "--tool-arg", "only=all", "--tool-arg", "limit=3")
     answer = inspect(target, "tools/call", "--tool-name", "classify_to_verdict", *arguments)
-    expected = ask(in_process(platform), "classify_to_verdict", folder=CARD_LINE, only="all", limit=3)
+    expected = ask(in_process(one_platform), "classify_to_verdict", folder=CARD_LINE, only="all", limit=3)
     assert answer["structuredContent"] == expected
 
 

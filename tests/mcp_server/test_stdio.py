@@ -29,6 +29,7 @@ from tests.mcp_server.conftest import (
     bare,
     command,
     drive,
+    example_platform,
     in_process,
     over_stdio,
 )
@@ -98,6 +99,18 @@ def wire(platform: Path) -> Iterator[Wire]:
             stream.close()
 
 
+@pytest.fixture(scope="module")
+def one_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return example_platform(tmp_path_factory.mktemp("stdio"))
+
+
+@pytest.fixture(scope="module")
+def talk(one_platform: Path) -> Iterator[Wire]:
+    """A server for all who leave nothing behind: each finds it as well as the first."""
+    with wire(one_platform) as found:
+        yield found
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_triage_with_the_sdks_own_client(mode: str, platform: Path) -> None:
     async def work() -> None:
@@ -123,23 +136,22 @@ def test_the_process_answers_as_the_library_does(platform: Path) -> None:
     assert ask(over_stdio(platform), "classify_to_verdict", **arguments) == here
 
 
-def test_lines_that_are_no_requests_harm_nobody(platform: Path) -> None:
-    with wire(platform) as talk:
-        deep = b"[" * 100_000
-        for line in (
-            b"",
-            b"{",
-            b"\xff\xfe",
-            b"null",
-            b"[]",
-            b'{"jsonrpc": "2.0"}',
-            b'{"id": 1}',
-            deep,
-            b'"' + b"x" * 10**6,
-        ):
-            talk.write(line)
-        talk.call(1, "status")
-        assert talk.answer(1)["result"]["structuredContent"]["size"] == 5
+def test_lines_that_are_no_requests_harm_nobody(talk: Wire) -> None:
+    deep = b"[" * 100_000
+    for line in (
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b'{"jsonrpc": "2.0"}',
+        b'{"id": 1}',
+        deep,
+        b'"' + b"x" * 10**6,
+    ):
+        talk.write(line)
+    talk.call(1, "status")
+    assert talk.answer(1)["result"]["structuredContent"]["size"] == 5
 
 
 UNREADABLE: list[tuple[bytes, int, int | str | None]] = [
@@ -164,19 +176,18 @@ UNREADABLE: list[tuple[bytes, int, int | str | None]] = [
 ]
 
 
-def test_a_line_that_is_no_message_is_answered_with_what_to_send(platform: Path) -> None:
-    with wire(platform) as talk:
-        for line, code, id in UNREADABLE:
-            talk.write(line)
-            answer = talk.receive()
-            assert (answer["id"], answer["error"]["code"]) == (id, code), line[:100]
-            assert "JSON" in answer["error"]["message"]
-        # Nothing was said, so nobody waits.
-        talk.write(b"")
-        talk.write(b"  ")
-        talk.send({"jsonrpc": "2.0", "method": "notifications/nobody/knows"})
-        talk.call(8, "status", limit=1)
-        assert talk.receive()["id"] == 8
+def test_a_line_that_is_no_message_is_answered_with_what_to_send(talk: Wire) -> None:
+    for line, code, id in UNREADABLE:
+        talk.write(line)
+        answer = talk.receive()
+        assert (answer["id"], answer["error"]["code"]) == (id, code), line[:100]
+        assert "JSON" in answer["error"]["message"]
+    # Nothing was said, so nobody waits.
+    talk.write(b"")
+    talk.write(b"  ")
+    talk.send({"jsonrpc": "2.0", "method": "notifications/nobody/knows"})
+    talk.call(8, "status", limit=1)
+    assert talk.receive()["id"] == 8
 
 
 def test_before_the_greeting_it_is_answered_too(platform: Path) -> None:
@@ -194,29 +205,27 @@ def test_a_fault_that_tells_nothing_of_its_line_is_not_answered() -> None:
     assert answer_to(OSError("gone")) is None
 
 
-def test_oversized_arguments_are_refused_and_the_next_call_is_answered(platform: Path) -> None:
-    with wire(platform) as talk:
-        talk.call(1, "classify", folder="x" * 5_000_000)
-        assert talk.answer(1)["result"]["isError"]
-        talk.call(2, "consolidate", queries=[{"id": "q", "turns": ["x" * 5_000_000], "scores": {}}])
-        refused = talk.answer(2)["result"]
-        assert refused["isError"]
-        assert len(refused["content"][0]["text"]) < 10_000
-        talk.call(3, "classify", queries=[{"turns": ["x"]}] * 501)
-        assert talk.answer(3)["result"]["isError"]
-        talk.call(4, "status", limit=1)
-        assert talk.answer(4)["result"]["structuredContent"]["total"] > 0
+def test_oversized_arguments_are_refused_and_the_next_call_is_answered(talk: Wire) -> None:
+    talk.call(1, "classify", folder="x" * 5_000_000)
+    assert talk.answer(1)["result"]["isError"]
+    talk.call(2, "consolidate", queries=[{"id": "q", "turns": ["x" * 5_000_000], "scores": {}}])
+    refused = talk.answer(2)["result"]
+    assert refused["isError"]
+    assert len(refused["content"][0]["text"]) < 10_000
+    talk.call(3, "classify", queries=[{"turns": ["x"]}] * 501)
+    assert talk.answer(3)["result"]["isError"]
+    talk.call(4, "status", limit=1)
+    assert talk.answer(4)["result"]["structuredContent"]["total"] > 0
 
 
-def test_an_unknown_tool_and_an_unknown_method_are_errors(platform: Path) -> None:
-    with wire(platform) as talk:
-        talk.call(1, "stage_admission", folder=CARD_LINE)
-        text = talk.answer(1)["result"]
-        assert text["isError"]
-        assert "there is no tool <untrusted>stage_admission</untrusted>" in text["content"][0]["text"]
-        assert "--allow-writes" in text["content"][0]["text"]
-        talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
-        assert talk.answer(2)["error"]["code"] == -32601
+def test_an_unknown_tool_and_an_unknown_method_are_errors(talk: Wire) -> None:
+    talk.call(1, "stage_admission", folder=CARD_LINE)
+    text = talk.answer(1)["result"]
+    assert text["isError"]
+    assert "there is no tool <untrusted>stage_admission</untrusted>" in text["content"][0]["text"]
+    assert "--allow-writes" in text["content"][0]["text"]
+    talk.send({"jsonrpc": "2.0", "id": 2, "method": "tools/delete"})
+    assert talk.answer(2)["error"]["code"] == -32601
 
 
 MISFITS: list[tuple[str, dict[str, Any], str]] = [
@@ -233,14 +242,13 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_a_request_that_does_not_fit_is_told_where(platform: Path) -> None:
-    with wire(platform) as talk:
-        for method, parameters, said in MISFITS:
-            talk.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
-            error = talk.answer(1)["error"]
-            assert error["code"] == -32602
-            assert said in error["message"]
-            assert error["message"].endswith("correct that, then send it again")
+def test_a_request_that_does_not_fit_is_told_where(talk: Wire) -> None:
+    for method, parameters, said in MISFITS:
+        talk.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters})
+        error = talk.answer(1)["error"]
+        assert error["code"] == -32602
+        assert said in error["message"]
+        assert error["message"].endswith("correct that, then send it again")
 
 
 def test_an_answer_that_does_not_fit_is_not_told_as_the_requests_fault() -> None:
@@ -305,13 +313,12 @@ def test_while_the_classifier_is_fitted_the_rest_is_answered(
         assert "result" in talk.answer(late[-1])
 
 
-def test_a_file_that_changes_is_read_anew(platform: Path) -> None:
-    with wire(platform) as talk:
-        talk.call(1, "status")
-        before = talk.answer(1)["result"]["structuredContent"]
-        config = platform / "config" / "curation.yaml"
-        config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: 41"), encoding="utf-8")
-        talk.call(2, "status")
-        after = talk.answer(2)["result"]["structuredContent"]
+def test_a_file_that_changes_is_read_anew(talk: Wire, one_platform: Path) -> None:
+    talk.call(1, "status")
+    before = talk.answer(1)["result"]["structuredContent"]
+    config = one_platform / "config" / "curation.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: 41"), encoding="utf-8")
+    talk.call(2, "status")
+    after = talk.answer(2)["result"]["structuredContent"]
     assert (before["ceiling"], after["ceiling"]) == (40, 41)
     assert bare(before)["size"] == bare(after)["size"]

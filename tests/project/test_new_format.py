@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -81,8 +83,10 @@ SUITES = (
 )
 
 
-def checkout(folder: Path, without: str = "") -> Path:
-    """A copy of this repository with the format ``harbour-log``, but for the place ``without``."""
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of this repository with the format ``harbour-log``, and with what is compiled of it."""
+    folder = tmp_path_factory.mktemp("checkout")
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -90,31 +94,45 @@ def checkout(folder: Path, without: str = "") -> Path:
         capture_output=True,
         text=True,
     )
-    for name in listed.stdout.split("\0"):
-        if (REPOSITORY / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(REPOSITORY / name, folder / name)
-    for name, content in FILES.items():
-        if name != without:
-            (folder / name).write_text(content, encoding="utf-8")
-    page = folder / "docs" / "formats.md"
-    text = page.read_text(encoding="utf-8")
+    for source in (REPOSITORY / name for name in listed.stdout.split("\0")):
+        compiled = source.parent.glob(f"__pycache__/{source.stem}.*.pyc") if source.suffix == ".py" else ()
+        for path in filter(Path.is_file, (source, *compiled)):
+            target = folder / path.relative_to(REPOSITORY)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+    for name, content in added().items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def added() -> dict[str, str]:
+    """The files of the format, and the page with its row."""
+    text = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
     head = re.search(r"^\| `incumbent`", text, re.MULTILINE)
     assert head is not None
-    row = "" if page.relative_to(folder).as_posix() == without else ROW
-    page.write_text(text[: head.start()] + row + text[head.start() :], encoding="utf-8")
-    return folder
+    return {**FILES, "docs/formats.md": text[: head.start()] + ROW + text[head.start() :]}
+
+
+@contextmanager
+def lacking(folder: Path, place: str) -> Iterator[None]:
+    """The checkout as it is without what the format adds at ``place``."""
+    path, before = folder / place, REPOSITORY / place
+    if before.is_file():
+        shutil.copyfile(before, path)
+    else:
+        path.unlink()
+    yield
+    path.write_text(added()[place], encoding="utf-8")
 
 
 def suites(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "--numprocesses=0", "-p", "no:cacheprovider", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(folder)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_a_format_in_the_documented_places_passes_every_suite(tmp_path: Path) -> None:
-    folder = checkout(tmp_path)
-    ended = suites(folder, "-rA", *SUITES, "-k", "harbour-log or every_reader_has_a_template or documented")
+def test_a_format_in_the_documented_places_passes_every_suite(checkout: Path) -> None:
+    ended = suites(checkout, "-rA", *SUITES, "-k", "harbour-log or every_reader_has_a_template or documented")
     assert ended.returncode == 0, ended.stdout
     for expected in (
         "test_every_format.py::test_a_file_is_recognised_as_its_own_format_alone[harbour-log:short.json]",
@@ -126,17 +144,18 @@ def test_a_format_in_the_documented_places_passes_every_suite(tmp_path: Path) ->
         assert expected in ended.stdout, ended.stdout
 
 
-@pytest.mark.parametrize("place", ["docs/formats.md", "tests/formats/harbour_log.py"])
-def test_a_format_that_lacks_one_of_them_fails(tmp_path: Path, place: str) -> None:
-    folder = checkout(tmp_path, without=place)
-    ended = suites(
-        folder,
-        "tests/intake/eval_sets/test_every_format.py",
-        "tests/hostile/test_attacks.py",
-        "-k",
-        "documented or every_reader",
-    )
+@pytest.mark.parametrize(
+    ("place", "suite"),
+    [
+        ("docs/formats.md", "tests/intake/eval_sets/test_every_format.py"),
+        ("tests/formats/harbour_log.py", "tests/hostile/test_attacks.py"),
+    ],
+)
+def test_a_format_that_lacks_one_of_them_fails(checkout: Path, place: str, suite: str) -> None:
+    with lacking(checkout, place):
+        ended = suites(checkout, suite, "-k", "documented or every_reader")
     assert ended.returncode == 1, ended.stdout
+    assert "1 failed" in ended.stdout, ended.stdout
 
 
 def test_the_checklist_names_these_places_and_no_others() -> None:

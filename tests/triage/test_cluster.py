@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TypeVar
@@ -81,13 +82,17 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("taxonomy", "regression_set", "examples", "config"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
     configure(tmp_path, seconds=120)
+    (tmp_path / "t.jsonl").write_text(traffic(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@cache
+def traffic() -> str:
     texts = [row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars if len(row.turns) == 1]
     pairs = zip(random.Random(7).sample(texts, ROWS), random.Random(8).sample(texts, ROWS), strict=True)
     chosen = [f"{one} {other}" for one, other in pairs]
-    rows = [json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen)]
-    (tmp_path / "t.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return "\n".join(json.dumps({"id": f"t{place}", "query": text}) for place, text in enumerate(chosen))
 
 
 def configure(root: Path, *, seconds: int) -> None:

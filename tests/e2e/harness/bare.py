@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,17 +22,21 @@ ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_COUNT": "3",
     "GIT_CONFIG_KEY_0": "gc.auto",
     "GIT_CONFIG_VALUE_0": "0",
     "GIT_CONFIG_KEY_1": "maintenance.auto",
     "GIT_CONFIG_VALUE_1": "false",
+    "GIT_CONFIG_KEY_2": "transfer.unpackLimit",
+    "GIT_CONFIG_VALUE_2": "100000",
     "GIT_AUTHOR_NAME": "Hosted",
     "GIT_AUTHOR_EMAIL": "hosted@example.com",
     "GIT_COMMITTER_NAME": "Hosted",
     "GIT_COMMITTER_EMAIL": "hosted@example.com",
 }
-"""An environment in which git reads nobody's configuration, asks nothing and tidies nothing up."""
+"""An environment in which git reads nobody's configuration, asks nothing, tidies nothing up, and makes no packs.
+
+What is in no pack is read without a process (:meth:`BareRepository.objects`)."""
 
 PROTECTED = "protected"
 DECLINE = f"""#!/bin/sh
@@ -58,11 +62,17 @@ class Change:
     path: str
 
 
+Entries = Mapping[bytes, tuple[str, str]]
+"""Of a tree: name → mode and object id."""
+FOLDER, GONE = "40000", ("000000", "0" * 40)
+
+
 class BareRepository:
-    """A bare repository at ``folder``."""
+    """A bare repository at ``folder``; files of git are read here where a process would take longer than all else."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._parents: dict[str, list[str]] = {}
 
     @classmethod
     def create(cls, folder: Path) -> BareRepository:
@@ -96,7 +106,7 @@ class BareRepository:
         return self.run(*arguments, stdin=stdin).decode(errors="replace").rstrip("\n")
 
     def references(self, prefix: str = "refs/heads/") -> dict[str, str]:
-        """Full reference name → object id, read as git keeps them: a process would take longer than all else."""
+        """Full reference name → object id."""
         found = {name: id for name, id in self._packed() if name.startswith(prefix)}
         for path in sorted((self.folder / prefix).rglob("*")):
             if path.is_file() and path.suffix != ".lock":
@@ -127,8 +137,12 @@ class BareRepository:
         """Point a reference at an object, or remove it."""
         if object_id is None:
             self.git("update-ref", "-d", name)
-        else:
-            self.git("update-ref", name, object_id)
+            return
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f"{path.name}.lock")
+        new.write_text(f"{object_id}\n", encoding="ascii")
+        new.replace(path)
 
     def protect(self, references: Mapping[str, Collection[str]]) -> None:
         """Refuse pushes to these references and to no others; with each, who may push there all the same."""
@@ -139,14 +153,41 @@ class BareRepository:
         hook.write_text(DECLINE, encoding="utf-8")
         hook.chmod(0o755)
 
-    def history(self, tip: str) -> list[str]:
-        """A commit and all its ancestors, parents first."""
-        return self.git("rev-list", "--topo-order", "--reverse", tip).split()
+    def parents(self, commit: str) -> list[str]:
+        """The parents of a commit."""
+        if commit not in self._parents:
+            headers = self.objects([commit])[0].partition(b"\n\n")[0].split(b"\n")
+            self._parents[commit] = [line[7:].decode() for line in headers if line.startswith(b"parent ")]
+        return self._parents[commit]
+
+    def history(self, tip: str, without: Collection[str] = frozenset()) -> list[str]:
+        """A commit and its ancestors, parents first, up to those of ``without``."""
+        found: dict[str, None] = {}
+        waiting = [tip] if tip not in without else []
+        while waiting:
+            commit = waiting[-1]
+            new = [each for each in self.parents(commit) if each not in found and each not in without]
+            waiting += new
+            if not new:
+                found[waiting.pop()] = None
+        return list(found)
 
     def objects(self, object_ids: list[str]) -> list[bytes]:
         """The contents of objects, in the order asked."""
+        contents = [self._loose(each) for each in object_ids]
+        packed = [each for each, content in zip(object_ids, contents, strict=True) if content is None]
+        others = iter(self._packed_objects(packed) if packed else ())
+        return [next(others) if content is None else content for content in contents]
+
+    def _loose(self, object_id: str) -> bytes | None:
+        try:
+            data = (self.folder / "objects" / object_id[:2] / object_id[2:]).read_bytes()
+        except FileNotFoundError:
+            return None
+        return zlib.decompress(data).partition(b"\0")[2]
+
+    def _packed_objects(self, object_ids: list[str]) -> Iterator[bytes]:
         output = self.run("cat-file", "--batch", stdin="".join(f"{each}\n" for each in object_ids).encode())
-        contents: list[bytes] = []
         at = 0
         for each in object_ids:
             end = output.index(b"\n", at)
@@ -155,18 +196,38 @@ class BareRepository:
                 raise HarnessError(f"object {each} is not in {self.folder.name}")
             start = end + 1
             at = start + int(header[2]) + 1
-            contents.append(output[start : at - 1])
-        return contents
+            yield output[start : at - 1]
+
+    def tree(self, commit: str) -> str:
+        """The tree of a commit."""
+        return self.objects([commit])[0].partition(b"\n")[0].decode().removeprefix("tree ")
+
+    def _entries(self, tree: str) -> Entries:
+        content, found, at = self.objects([tree])[0], {}, 0
+        while at < len(content):
+            end = content.index(b"\0", at)
+            mode, _, name = content[at:end].partition(b" ")
+            at = end + 21
+            found[name] = mode.decode(), content[end + 1 : at].hex()
+        return found
 
     def changes(self, commit: str, parent: str | None) -> list[Change]:
         """What a commit changes against a parent, or all it holds."""
-        against = [parent, commit] if parent else ["--root", commit]
-        fields = self.run("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-commit-id", *against).split(b"\0")
-        found: list[Change] = []
-        for about, path in zip(fields[0::2], fields[1::2], strict=False):
-            _, mode, _, object_id, _ = about.decode().split(" ")
-            found.append(Change(mode, object_id, path.decode()))
-        return found
+        before = self._entries(self.tree(parent)) if parent else {}
+        return list(self._differing("", before, self._entries(self.tree(commit))))
+
+    def _differing(self, place: str, before: Entries, after: Entries) -> Iterator[Change]:
+        changed = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
+        for name in changed:
+            path = f"{place}{name.decode()}"
+            (old, old_id), (new, new_id) = before.get(name, GONE), after.get(name, GONE)
+            if new == FOLDER and old not in (FOLDER, GONE[0]):
+                yield Change(*GONE, path)
+            if FOLDER in (old, new):
+                inside = (self._entries(id) if mode == FOLDER else {} for mode, id in ((old, old_id), (new, new_id)))
+                yield from self._differing(f"{path}/", *inside)
+            if new != FOLDER and (old, new) != (FOLDER, GONE[0]):
+                yield Change(new, new_id, path)
 
     def commit(
         self, reference: str, start: str | None, files: Mapping[str, bytes | None], message: str, user: str
@@ -198,6 +259,8 @@ class BareRepository:
         """Whether an object is there (as a loose object or in a pack)."""
         if (self.folder / "objects" / object_id[:2] / object_id[2:]).exists():
             return True
+        if not any((self.folder / "objects" / "pack").glob("*.pack")):
+            return False
         found = subprocess.run(
             ["git", "cat-file", "-e", object_id], cwd=self.folder, capture_output=True, env=ENVIRONMENT, check=False
         )

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.e2e.harness.errors import HarnessError
-from tests.e2e.harness.messages import Request, Response, send
+from tests.e2e.harness.messages import Connections, Request, Response
 from tests.e2e.harness.needs import FOLDER, node_binary
 
 SCRIPT = FOLDER / "harness" / "serve.mjs"
@@ -39,6 +39,7 @@ class Emulator:
         self._calls = dict.fromkeys(seed["tokens"], 0)
         self.base_url = base_url
         self.address = Address("", {})
+        self._connections = Connections("")
 
     def __enter__(self) -> Self:
         node = node_binary()
@@ -61,6 +62,7 @@ class Emulator:
         said = json.loads(line)
         tokens = {int(identity): token for identity, token in said["apps"].items()}
         self.address = Address(f"http://127.0.0.1:{said['port']}", tokens)
+        self._connections = Connections(self.address.url)
         return self
 
     def __exit__(
@@ -68,6 +70,7 @@ class Emulator:
     ) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._connections.close()
         self._process.stdin.close()
         try:
             self._process.wait(timeout=5)
@@ -85,7 +88,7 @@ class Emulator:
             self._calls[token] += 1
             headers = {**request.headers, "authorization": f"{kind} {alias}"}
             request = Request(request.method, request.path, request.query, headers, request.body)
-        return send(self.address.url, request)
+        return self._connections.send(request)
 
     def call(self, method: str, path: str, token: str, data: Any = None) -> Response:
         """Ask the emulator directly, past the gateway: nothing of it is recorded or mended."""

@@ -151,8 +151,7 @@ class Events:
     def _commit(self, commit: str) -> dict[str, Any]:
         bare = self._world.hosted.bare
         tree, when, name, email, *message = bare.git("show", "-s", "--format=%T%n%cI%n%an%n%ae%n%B", commit).split("\n")
-        parent = bare.git("rev-list", "--parents", "-n1", commit).split()[1:2]
-        changes = bare.changes(commit, parent[0] if parent else None)
+        changes = bare.changes(commit, next(iter(bare.parents(commit)), None))
         person = {"name": name, "email": email, "username": name.lower()}
         return {
             "id": commit,

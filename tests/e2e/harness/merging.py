@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from tests.e2e.harness.bare import BareRepository
@@ -61,6 +62,7 @@ def merged_commit(pull: Pull, method: MergeMethod) -> str:
     return bare.git("commit-tree", tree, "-p", pull.base_sha, "-p", pull.head_sha, "-m", message)
 
 
+@cache
 def _merged_tree(bare: BareRepository, one: str, other: str) -> str:
     return bare.git("merge-tree", "--write-tree", one, other).split()[0]
 

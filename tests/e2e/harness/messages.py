@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,8 @@ HOP_BY_HOP = frozenset(
     ("connection", "content-encoding", "content-length", "date", "keep-alive", "server", "transfer-encoding")
 )
 """Headers that belong to one connection, not to the message."""
+KEPT_SECONDS = 2.0
+"""A server closes a connection of which it hears nothing; Node after five seconds."""
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,56 @@ def send(base: str, request: Request, patience: float = 30) -> Response:
         http.client.HTTPException: what came back is no HTTP.
 
     """
-    address = urlsplit(base)
-    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=patience)
+    connection = _connection(base, patience)
     try:
-        target = request.path + (f"?{request.query}" if request.query else "")
-        headers = {name: value for name, value in request.headers.items() if name not in HOP_BY_HOP}
-        if request.body or request.method in {"POST", "PUT", "PATCH"}:
-            headers["content-length"] = str(len(request.body))
-        connection.request(request.method, target, body=request.body or None, headers=headers)
-        answer = connection.getresponse()
-        kept = {name.lower(): value for name, value in answer.getheaders() if name.lower() not in HOP_BY_HOP}
-        return Response(answer.status, answer.read(), kept)
+        return _exchange(connection, request)
     finally:
         connection.close()
+
+
+class Connections:
+    """Sends requests over connections that are kept for the next: opening one takes as long as an answer."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._kept: list[tuple[float, http.client.HTTPConnection]] = []
+
+    def send(self, request: Request) -> Response:
+        """Send one request; errors are those of :func:`send`."""
+        connection = self._taken()
+        try:
+            response = _exchange(connection, request)
+        except BaseException:
+            connection.close()
+            raise
+        self._kept.append((time.monotonic(), connection))
+        return response
+
+    def close(self) -> None:
+        """Close those that are kept."""
+        while self._kept:
+            self._kept.pop()[1].close()
+
+    def _taken(self) -> http.client.HTTPConnection:
+        while self._kept:
+            since, connection = self._kept.pop()
+            if time.monotonic() - since < KEPT_SECONDS:
+                return connection
+            connection.close()
+        return _connection(self._base, 30)
+
+
+def _connection(base: str, patience: float) -> http.client.HTTPConnection:
+    address = urlsplit(base)
+    return http.client.HTTPConnection(address.hostname or "", address.port, timeout=patience)
+
+
+def _exchange(connection: http.client.HTTPConnection, request: Request) -> Response:
+    target = request.path + (f"?{request.query}" if request.query else "")
+    headers = {name: value for name, value in request.headers.items() if name not in HOP_BY_HOP}
+    if request.body or request.method in {"POST", "PUT", "PATCH"}:
+        headers["content-length"] = str(len(request.body))
+    connection.request(request.method, target, body=request.body or None, headers=headers)
+    answer = connection.getresponse()
+    kept = {name.lower(): value for name, value in answer.getheaders() if name.lower() not in HOP_BY_HOP}
+    return Response(answer.status, answer.read(), kept)

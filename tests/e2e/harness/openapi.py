@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,8 @@ IGNORED = frozenset(("example", "examples", "x-github", "externalDocs", "discrim
 LONGEST_MESSAGE = 200
 PLACES_OF_NUMBERS = re.compile(rb"[0-9a-f]{7,40}|[0-9]+")
 """What tells one exchange of a kind from the next: of these values the description says nothing."""
+WORD = re.compile(r"[A-Za-z_-]{0,30}|[01][0-9]{5}")
+"""A text that the description may name, as a state or a mode."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class Specification:
         self._routes = sorted(routes, key=lambda route: (route[1].count("{"), -len(route[1])))
         self._validators: dict[tuple[str, str, str], Draft202012Validator] = {}
         self._operations: dict[tuple[str, str], Operation | None] = {}
-        self._valid: set[tuple[str, str, str, bytes]] = set()
-        """Exchanges without a fault, all numbers in them written alike: the next of the kind is not checked again."""
+        self._valid: set[tuple[str, str, str, Hashable]] = set()
+        """Exchanges without a fault, all numbers in them written alike, and the shapes of answers.
+
+        The next of the kind, or of the shape, is not checked again."""
 
     def operation(self, method: str, path: str) -> Operation | None:
         """What the description says of a request, if it knows it."""
@@ -116,9 +120,11 @@ class Specification:
         kind = (*key, PLACES_OF_NUMBERS.sub(b"0", body))
         if kind in self._valid:
             return []
-        faults = _sorted(self._validator(key, schema).iter_errors(data))
+        # What is asked may have bounds of length.
+        shape = kind if key[2] == "request" else (*key, _shape(data))
+        faults = [] if shape in self._valid else _sorted(self._validator(key, schema).iter_errors(data))
         if not faults:
-            self._valid.add(kind)
+            self._valid |= {kind, shape}
         return faults
 
     def _resolved(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -167,6 +173,17 @@ def _converted(schema: Any) -> Any:
     if result.pop("nullable", False) is True:
         return {"anyOf": [result, {"type": "null"}]}
     return result
+
+
+def _shape(value: Any) -> Hashable:
+    """What the description of an answer may speak of: all but the words of texts, and how many times a list repeats."""
+    if isinstance(value, dict):
+        return tuple((name, _shape(item)) for name, item in value.items())
+    if isinstance(value, list):
+        return frozenset(map(_shape, value))
+    if isinstance(value, str):
+        return value if WORD.fullmatch(value) else "a text"
+    return type(value).__name__
 
 
 def _pattern(path: str) -> re.Pattern[str]:

@@ -71,7 +71,7 @@ class Twin:
         """Carry a commit and what it needs from git into the emulator."""
         if tip in self._known:
             return
-        new = [commit for commit in self.bare.history(tip) if commit not in self._known]
+        new = self.bare.history(tip, self._known)
         for commit, content in zip(new, self.bare.objects(new), strict=True):
             headers, _, message = content.decode().partition("\n\n")
             fields = [line.partition(" ")[::2] for line in headers.split("\n")]
@@ -97,7 +97,7 @@ class Twin:
     def _import_tree(self, commit: str, parent: str | None, expected: str) -> None:
         base = None
         if parent is not None:
-            base = self._trees.get(parent) or self.bare.git("rev-parse", f"{parent}^{{tree}}")
+            base = self._trees.get(parent) or self.bare.tree(parent)
         if base == expected:
             return
         changes = self.bare.changes(commit, parent)

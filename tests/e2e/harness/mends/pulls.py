@@ -125,7 +125,7 @@ class Pulls(Unchanged):
             problem = {"field": "head", "code": "invalid"}
         elif base_sha is None:
             problem = {"field": "base", "code": "invalid"}
-        elif base.bare.has(head_sha) and base.bare.git("merge-base", head_sha, base_sha) == head_sha:
+        elif head_sha in base.bare.history(base_sha):
             problem = {"code": "custom", "message": f"No commits between {data['base']} and {data['head']}"}
         elif any(
             pull.open and (pull.head, pull.head_ref, pull.base_ref) == (head, branch, data["base"])
@@ -164,7 +164,7 @@ class Pulls(Unchanged):
         pull.base.bare.set_reference(reference, head)
         pull.head_sha = head
         pull.base_sha = pull.base.bare.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
-        if pull.base.bare.git("merge-base", "--all", pull.head_sha, pull.base_sha) == pull.head_sha:
+        if pull.head_sha in pull.base.bare.history(pull.base_sha):
             self._close(pull)  # pushed to the base by hand, which GitHub takes for a merge
             self._merged(pull, pull.base_sha, None)
 
@@ -182,8 +182,8 @@ class Pulls(Unchanged):
         found = []
         for pull in self.of(name):
             if pull.merge_commit is not None:
-                brought = pull.base.bare.git("rev-list", f"{pull.base_sha}..{pull.merge_commit}").split()
-                if commit in brought:
+                bare = pull.base.bare
+                if commit in bare.history(pull.merge_commit, bare.history(pull.base_sha)):
                     data = self._hub.ask("GET", f"/repos/{name}/pulls/{pull.number}").json
                     for label in data["labels"]:
                         label["description"] = label["description"] or ""
