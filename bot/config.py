@@ -21,7 +21,7 @@ from pydantic.json_schema import SkipJsonSchema
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, as_mapping, parse_yaml
 from bot.files.limits import ReadingLimits
-from bot.files.snapshot import Snapshot
+from bot.files.snapshot import Snapshot, normal_path
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.text.did_you_mean import did_you_mean
 
@@ -458,6 +458,13 @@ ALL_CUSTOMERS: Final = "*"
 _DOMAIN: Final = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 
 
+def _folder_below(value: str) -> str:
+    clean = normal_path(value)
+    if clean is None:
+        raise ConstraintError("a folder of this repository, as in `fixtures`", "name it from the top, without `..`")
+    return clean
+
+
 def _value_or_domain(value: str) -> str:
     if value.startswith("@") and not _DOMAIN.fullmatch(value):
         raise ConstraintError("a value, or a domain as in @contoso.com", "write the whole domain after the @")
@@ -531,6 +538,11 @@ class Curation(Section):
     trusted_authors: Tuple[Text] = Field(
         default=default("trusted_authors"),
         description="outside authors whose queries may enter on inferred tags alone, as GitHub logins",
+    )
+    fixtures_folder: Annotated[Text, AfterValidator(_folder_below)] | None = Field(
+        default=default("fixtures_folder"),
+        description="folder of this repository below which the fixtures that set-ups name must exist; null: not "
+        "checked",
     )
     calibration: CalibrationSettings = Field(default_factory=CalibrationSettings)
     personal_data: PersonalData = Field(

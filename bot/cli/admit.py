@@ -28,12 +28,13 @@ from bot.cli.options import (
 from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
 from bot.errors import InputError, UsageError
-from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting, entered_before
+from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting, entered_before, provisions_of
 from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
-from bot.report.review_console import print_accepting
+from bot.report.review_console import print_accepting, print_provisions
 from bot.report.verdict_text import PlainStyle, beside, first_turn, why
 
 _WORDS = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
@@ -96,7 +97,8 @@ def command(
     if eval_set_dir is None:
         if accepted or reason:
             raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
-        admission = Admission(staging=admit_waiting(platform, occasion(repo, at, by)))
+        staging = admit_waiting(platform, occasion(repo, at, by))
+        admission = Admission(staging=staging, provisions=provisions_of(staging, platform))
     else:
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform, progress_bar)
@@ -118,12 +120,12 @@ def command(
             show_usage(backend)
     if not dry_run:
         apply(admission.staging.file_changes, repo)
-    output = AdmissionOutput.of(admission.staging, dry_run, admission.usage, admission.classified)
+    output = AdmissionOutput.of(admission.staging, dry_run, admission.usage, admission.classified, admission.provisions)
     if as_json:
         print_json(output)
     else:
         accept = admit_command(eval_set_dir or Path(), customer, agent, repo, config_path)
-        _show(admission, accept, dry_run, Printer(everything))
+        _show(admission, platform, accept, dry_run, Printer(everything))
         before = {} if admission.outcome is None else entered_before(admission.outcome)
         for id in dict.fromkeys(accepted):
             if id in before:
@@ -135,17 +137,16 @@ def command(
     return InputError.exit_code if admission.problems else 0
 
 
-def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None:
+def _show(admission: Admission, platform: Platform, admit: str, dry_run: bool, out: Printer) -> None:
     staging, outcome = admission.staging, admission.outcome
     asked = () if outcome is None else outcome.plan.waiting_for_review
-    verb = "would be " if dry_run else ""
+    verb, style = "would be " if dry_run else "", PlainStyle(platform.taxonomy)
     out.line(
         f"{len(staging.admitted)} {verb}admitted, {len(staging.waiting)} waiting for a slot, "
         f"{len(asked)} waiting for a person",
         "bold",
     )
     if outcome is not None:
-        style = PlainStyle(outcome.platform.taxonomy)
         texts = outcome.queries
         rows = [
             (
@@ -158,6 +159,7 @@ def _show(admission: Admission, admit: str, dry_run: bool, out: Printer) -> None
         out.table(f"Waiting for a person ({len(rows)})", ("query", "text", "why"), rows)
         print_accepting(admit, asked, outcome, out)
     out.table(f"{verb}admitted ({len(staging.admitted)})".capitalize(), _HEADER, list(map(_row, staging.admitted)))
+    print_provisions(admission.provisions, style, out)
     waiting = f"{verb}waiting for a slot ({len(staging.waiting)})".capitalize()
     out.table(waiting, _HEADER, list(map(_row, staging.waiting)))
     out.lines("Out of the waitlist: no longer earns a slot", [entry.id for entry in staging.leaving])

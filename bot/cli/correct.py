@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Final
 
@@ -25,15 +26,18 @@ from bot.cli.options import (
     whole_text,
 )
 from bot.curator.corrections import load_corrections
+from bot.curator.costs import CorrectedCost
 from bot.curator.file_changes import apply
-from bot.errors import InputError, Problem
+from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
-from bot.pipeline.correct import plan_correction, query_called, values_said
+from bot.intake.query import MOST_COST
+from bot.pipeline.correct import CorrectionPlan, plan_correction, plan_cost, query_called, values_said
 from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import Platform
 from bot.pipeline.submission import collect
 from bot.pipeline.workspace import open_backend, open_package, open_platform
 from bot.report.output import CorrectOutput
-from bot.report.verdict_text import codes
+from bot.report.verdict_text import codes, figure
 from bot.text.compare import text_key
 
 _MINUS: Final = "\u2212"
@@ -56,11 +60,18 @@ class _Tagged(click.Command):
         return super().parse_args(ctx, found)
 
 
+def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and 0 <= value <= MOST_COST):
+        raise click.BadParameter(f"a number from 0 to {MOST_COST:,}")
+    return value
+
+
 @click.command("correct", cls=_Tagged)
 @click.argument("eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR")
 @click.argument("query", metavar="QUERY")
-@click.argument("tags", nargs=-1, required=True, metavar="+CAPABILITY... -CAPABILITY...")
-@click.option("--reason", metavar="TEXT", callback=whole_text, help="Why the tags are wrong.")
+@click.argument("tags", nargs=-1, metavar="[+CAPABILITY... -CAPABILITY...]")
+@click.option("--cost", type=float, callback=_finite, metavar="N", help="What its set-up costs, instead of tags.")
+@click.option("--reason", metavar="TEXT", callback=whole_text, help="Why the tags or the cost are wrong.")
 @agent_options
 @by_option
 @at_option
@@ -72,6 +83,7 @@ def command(
     eval_set_dir: Path,
     query: str,
     tags: tuple[str, ...],
+    cost: float | None,
     reason: str | None,
     customer: str | None,
     agent: str | None,
@@ -82,17 +94,22 @@ def command(
     config_path: str,
     as_json: bool,
 ) -> None:
-    """Correct tags of QUERY of the eval set in EVAL_SET_DIR: it exercises a capability (+), or does not (-).
+    """Correct tags of QUERY of the eval set in EVAL_SET_DIR: it exercises a capability (+), or does not (-). Or
+    correct what its mock set-up costs (--cost).
 
     A capability is named by its id, by the end of its id, or by its name. The correction is written to
     config/corrections/ and holds for every query of this text, under any classifier; what a rule says of the
-    specification stays. Commit it by review: on a pull request it counts once it is on the default branch.
+    specification stays. A corrected cost counts in place of `setup.cost`, whatever the eval set says later, for as
+    long as the text is the same. Commit it by review: on a pull request it counts once it is on the default branch.
 
     \b
     Examples:
       incumbent correct eval_sets/contoso/repairs q07 -urls --reason "the link is the subject"
       incumbent correct eval_sets/contoso/repairs q07 +oauth "-audio attached" --dry-run
+      incumbent correct eval_sets/contoso/repairs q07 --cost 3 --reason "needs a tenant of its own"
     """
+    if bool(tags) == (cost is not None):
+        raise UsageError("give either +CAPABILITY or -CAPABILITY, or --cost")
     platform = open_platform(repo, config_path)
     package = open_package(platform, repo, eval_set_dir, customer, agent)
     submission = package.submission
@@ -103,22 +120,33 @@ def command(
         raise InputError(problems)
     why = None if reason is None else reason_given(reason)
     now = occasion(repo, at, by)
+    known = load_corrections(WorkingTree(repo), platform.taxonomy).get(text_key(found.turns))
+    existing = None if known is None else (repo / known.path).read_text(encoding="utf-8")
+    if cost is not None:
+        said = CorrectedCost(value=cost, by=now.by, at=now.at, reason=why)
+        _finish(plan_cost(platform, submission, found, said, (known, existing)), platform, repo, dry_run, as_json)
+        return
     backend = open_backend(platform, progress_bar)
     result = classify(
         submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
     )
     show_usage(backend)
     refuse_incomplete({}, result.stopped)
-    known = load_corrections(WorkingTree(repo), platform.taxonomy).get(text_key(found.turns))
-    existing = None if known is None else (repo / known.path).read_text(encoding="utf-8")
     plan = plan_correction(platform, submission, result, backend.identity, found, values, (known, existing), now, why)
+    _finish(plan, platform, repo, dry_run, as_json)
+
+
+def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool, as_json: bool) -> None:
+    """Write what is planned, and report it."""
     if not dry_run:
         apply([plan.file_change], repo)
     if as_json:
         print_json(CorrectOutput.of(plan, dry_run))
         return
     said = ", ".join(f"{'+' if value else '-'}{name}" for name, value in plan.values.items())
-    say(f"{'would be ' if dry_run else ''}corrected: {query}: {said}; in {plan.file_change.path}")
+    if plan.cost is not None:
+        said = f"cost {figure(plan.cost.value)} (the eval set says {figure(plan.query.setup.cost)})"
+    say(f"{'would be ' if dry_run else ''}corrected: {plan.query.id}: {said}; in {plan.file_change.path}")
     if plan.before is not None and plan.after is not None:
         say(f"verdict: {codes(plan.before)} -> {codes(plan.after)}")
     for name in plan.values:
@@ -126,5 +154,5 @@ def command(
             say(f"{name} is on trial: no verdict rests on it yet")
     for before, after in plan.others:
         say(f"follows: {after.id}: {codes(before)} -> {codes(after)}")
-    if plan.entry is not None:
+    if plan.entry is not None and plan.values:
         say(f"the entry {plan.entry} has this text: `incumbent reclassify` updates its scores")

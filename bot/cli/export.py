@@ -67,7 +67,10 @@ def command(
     """
     platform = open_platform(repo, config_path)
     export = plan_export(
-        _chosen(platform, capabilities, customers), writers()[target], keep_placeholders=keep_placeholders
+        _chosen(platform, capabilities, customers),
+        writers()[target],
+        platform.fixtures,
+        keep_placeholders=keep_placeholders,
     )
     if not export.ids:
         raise InputError(

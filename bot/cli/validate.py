@@ -19,9 +19,10 @@ from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_changed, read_top
+from bot.intake.fixtures import missing_fixtures
 from bot.pipeline.impact.model import CapabilityImpact
 from bot.pipeline.package_reading import PackageReader
-from bot.pipeline.review import refuse_other_folders
+from bot.pipeline.review import fixtures_of, refuse_other_folders
 from bot.pipeline.submission import Package, collect, submission_folders
 from bot.report.output import ValidateOutput
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
@@ -95,6 +96,10 @@ def command(
             if reading.package is not None:
                 notes.extend(reading.package.submission.notes)
                 packages.append(reading.package)
+        fixtures = fixtures_of(config, snapshot)
+        if fixtures is not None:
+            queries = (query for package in packages for query in package.submission.queries)
+            problems.extend(missing_fixtures(queries, fixtures))
     appraisals: tuple[CapabilityImpact, ...] = ()
     if old is not None and taxonomy is not None and config is not None and known_set is not None:
         from bot.cli.taxonomy_change import appraised

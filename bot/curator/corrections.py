@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bot.classifier.corrections import Correction, Corrections
 from bot.config import REVIEWED_FILES
+from bot.curator.costs import CorrectedCost, Costs
 from bot.curator.entry import Timestamp
 from bot.curator.file_changes import FileChange, edit, render
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.files.validation import FileModel, Text, Tuple, validate
+from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
@@ -32,10 +33,20 @@ class CorrectionByHand(FileModel):
 
 
 class CorrectedText(FileModel):
-    """``config/corrections/<digest>.yaml``: what curators said of the tags of one text, whatever the agent."""
+    """``config/corrections/<digest>.yaml``: what curators said of one text, whatever the agent.
+
+    At least one of ``tags`` and ``cost`` is given.
+    """
 
     turns: Annotated[Tuple[Text], Field(min_length=1)]
-    tags: Annotated[dict[Identifier, CorrectionByHand], Field(min_length=1)]
+    tags: dict[Identifier, CorrectionByHand] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    cost: CorrectedCost | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @model_validator(mode="after")
+    def _corrects_something(self) -> Self:
+        if not self.tags and self.cost is None:
+            raise ConstraintError("corrections of `tags` or of `cost`", "give one of them, or delete the file")
+        return self
 
     @property
     def path(self) -> str:
@@ -92,8 +103,13 @@ def _unknown(item: CorrectedText, document: Document, taxonomy: Taxonomy | None)
 
 
 def by_hand(texts: Mapping[str, CorrectedText]) -> Corrections:
-    """The corrections of ``texts``."""
-    return {key: item.corrections for key, item in texts.items()}
+    """The corrections of the tags of ``texts``."""
+    return {key: item.corrections for key, item in texts.items() if item.tags}
+
+
+def corrected_costs(texts: Mapping[str, CorrectedText]) -> Costs:
+    """The corrected costs of ``texts``."""
+    return {key: item.cost for key, item in texts.items() if item.cost is not None}
 
 
 def written(item: CorrectedText, existing: str | None) -> FileChange:

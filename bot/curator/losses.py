@@ -102,7 +102,7 @@ def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, c
     id = tombstone.id
     if kind not in (EvictionKind.DISPLACED, EvictionKind.REDUNDANT) or id in known.entries:
         return None
-    back = RegressionSet({**known.entries, id: tombstone.entry}, {}, {})
+    back = replace(known, entries={**known.entries, id: tombstone.entry})
     residents, lags = back.residents(taxonomy, known.identity)
     if any(lag.id == id for lag in lags):
         return None

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -16,14 +16,17 @@ import yaml
 
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
+from bot.curator.costs import CorrectedCost, Costs, total
 from bot.curator.entry import Entry, StaleEntry, Tombstone, active_identity, entry_id, resident_of
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered, digest_of_code
 from bot.files.validation import FileModel, validate
+from bot.intake.query import Setup
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
+from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
 
 Kind = TypeVar("Kind", Entry, Tombstone)
@@ -99,11 +102,12 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
 @dataclass(frozen=True)
 class RegressionSet:
-    """R, the waitlist and the tombstones, each by id and sorted."""
+    """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected."""
 
     entries: Mapping[str, Entry]
     waiting: Mapping[str, Entry]
     tombstones: Mapping[str, Tombstone]
+    costs: Costs = field(default_factory=dict)
 
     @cached_property
     def identity(self) -> Identity | None:
@@ -114,6 +118,25 @@ class RegressionSet:
     def evicted(self) -> Mapping[str, Entry]:
         """The evicted entries, as they were."""
         return {id: item.entry for id, item in self.tombstones.items()}
+
+    def corrected_cost(self, turns: Sequence[str]) -> CorrectedCost | None:
+        """The cost that a curator gave the text of ``turns``, if one did."""
+        return self.costs.get(text_key(turns)) if self.costs else None
+
+    def cost_of(self, turns: Sequence[str], setup: Setup) -> float:
+        """What ``setup`` behind ``turns`` costs: the customer's figure, unless a curator corrected it."""
+        corrected = self.corrected_cost(turns)
+        return setup.cost if corrected is None else corrected.value
+
+    @property
+    def setups(self) -> tuple[Setup, ...]:
+        """The set-ups of R, by entry."""
+        return tuple(entry.setup for entry in self.entries.values())
+
+    @cached_property
+    def cost(self) -> float:
+        """The total cost of R."""
+        return total(self.cost_of(entry.turns, entry.setup) for entry in self.entries.values())
 
     @property
     def restored(self) -> frozenset[str]:
@@ -160,20 +183,27 @@ class RegressionSet:
         self, taxonomy: Taxonomy, identity: Identity | None = None
     ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
         """R as the rater sees it under ``identity`` (R's own when ``None``), and the stale entries."""
-        return _as_residents(self.entries, taxonomy, identity or self.identity)
+        return self._rated(self.entries, taxonomy, identity or self.identity)
 
     def in_line(
         self, taxonomy: Taxonomy, identity: Identity | None = None
     ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
         """The waitlist, likewise: newcomers are judged as if these entries were in R already."""
-        return _as_residents(self.waiting, taxonomy, identity or self.identity)
+        return self._rated(self.waiting, taxonomy, identity or self.identity)
 
+    def rated(
+        self, entry: Entry, taxonomy: Taxonomy, identity: Identity | None
+    ) -> tuple[RatedEntry, StaleEntry | None]:
+        """``entry`` as the rater sees it (:func:`bot.curator.entry.resident_of`), at the cost that counts."""
+        resident, lag = resident_of(entry, taxonomy, identity)
+        cost = self.cost_of(entry.turns, entry.setup)
+        return (resident if cost == resident.setup_cost else replace(resident, setup_cost=cost)), lag
 
-def _as_residents(
-    entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None
-) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
-    pairs = [resident_of(entry, taxonomy, identity) for entry in entries.values()]
-    return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
+    def _rated(
+        self, entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None
+    ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
+        pairs = [self.rated(entry, taxonomy, identity) for entry in entries.values()]
+        return tuple(resident for resident, _ in pairs), tuple(lag for _, lag in pairs if lag is not None)
 
 
 def entry_path(id: str) -> str:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.curator.entry import Entry, Evicted, resident_of
+from bot.curator.entry import Entry, Evicted
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import Suggestion
 from bot.curator.roles import Roles, derive_roles
@@ -88,7 +88,7 @@ def suggest(
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
 
     waiting = earning(known, residents, taxonomy, config)
-    newcomers = {entry.id: resident_of(entry, taxonomy, None)[0] for entry in waiting}
+    newcomers = {entry.id: known.rated(entry, taxonomy, None)[0] for entry in waiting}
     names = {name for newcomer in newcomers.values() for name in newcomer.scores}
     removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
     removals.choose(refused)

@@ -14,6 +14,7 @@ from bot.export.formatting import carried_as
 from bot.files.documents import Data
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expectations.export_round_trip import bare, carried, without_carried
+from bot.intake.fixtures import FixtureFolder
 from bot.intake.query import SETUP_FILE
 
 _TICKS: Final = re.compile("`+")
@@ -21,22 +22,32 @@ _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 _PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 
 
-def obstacle(item: ExportItem, writer: ExportWriter, *, keep_placeholders: bool = False) -> str | None:
-    """Why ``item`` is not ready to run on the runner of ``writer``; ``None`` if it is.
+def unready(item: ExportItem, fixtures: FixtureFolder | None, *, keep_placeholders: bool = False) -> str | None:
+    """Why no runner can run ``item``; ``None`` if it is ready.
 
-    A text such as ``{{name}}`` is an unfilled placeholder, unless ``keep_placeholders`` says that it is meant
-    literally.
+    It is not if its set-up is not, or names fixtures that are not in the folder of ``fixtures`` (``None``: they are not
+    checked).  A text such as ``{{name}}`` is an unfilled placeholder, unless ``keep_placeholders`` says that it is
+    meant literally.
     """
     setup = item.entry.setup
     if not setup.ready:
-        return "its set-up does not stand yet (`setup.ready` is false)"
-    if setup.attachments and not writer.attaches:
-        return f"the content of its attachments is not available ({', '.join(setup.attachments)})"
+        return "its set-up is not ready (`setup.ready` is false)"
+    missing = () if fixtures is None else fixtures.missing(setup)
+    if fixtures is not None and missing:
+        return f"its fixtures are not in {fixtures.path}/: {', '.join(missing)}"
     filler = None if keep_placeholders else placeholder(item)
     if filler is not None:
         return f"{filler} is a placeholder that is not filled; --keep-placeholders if it is meant literally"
     if not _can_be_written([*item.turns, item.record(said=False)]):
         return "it holds what files cannot: a NUL character, half of a surrogate pair, or a number that is none"
+    return None
+
+
+def obstacle(item: ExportItem, writer: ExportWriter) -> str | None:
+    """Why the runner of ``writer`` cannot run ``item``, which is ready; ``None`` if it can."""
+    attachments = item.entry.setup.attachments
+    if attachments and not writer.attaches:
+        return f"the content of its attachments is not available ({', '.join(attachments)})"
     return writer.obstacle(item)
 
 

@@ -10,8 +10,9 @@ from functools import cache
 
 from bot import export
 from bot.curator.entry import Entry
-from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, obstacle
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, obstacle, unready
 from bot.export.source_fields import returned
+from bot.intake.fixtures import FixtureFolder
 
 
 @cache
@@ -34,16 +35,23 @@ class Export:
     written: Written
 
 
-def plan_export(entries: Iterable[Entry], writer: ExportWriter, *, keep_placeholders: bool = False) -> Export:
+def plan_export(
+    entries: Iterable[Entry],
+    writer: ExportWriter,
+    fixtures: FixtureFolder | None = None,
+    *,
+    keep_placeholders: bool = False,
+) -> Export:
     """The export of ``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
 
-    Without an entry that is ready there are no files.
+    Entries that are not ready are left out; ``fixtures`` are those that are there.  Without an entry that is ready
+    there are no files.
     """
     ready: list[ExportItem] = []
     left_out: list[ExportRemark] = []
     for entry in sorted(entries, key=lambda entry: entry.id):
         item = returned(entry, writers().values())
-        why = obstacle(item, writer, keep_placeholders=keep_placeholders)
+        why = unready(item, fixtures, keep_placeholders=keep_placeholders) or obstacle(item, writer)
         if why is None:
             ready.append(item)
         else:

@@ -32,9 +32,10 @@ from bot.github.facts import (
 )
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.release import ReleaseInputs
+from bot.intake.fixtures import missing_fixtures
 from bot.ledger.model import StoredClassification
 from bot.pipeline.matching import in_line, settle
-from bot.pipeline.review import Platform, classify_package, load_platform, unsettled
+from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
 from bot.pipeline.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, with_unique_ids
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
@@ -70,6 +71,11 @@ def analyse(
     packages: tuple[Package, ...] = ()
     if not held:
         packages = refuse_shared_ids(_packages(platform, snapshot, changes, problems), platform.regression_set)
+    fixtures = fixtures_of(platform.config, snapshot)
+    if fixtures is not None:
+        problems += [
+            problem for package in packages for problem in missing_fixtures(package.submission.queries, fixtures)
+        ]
     if any(place in touches for place in ("taxonomy", "config", "regression_set")):
         problems += _faults_of_reviewed_files(snapshot)
     departing = {}

@@ -35,18 +35,20 @@ _KINDS: Final[tuple[tuple[AttachmentKind, re.Pattern[str]], ...]] = (
 )
 
 
+MOST_COST: Final = 1_000_000_000
+"""The greatest cost of a mock set-up, so that the total of a set is a finite number."""
+SetupCost: TypeAlias = Annotated[float, Field(ge=0, le=MOST_COST, allow_inf_nan=False)]
+"""How dear a mock set-up is, relative to others."""
+
+
 @with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """``setup``: the mock set-up behind a query."""
 
     cost: Annotated[
-        float,
-        Field(
-            ge=0,
-            allow_inf_nan=False,
-            description="how dear the set-up is, relative to others: of two prunable entries the dearer goes",
-        ),
+        SetupCost,
+        Field(description="how dear the set-up is, relative to others: of two prunable entries the dearer goes"),
     ] = 1.0
     tenant: Annotated[Text | None, Field(description="the mock tenant the query runs in")] = None
     connectors: Annotated[tuple[Text, ...], Field(description="mocked connectors the query needs")] = ()

@@ -39,6 +39,7 @@ class StatusAnswer(Page):
 
     size: int = Field(ge=0, description="entries in the set")
     ceiling: int = Field(ge=0, description="most entries that it may hold")
+    cost: float = Field(ge=0, description="total cost of the entries' set-ups")
     taxonomy: str = Field(description="version of the taxonomy")
     capabilities_covered: int = Field(ge=0, description="capabilities with at least one competent coverer")
     capabilities_short: int = Field(ge=0, description="capabilities with fewer coverers than their floor")
@@ -63,6 +64,7 @@ class StatusAnswer(Page):
             next_offset=after,
             size=output.size,
             ceiling=output.ceiling,
+            cost=output.cost,
             taxonomy=output.taxonomy,
             capabilities_covered=sum(bool(item.coverers) for item in output.capabilities),
             capabilities_short=sum(not item.floor_met for item in output.capabilities),

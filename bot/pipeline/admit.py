@@ -12,6 +12,7 @@ from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage
 from bot.curator.decisions import Answer
 from bot.curator.entry import Entry
+from bot.curator.provisioning import Provision, to_provision
 from bot.curator.staging import AuditStamp, Staging, stage_waiting
 from bot.errors import InputError, Problem, untrusted_list
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag, refuse_uncorrected
@@ -23,7 +24,8 @@ from bot.pipeline.submission import Package
 class Admission:
     """A ``staging`` to apply, and the classifications of the entries that come with it, under their ids.
 
-    ``shortfalls`` say why queries have no verdict, ``problems`` are unreadable rows.  ``outcome`` has the verdicts
+    ``provisions`` are what the admitted entries need and no entry in R needs yet.  ``shortfalls`` say why queries have
+    no verdict, ``problems`` are unreadable rows.  ``outcome`` has the verdicts
     behind the admissions, if a package was judged.
     """
 
@@ -33,6 +35,7 @@ class Admission:
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     usage: Usage | None = None
+    provisions: tuple[Provision, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +94,13 @@ def admit_package(
         shortfalls=outcome.shortfalls,
         problems=outcome.problems,
         usage=backend.usage,
+        provisions=provisions_of(staging, platform),
     )
+
+
+def provisions_of(staging: Staging, platform: Platform) -> tuple[Provision, ...]:
+    """What the entries that ``staging`` admits need, and no entry in R needs yet."""
+    return to_provision({entry.id: entry.setup for entry in staging.admitted}, platform.regression_set.setups)
 
 
 def entered_before(outcome: Review) -> dict[str, str]:

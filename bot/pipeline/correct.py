@@ -10,10 +10,12 @@ from bot.classifier.corrections import contradictory, merged, obstacle, overlaid
 from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
 from bot.curator.corrections import CorrectedText, CorrectionByHand, written
+from bot.curator.costs import CorrectedCost
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import AuditStamp
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
+from bot.pipeline.matching import settle
 from bot.pipeline.review import ClassifiedSubmission, Platform, judge
 from bot.pipeline.submission import Submission
 from bot.taxonomy.model import Taxonomy
@@ -26,10 +28,11 @@ SIGNS = {"+": True, "-": False, "\u2212": False}
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectionPlan:
-    """What a correction of ``query`` to ``values`` writes, and its verdict ``before`` and ``after`` it.
+    """What a correction of ``query`` to ``values``, or to a ``cost``, writes, and its verdict ``before`` and ``after``.
 
-    Without verdicts if an ``entry`` or a tombstone already decides the query: its entry follows when it is classified
-    again.  ``others`` are the other queries of the eval set whose verdicts change with it, before and after.
+    No verdict rests on a cost.  A query that an ``entry`` or a tombstone already decides has none either: its entry
+    follows when it is classified again.  ``others`` are the other queries of the eval set whose verdicts change with
+    it, before and after.
     """
 
     query: Query
@@ -40,6 +43,7 @@ class CorrectionPlan:
     before: Verdict | None
     after: Verdict | None
     others: Sequence[tuple[Verdict, Verdict]]
+    cost: CorrectedCost | None = None
 
 
 def query_called(submission: Submission, name: str) -> Query:
@@ -78,6 +82,33 @@ def values_said(tags: Sequence[str], taxonomy: Taxonomy) -> dict[str, bool]:
     return values
 
 
+def plan_cost(
+    platform: Platform,
+    submission: Submission,
+    query: Query,
+    cost: CorrectedCost,
+    existing: tuple[CorrectedText | None, str | None],
+) -> CorrectionPlan:
+    """The plan that corrects the cost of ``query`` of ``submission``.
+
+    ``existing`` are earlier corrections of its text by hand, with the text of that file.
+    """
+    known, text = existing
+    corrected = CorrectedText(turns=query.turns, tags={} if known is None else known.tags, cost=cost)
+    settled = settle([submission], platform.regression_set).settled.get(query.id)
+    return CorrectionPlan(
+        query=query,
+        values={},
+        text=corrected,
+        file_change=written(corrected, text),
+        entry=None if settled is None else settled.id,
+        before=None,
+        after=None,
+        others=(),
+        cost=cost,
+    )
+
+
 def plan_correction(
     platform: Platform,
     submission: Submission,
@@ -114,7 +145,9 @@ def plan_correction(
         for name, value in values.items()
     }
     corrected = CorrectedText(
-        turns=query.turns, tags={name: item for name, item in sorted((tags | said).items()) if name in kept}
+        turns=query.turns,
+        tags={name: item for name, item in sorted((tags | said).items()) if name in kept},
+        cost=None if known is None else known.cost,
     )
     classified = [ClassifiedSubmission(submission=submission, result=result)]
     now = merged(platform.taxonomy, [platform.corrections, {text_key(query.turns): corrected.corrections}])

@@ -18,10 +18,12 @@ from bot.consolidator.cycle import Trust, run_cycle
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, plan_admissions
-from bot.curator.corrections import by_hand, load_corrections
+from bot.curator.corrections import by_hand, corrected_costs, load_corrections
+from bot.curator.costs import total
 from bot.curator.decisions import Answer, Derivation, accept, derive, resident
 from bot.curator.entry import Entry, Source, StaleEntry, Tombstone
 from bot.curator.losses import Coverage
+from bot.curator.provisioning import Provision, to_provision
 from bot.curator.safe_removals import SafeRemovals
 from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
@@ -29,6 +31,7 @@ from bot.curator.swaps import Swap, choose_swaps
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
+from bot.intake.fixtures import FixtureFolder
 from bot.intake.query import Query
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.submission import Package, Submission, collect
@@ -43,16 +46,24 @@ from bot.text.personal_data.counting import personal_in
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """A platform repository at one time: what verdicts are judged by and against, and curators' corrections."""
+    """A platform repository at one time: what verdicts are judged by and against, and curators' corrections.
+
+    ``fixtures`` are those that are there; ``None``: no folder for them is configured.
+    """
 
     taxonomy: Taxonomy
     config: Curation
     regression_set: RegressionSet
     corrections: Corrections = field(default_factory=dict)
+    fixtures: FixtureFolder | None = None
 
     def corrections_of(self, turns: Sequence[str]) -> Mapping[str, Correction]:
         """Curators' corrections of a text."""
         return self.corrections.get(text_key(turns), {}) if self.corrections else {}
+
+    def cost_of(self, query: Query) -> float:
+        """What the set-up behind ``query`` costs."""
+        return self.regression_set.cost_of(query.turns, query.setup)
 
     def personal_in(self, texts: tuple[str, ...], customer: str | None) -> Mapping[str, int]:
         """Kind of personal data in ``texts`` of ``customer`` → how many values."""
@@ -182,6 +193,24 @@ class Review:
         return {leader: tuple(ids) for leader, ids in behind.items()}
 
     @cached_property
+    def entering(self) -> Mapping[str, Query]:
+        """The queries that get a slot now, by the id that their entries will have."""
+        return {self.targets[verdict.id]: self.queries[verdict.id] for verdict in self.plan.admitted}
+
+    @property
+    def provisions(self) -> tuple[Provision, ...]:
+        """What the queries that get a slot now need, and no entry of R needs yet; by query."""
+        admitted = {verdict.id: self.queries[verdict.id].setup for verdict in self.plan.admitted}
+        return to_provision(admitted, self.platform.regression_set.setups)
+
+    @property
+    def cost_after(self) -> float:
+        """The total cost of R once the admissions are in."""
+        known = self.platform.regression_set
+        items: dict[str, Entry | Query] = {**known.entries, **self.entering}
+        return total(known.cost_of(item.turns, item.setup) for item in items.values())
+
+    @cached_property
     def overtaken(self) -> frozenset[str]:
         """Queries that wait for a person, and would add nothing once the direct admissions are in."""
         waiting = [self.scored[verdict.id] for verdict in self.plan.waiting_for_review if verdict.decision.admits]
@@ -236,9 +265,15 @@ def load_platform(
     return Platform(
         taxonomy=taxonomy,
         config=config.under(taxonomy.base, taxonomy.trial),
-        regression_set=regression_set,
+        regression_set=replace(regression_set, costs=corrected_costs(texts)),
         corrections=by_hand(texts),
+        fixtures=fixtures_of(config, snapshot),
     )
+
+
+def fixtures_of(config: Curation, snapshot: Snapshot) -> FixtureFolder | None:
+    """The fixtures of ``snapshot``, if ``config`` names a folder for them."""
+    return None if config.fixtures_folder is None else FixtureFolder.of(snapshot, config.fixtures_folder)
 
 
 def refuse_other_folders(snapshot: Snapshot) -> None:
@@ -415,7 +450,7 @@ def _swaps(
     config = platform.config
     present = [*entries, *(resident(scored[each.id], each, place) for place, each in enumerate(plan.admitted))]
     waiting = [
-        replace(resident(scored[each.id], each, len(present)), setup_cost=queries[each.id].setup.cost)
+        replace(resident(scored[each.id], each, len(present)), setup_cost=platform.cost_of(queries[each.id]))
         for each in plan.waiting_for_slot
     ]
     names = {name for query in (*in_line, *waiting) for name in query.scores}

@@ -132,6 +132,8 @@ def scan_set(platform: Platform, tree: Snapshot) -> tuple[Sighting, ...]:
             for name, item in text.tags.items()
             if item.reason is not None
         }
+        if text.cost is not None and text.cost.reason is not None:
+            places["cost", "reason"] = ((text.cost.reason,), ANOTHER_REASON)
         found += _sighted(places, query, config.personal_data.shown, tree, text.path)
     return tuple(found)
 

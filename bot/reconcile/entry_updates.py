@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.curator.entry import Entry
-from bot.curator.store import RegressionSet
 from bot.github.facts import classified_of
 from bot.github.judgement import ReviewJudgement
 from bot.intake.query import Query, Setup
@@ -91,9 +90,9 @@ def with_entries(platform: Platform, changed: Mapping[str, Entry]) -> Platform:
     known = platform.regression_set
     return replace(
         platform,
-        regression_set=RegressionSet(
-            {id: changed.get(id, entry) for id, entry in known.entries.items()},
-            {id: changed.get(id, entry) for id, entry in known.waiting.items()},
-            known.tombstones,
+        regression_set=replace(
+            known,
+            entries={id: changed.get(id, entry) for id, entry in known.entries.items()},
+            waiting={id: changed.get(id, entry) for id, entry in known.waiting.items()},
         ),
     )

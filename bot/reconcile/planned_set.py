@@ -9,7 +9,7 @@ from bot.curator import file_changes as changes
 from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
-from bot.curator.store import RegressionSet, entry_path, waiting_path
+from bot.curator.store import entry_path, waiting_path
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep, Refused
 from bot.reconcile.entry_updates import with_entries
@@ -105,7 +105,10 @@ def _after(staging: Staging, platform: Platform) -> Platform:
     graves = {id: item for id, item in known.tombstones.items() if id not in entries and id not in waiting}
     return replace(
         platform,
-        regression_set=RegressionSet(
-            dict(sorted(entries.items())), dict(sorted(waiting.items())), dict(sorted(graves.items()))
+        regression_set=replace(
+            known,
+            entries=dict(sorted(entries.items())),
+            waiting=dict(sorted(waiting.items())),
+            tombstones=dict(sorted(graves.items())),
         ),
     )

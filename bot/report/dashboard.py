@@ -8,9 +8,11 @@ from datetime import date
 from typing import Final, Literal
 
 from bot.agreement.agreement import Agreement
+from bot.curator.costs import total
 from bot.curator.entry import Entry, utc
 from bot.curator.losses import Loss
 from bot.curator.store import RegressionSet
+from bot.export.item import ExportItem, unready
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
 from bot.report.agreement_section import agreement_sections
@@ -19,7 +21,7 @@ from bot.report.output import StatusOutput
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import TableSection
-from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, listed
+from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
 
@@ -27,46 +29,74 @@ CHART_POINTS = 30
 """A line of more points says no more at the width of an issue."""
 
 
-def sizes(known: RegressionSet, at: str) -> tuple[date, int, tuple[int, ...]]:
-    """The first day shown, the days from one point to the next, and |R| at the end of each of these days.
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """R over time: the ``first`` day shown, the days from one point to the next, and size and cost at each of these."""
+
+    first: date
+    step: int
+    sizes: tuple[int, ...]
+    costs: tuple[float, ...]
+
+
+def growth(known: RegressionSet, at: str) -> Growth:
+    """R at the end of each day that is shown, each entry at what it costs now.
 
     The last point is R as it is now, at the moment ``at``; there are at most ``CHART_POINTS``, and one alone where
     everything happened on that day.  An entry that was evicted and came back counts from its first admission on, since
     its tombstone is gone.  Raises :class:`ValueError` where ``at`` is no ISO 8601 time.
     """
-    stays = [(_day(entry.admitted.at), None) for entry in known.entries.values()]
+    entries = [(entry, None) for entry in known.entries.values()]
     # An eviction that was only just merged has no time yet.
-    left = [(_day(item.entry.admitted.at), _day(item.evicted.at or utc(at))) for item in known.tombstones.values()]
-    days = [day for stay in (*stays, *left) for day in stay if day is not None]
+    left = [(item.entry, _day(item.evicted.at or utc(at))) for item in known.tombstones.values()]
+    stays = [
+        (_day(entry.admitted.at), gone, known.cost_of(entry.turns, entry.setup)) for entry, gone in (*entries, *left)
+    ]
+    days = [day for come, gone, _ in stays for day in (come, gone) if day is not None]
     last = max([_day(utc(at)), *days])
     span = last - min([last, *days])
     # Whole days between points, so that Mermaid, which adds them up, arrives at the last one.
     step = max(1, -(-span // (CHART_POINTS - 1)))
     points = -(-span // step)
     shown = [last - step * ago for ago in range(points, -1, -1)]
-    counts = tuple(sum(come <= day and (gone is None or day < gone) for come, gone in (*stays, *left)) for day in shown)
-    return date.fromordinal(max(1, shown[0])), step, counts
+    present = [[cost for come, gone, cost in stays if come <= day and (gone is None or day < gone)] for day in shown]
+    first = date.fromordinal(max(1, shown[0]))
+    return Growth(first, step, tuple(map(len, present)), tuple(map(total, present)))
 
 
 def growth_chart(known: RegressionSet, ceiling: int, at: str) -> str | None:
-    """The size of R over time under its ``ceiling``, as a Mermaid block; ``None`` where there is one day to show.
+    """The size of R over time under its ``ceiling``, and its cost, as Mermaid blocks; ``None`` if there is one day.
 
-    Only numbers and dates stand in it, nothing from outside.  ``at`` as in :func:`sizes`.
+    It contains only numbers and dates, nothing from outside.  Where each entry costs 1, the cost is the size and is
+    left out.  ``at`` as in :func:`growth`.
     """
-    first, step, counts = sizes(known, at)
+    found = growth(known, at)
+    counts, costs = found.sizes, found.costs
     if len(counts) == 1:
         return None
+    axis = f'  x-axis "Days since {found.first.isoformat()}" 0 --> {found.step * (len(counts) - 1)}'
     # Written as every Mermaid since version 10 reads it; newer ones know it by `xychart` as well.
-    lines = (
+    lines = [
         "```mermaid",
         "xychart-beta",
         f'  title "Entries, under the ceiling of {ceiling}"',
-        f'  x-axis "Days since {first.isoformat()}" 0 --> {step * (len(counts) - 1)}',
+        axis,
         f'  y-axis "Entries" 0 --> {max(ceiling, *counts)}',
         f"  line [{', '.join(map(str, counts))}]",
         f"  line [{', '.join([str(ceiling)] * len(counts))}]",
         "```",
-    )
+    ]
+    if costs != counts:
+        lines += [
+            "",
+            "```mermaid",
+            "xychart-beta",
+            '  title "Total cost of the entries"',
+            axis,
+            f'  y-axis "Cost" 0 --> {figure(max(1, *costs))}',
+            f"  line [{', '.join(map(figure, costs))}]",
+            "```",
+        ]
     return "\n".join(lines)
 
 
@@ -79,10 +109,12 @@ _STATUS = "`incumbent status`"
 
 
 def size_words(status: StatusOutput) -> str:
-    """Size and free slots against the ceiling, in one line."""
+    """Size and free slots against the ceiling, and the total cost, in one line."""
     free = status.ceiling - status.size
     left = f"{free} free" if free >= 0 else f"{-free} over the ceiling"
-    return f"{status.size} of {counted(status.ceiling, 'slot', 'slots')} taken, {left}"
+    return (
+        f"{status.size} of {counted(status.ceiling, 'slot', 'slots')} taken, {left}; total cost {figure(status.cost)}"
+    )
 
 
 def summary(status: StatusOutput, refused: int) -> str:
@@ -184,19 +216,19 @@ def lagging(platform: Platform, style: MarkdownStyle) -> TableSection:
 
 
 def not_ready(platform: Platform, style: MarkdownStyle) -> TableSection:
-    """The entries of R that nobody could run: they name no tenant, no connector and no fixture."""
-    entries = [
-        entry
+    """The entries of R that no runner can run, and why."""
+    rows = tuple(
+        (style.name(entry.id), _customer(entry, style), style.quote(why))
         for entry in platform.regression_set.entries.values()
-        if entry.setup.tenant is None and not entry.setup.connectors and not entry.setup.fixtures
-    ]
+        if (why := unready(ExportItem.of(entry), platform.fixtures)) is not None
+    )
     return TableSection(
-        title=f"Not ready to run ({len(entries)})",
-        about=("Their `setup` names no tenant, no connectors and no fixtures.",),
-        header=("Entry", "Customer"),
-        rows=tuple((style.name(entry.id), _customer(entry, style)) for entry in entries),
+        title=f"Not ready to run ({len(rows)})",
+        about=("`incumbent export` leaves them out.",),
+        header=("Entry", "Customer", "Why"),
+        rows=rows,
         more=_FILES,
-        fold=counted(len(entries), "entry", "entries"),
+        fold=counted(len(rows), "entry", "entries"),
     )
 
 

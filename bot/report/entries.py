@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
+from bot.curator.costs import CorrectedCost
 from bot.curator.entry import Admitted, Entry, Evicted, StaleEntry
 from bot.curator.roles import Roles, derive_roles
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
 from bot.report.escaping import visible
-from bot.report.verdict_text import SHOWN_NAMES, PlainStyle, counted, listed
+from bot.report.verdict_text import SHOWN_NAMES, PlainStyle, counted, figure, listed
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_together
 
@@ -78,6 +79,7 @@ class ShowOutput(BaseModel):
     entry: Entry
     roles: RolesOutput
     capabilities: dict[str, EntryCapabilityOutput] = Field(description="by id, the surest first")
+    cost: CorrectedCost | None = Field(description="what a curator said that its set-up costs; null: none did")
     lag: str | None = Field(description="why its scores cannot all be compared; null: they can")
     eviction: Evicted | None = Field(description="null: it was not evicted")
     restore: str | None = Field(description="the command that brings it back; null: it was not evicted")
@@ -149,6 +151,7 @@ def show_entry(platform: Platform, id: str) -> ShowOutput:
             )
             for name, score in sorted(entry.scores.items(), key=lambda pair: (-pair[1], pair[0]))
         },
+        cost=platform.regression_set.corrected_cost(entry.turns),
         lag=_lag(id, (*lags, *waiting)),
         eviction=None if tombstone is None else tombstone.evicted,
         restore=None if tombstone is None else tombstone.restore,
@@ -213,6 +216,7 @@ def print_entry(output: ShowOutput, taxonomy: Taxonomy, out: Printer) -> None:
         out.line(f"  {turn}" if len(entry.turns) == 1 else f"  turn {number}: {turn}")
     out.line(f"  {_source(output, style)}")
     out.line(f"  {_admitted(entry.admitted, style)}")
+    out.line(f"  {_cost(output, style)}")
     for line in _roles(output.roles, style, short=False):
         out.line(f"  {line}")
     if output.lag is not None:
@@ -247,6 +251,15 @@ def _source(output: ShowOutput, style: PlainStyle) -> str:
         f"from {style.name(source.customer)} / {style.name(source.agent)}, {style.name(source.item)} of "
         f"{style.quote(source.eval_set)}{imported}{pull}"
     )
+
+
+def _cost(output: ShowOutput, style: PlainStyle) -> str:
+    own, corrected = figure(output.entry.setup.cost), output.cost
+    if corrected is None:
+        return f"its set-up costs {own}"
+    by = "a curator" if corrected.by is None else style.name(corrected.by)
+    why = "" if corrected.reason is None else f": {style.quote(corrected.reason)}"
+    return f"its set-up costs {figure(corrected.value)}, corrected from {own} by {by}{why}"
 
 
 def _admitted(admitted: Admitted, style: PlainStyle) -> str:

@@ -14,7 +14,7 @@ from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.profile import Profile, bits
 from bot.report.escaping import code
-from bot.report.verdict_text import MarkdownStyle, listed, quoted
+from bot.report.verdict_text import MarkdownStyle, figure, listed, quoted
 from bot.text.digests import digest
 from bot.text.masking import masked_together
 
@@ -99,7 +99,7 @@ def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
     blocks = [
         f"The regression set is full. Incumbent suggests a swap: {what}.",
         _quote(entering),
-        f"Mock set-up that is needed: {_provisions(entering)}.",
+        f"Mock set-up that is needed: {_provisions(entering, moment)}.",
         _before_and_after(item, moment),
     ]
     for eviction in item.evictions:
@@ -151,14 +151,17 @@ def _why(item: Suggestion) -> str:
 
 def _about(item: Suggestion, entry: Entry, moment: SuggestionContext) -> list[str]:
     combinations = _combinations(item.id, moment)
-    freed = f"Mock set-up that is freed: {_provisions(entry)}."
+    freed = f"Mock set-up that is freed: {_provisions(entry, moment)}."
     return [combinations, freed] if combinations else [freed]
 
 
-def _provisions(entry: Entry) -> str:
-    """The mock set-up of ``entry``, with its cost."""
-    setup = entry.setup
-    parts = [f"cost {setup.cost:g}"]
+def _provisions(entry: Entry, moment: SuggestionContext) -> str:
+    """The mock set-up of ``entry``, with its cost and the curator who corrected that."""
+    setup, known = entry.setup, moment.platform.regression_set
+    corrected = known.corrected_cost(entry.turns)
+    parts = [f"cost {figure(known.cost_of(entry.turns, setup))}"]
+    if corrected is not None:
+        parts[0] += f" (corrected by {'a curator' if corrected.by is None else quoted(corrected.by)})"
     parts += [f"tenant {quoted(setup.tenant)}"] if setup.tenant else []
     parts += [f"connector {quoted(name)}" for name in setup.connectors]
     parts += [f"fixture {quoted(name)}" for name in setup.fixtures]

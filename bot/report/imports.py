@@ -22,7 +22,7 @@ from bot.report.console import Printer
 from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, VerdictOutput
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
-from bot.report.verdict_text import PlainStyle, counted, first_turn, why
+from bot.report.verdict_text import PlainStyle, counted, figure, first_turn, why
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 
@@ -66,6 +66,7 @@ class ImportOutput(RemarksOutput):
     gone: list[str] = Field(description="entries imported from these files before, whose query is in them no more")
     size: int = Field(description="entries in the set after the import")
     ceiling: int
+    cost: float = Field(description="total cost of the set after the import")
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling after the import")
     verdicts: list[AppraisedOutput] = Field(
         description="what one cycle over the import against the set without it would have said, in the cycle's order"
@@ -107,6 +108,7 @@ def import_overview(
         gone=list(gone),
         size=status.size,
         ceiling=status.ceiling,
+        cost=status.cost,
         over_ceiling=pruning.over_ceiling,
         verdicts=_verdicts(items, appraisal),
         left_out=[verdict.id for verdict in verdicts if verdict.decision is Decision.EXCLUDE],
@@ -157,7 +159,7 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
     out.line(_headline(output), "bold")
     for agent in output.agents:
         out.line(_agent_text(agent, style))
-    out.line(_size(output))
+    out.line(f"{_size(output)}; total cost {figure(output.cost)}")
     asked = "what the rules would have sent to review; it is kept"
     out.table(f"Needed review ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, style))
     short = [(style.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]

@@ -13,6 +13,7 @@ from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
 from bot.curator.entry import StaleEntry
 from bot.curator.grounds import Grounds
 from bot.curator.losses import Loss
+from bot.curator.provisioning import Provision
 from bot.curator.prune import Suggestion
 from bot.curator.staging import Staging
 from bot.curator.swaps import Swap
@@ -89,13 +90,20 @@ class AdmissionOutput(RemarksOutput):
     admitted: list[str]
     waiting: list[str] = Field(description="entries that wait for a slot")
     leaving: list[str] = Field(description="entries that waited and no longer earn a slot")
+    provisions: list[Checked[Provision]] = Field(
+        description="what the admitted entries need and no entry in the set needs yet"
+    )
     files: dict[str, Literal["write", "delete"]]
     dry_run: bool
     usage: Spent
 
     @staticmethod
     def of(
-        staging: Staging, dry_run: bool, usage: Usage | None = None, classified: Iterable[Classification] = ()
+        staging: Staging,
+        dry_run: bool,
+        usage: Usage | None = None,
+        classified: Iterable[Classification] = (),
+        provisions: Iterable[Provision] = (),
     ) -> AdmissionOutput:
         """``staging`` for output; ``usage`` is what classifying has cost now, ``classified`` what it said."""
         return AdmissionOutput(
@@ -103,6 +111,7 @@ class AdmissionOutput(RemarksOutput):
             admitted=[entry.id for entry in staging.admitted],
             waiting=[entry.id for entry in staging.waiting],
             leaving=[entry.id for entry in staging.leaving],
+            provisions=list(provisions),
             files={item.path: item.change for item in staging.file_changes},
             dry_run=dry_run,
             usage=usage,
@@ -126,6 +135,7 @@ class StatusOutput(BaseModel):
 
     size: int
     ceiling: int
+    cost: float = Field(description="total cost of the entries' set-ups")
     taxonomy: str
     capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
     combinations: int = Field(description="distinct combinations that the set carries")
@@ -150,6 +160,7 @@ class CorrectOutput(BaseModel):
 
     query: str
     tags: dict[str, bool] = Field(description="capability: whether the query exercises it")
+    cost: float | None = Field(description="what its set-up costs; null: tags were corrected")
     written: str = Field(description="the file that holds the correction")
     entry: str | None = Field(description="the entry or tombstone that has this text, if one has")
     before: str | None = Field(description="the verdict in codes; null: it has none")
@@ -165,6 +176,7 @@ class CorrectOutput(BaseModel):
         return CorrectOutput(
             query=plan.query.id,
             tags=dict(plan.values),
+            cost=None if plan.cost is None else plan.cost.value,
             written=plan.file_change.path,
             entry=plan.entry,
             before=None if plan.before is None else codes(plan.before),

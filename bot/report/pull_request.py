@@ -90,7 +90,7 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
         blocks.append(render_markdown(report.review, detail, more, report.product, report.commands))
     if report.problems:
         listed = problem_list(report.problems, detail, more)
-        blocks.append(f"#### Faults that left something unread ({len(report.problems)})\n\n{listed}")
+        blocks.append(f"#### Faults in the input ({len(report.problems)})\n\n{listed}")
     if not report.says_something:
         blocks.append("Nothing to curate.")
     said = " Curators may say `/incumbent help`; a review is read at the next run, which `/incumbent run` here starts."

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from bot.consolidator.verdict import Route, Verdict
+from bot.curator.provisioning import Provision
 from bot.pipeline.review import Review
 from bot.report import verdict_text as wording
 from bot.report.console import Printer
@@ -34,7 +35,7 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
         out.line(
             f"{style.name(submission.customer)} / {style.name(submission.agent)}: {count} "
             f"{'query' if count == 1 else 'queries'}; "
-            f"regression set: {size} of {platform.config.ceiling} slots taken"
+            f"regression set: {size} of {platform.config.ceiling} slots taken, total cost {wording.cost_change(review)}"
         )
     if review.lags:
         out.line(
@@ -71,6 +72,7 @@ def print_text(review: Review, out: Printer | None = None, admit: str | None = N
     for swap in review.swaps:
         gone = wording.listed([style.name(id) for id in swap.remove])
         out.line(f"possible swap: admit {style.name(swap.admit)} and evict {gone} together")
+    print_provisions(review.provisions, style, out)
     _print_coverage(review, style, out)
     out.lines("Corrected", corrected_lines(review, style))
     out.lines("Personal data: `incumbent scan DIR --replace` replaces it", personal_lines(review, style))
@@ -153,6 +155,15 @@ def print_accepting(admit: str, verdicts: Sequence[Verdict], review: Review, out
     one = "it" if len(verdicts) == 1 else f"`{ids[0]}`"
     out.line(f"To accept {one if len(ids) == 1 else several}:")
     out.command(visible(" ".join([admit, *(f"--accept {shlex.quote(id)}" for id in ids)])))
+
+
+def print_provisions(provisions: Sequence[Provision], style: PlainStyle, out: Printer) -> None:
+    """Print what has to be provisioned for what is admitted."""
+    rows = [
+        (item.kind, style.quote(item.name), wording.listed([style.name(id) for id in item.needed_by]))
+        for item in provisions
+    ]
+    out.table(f"To provision ({len(rows)})", ("what", "name", "needed by"), rows)
 
 
 def _style(verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
+from bot.curator.provisioning import Provision
 from bot.curator.swaps import Swap
 from bot.errors import Problem
 from bot.files.validation import Checked
@@ -51,8 +52,13 @@ class ReviewOutput(RemarksOutput):
     classifier: Checked[Identity]
     size: int = Field(description="entries in the regression set before the review")
     ceiling: int
+    cost: float = Field(description="total cost of the set before the review")
+    cost_after: float = Field(description="total cost of the set once the admissions are in")
     verdicts: list[ReviewedQueryOutput] = Field(
         description="first what is admitted directly, then what people accepted, then the others in the cycle's order"
+    )
+    provisions: list[Checked[Provision]] = Field(
+        description="what the admitted queries need and no entry in the set needs yet"
     )
     swaps: list[Checked[Swap]]
     settled: dict[str, str] = Field(description="query: the entry or tombstone that settles it")
@@ -84,7 +90,10 @@ class ReviewOutput(RemarksOutput):
             classifier=review.identity,
             size=len(review.platform.regression_set.entries),
             ceiling=review.platform.config.ceiling,
+            cost=review.platform.regression_set.cost,
+            cost_after=review.cost_after,
             verdicts=_reviewed(review),
+            provisions=list(review.provisions),
             swaps=list(review.swaps),
             settled={query: record.id for query, record in review.settled.items()},
             edited={query: entry.id for query, entry in review.edited.items()},

@@ -45,6 +45,7 @@ def render_markdown(
         *_unfamiliar(review, style, table, commands),
         *personal_blocks(review, style, table),
         *_admitted(review, style, table),
+        *_provisions(review, style, table),
         *_waiting(review, style, table),
         *_rejected(review, style, table),
         *_problems(review, table),
@@ -79,7 +80,7 @@ def _summary(review: Review, style: MarkdownStyle, table: TableWriter) -> str:
         sources.append(f"{source}: {count} {'query' if count == 1 else 'queries'}.")
     if len(review.submissions) > most:
         sources.append(f"{len(review.submissions) - most} more agents: see {table.more}.")
-    return f"{' '.join(sources)} Regression set: {slots}."
+    return f"{' '.join(sources)} Regression set: {slots}; total cost {wording.cost_change(review)}."
 
 
 def _lagging(review: Review) -> list[str]:
@@ -145,6 +146,20 @@ def _unfamiliar(review: Review, style: MarkdownStyle, table: TableWriter, comman
 def _admitted(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
     rows = [_row(verdict, review, style, _by_whom(verdict, review, style)) for verdict in review.plan.admitted]
     return [f"#### Deserve a slot ({len(rows)})", table(("Query", "Verdict", "Why"), rows)] if rows else []
+
+
+def _provisions(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:
+    """What has to be provisioned for the queries that are admitted."""
+    found = review.provisions
+    if not found:
+        return []
+    title = f"To provision ({len(found)})"
+    if not table.detail.folds:
+        return [f"{title}: see {table.more}."]
+    rows = [
+        (item.kind, style.quote(item.name), wording.listed([style.name(id) for id in item.needed_by])) for item in found
+    ]
+    return [folded(title, table(("What", "Name", "Needed by"), rows))]
 
 
 def _waiting(review: Review, style: MarkdownStyle, table: TableWriter) -> list[str]:

@@ -18,7 +18,7 @@ from bot.report.output import (
     PruneOutput,
     StatusOutput,
 )
-from bot.report.verdict_text import counted, listed
+from bot.report.verdict_text import counted, figure, listed
 
 if TYPE_CHECKING:
     # The job that writes on GitHub imports this module, and has no rich.
@@ -50,6 +50,7 @@ def status_overview(platform: Platform) -> StatusOutput:
     return StatusOutput(
         size=len(residents),
         ceiling=platform.config.ceiling,
+        cost=platform.regression_set.cost,
         taxonomy=platform.taxonomy.version,
         capabilities=capabilities,
         combinations=len(frozenset().union(*(member.combinations for member in live.members))),
@@ -97,7 +98,10 @@ def print_status(output: StatusOutput, out: Printer) -> None:
         f"covered; {output.combinations} combinations; taxonomy {output.taxonomy}",
         "bold",
     )
-    out.line(f"pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; evicted: {len(output.evicted)}")
+    out.line(
+        f"total cost: {figure(output.cost)}; pinned: {len(output.pinned)}; waiting for a slot: {len(output.waiting)}; "
+        f"evicted: {len(output.evicted)}"
+    )
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
     out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])

@@ -288,6 +288,17 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
+def figure(number: float) -> str:
+    """A cost as people write it: two decimals at most."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def cost_change(review: Review) -> str:
+    """R's total cost, or what it is now and once the admissions of ``review`` are in."""
+    before, after = figure(review.platform.regression_set.cost), figure(review.cost_after)
+    return before if before == after else f"{before} → {after}"
+
+
 def _off_taxonomy(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     return "Exercises no capability of the taxonomy."
 

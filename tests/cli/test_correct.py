@@ -112,6 +112,49 @@ def test_a_rename_carries_corrections_along(platform: Path, incumbent: Incumbent
     assert yaml.safe_load(path.read_text(encoding="utf-8"))["scores"]["speech.letters"] == 1.0
 
 
+def test_a_corrected_cost_counts_until_the_text_changes(platform: Path, incumbent: Incumbent) -> None:
+    query = ids(platform, incumbent, "admitted")[0]
+    assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
+    (path,) = (platform / "regression_set").glob(f"*-{query}-*.yaml")
+    own = yaml.safe_load(path.read_text(encoding="utf-8"))["setup"]["cost"]
+    total = incumbent("status", "--repo", platform, "--json").json["cost"]
+    assert f"its set-up costs {own:g}\n" in incumbent("show", path.stem, "--repo", platform).out
+    call = ("correct", platform / CARD_LINE, query, "--cost", "40.5", "--repo", platform)
+    before = tree(platform)
+    planned = incumbent(*call, "--dry-run", "--json").json
+    assert (planned["cost"], planned["tags"], planned["entry"], planned["before"]) == (40.5, {}, path.stem, None)
+    assert tree(platform) == before
+    outcome = incumbent(*call, "--by", "Cora", "--reason", "a tenant of its own")
+    assert outcome.code == 0, outcome.err
+    assert f"corrected: {query}: cost 40.5 (the eval set says {own:g}); in {planned['written']}" in outcome.out
+    # The file of the correction alone is written: the entry keeps the customer's figure.
+    assert tree(platform) == before | {planned["written"]: (platform / planned["written"]).read_bytes()}
+    assert incumbent("status", "--repo", platform, "--json").json["cost"] == total + 40.5 - own
+    assert f"total cost: {total + 40.5 - own:g};" in incumbent("status", "--repo", platform).out
+    shown = incumbent("show", path.stem, "--repo", platform)
+    assert f"its set-up costs 40.5, corrected from {own:g} by Cora: a tenant of its own" in shown.out
+    assert incumbent("show", path.stem, "--repo", platform, "--json").json["cost"]["by"] == "Cora"
+    # What the eval set says of the cost later changes nothing; tags are corrected beside it.
+    evals = platform / CARD_LINE / "evals.yaml"
+    evals.write_text(evals.read_text(encoding="utf-8").replace("cost: ", "cost: 9"), encoding="utf-8")
+    assert incumbent("correct", platform / CARD_LINE, query, f"+{MISSED}", "--repo", platform).code == 0
+    assert incumbent("reclassify", "--repo", platform).code == 0
+    assert incumbent("status", "--repo", platform, "--json").json["cost"] == total + 40.5 - own
+    kept = yaml.safe_load((platform / planned["written"]).read_text(encoding="utf-8"))
+    assert (kept["cost"]["value"], list(kept["tags"])) == (40.5, [MISSED])
+    assert incumbent("validate", "--repo", platform).code == 0
+    # Without its file the customer's figure counts again.
+    (platform / planned["written"]).unlink()
+    assert incumbent("status", "--repo", platform, "--json").json["cost"] == total
+
+
+@pytest.mark.parametrize("cost", ["-1", "nan", "inf", "1e12", "dear"])
+def test_a_cost_that_is_none_is_refused(cost: str, platform: Path, incumbent: Incumbent) -> None:
+    before = tree(platform)
+    assert incumbent("correct", platform / CARD_LINE, "q1", "--cost", cost, "--repo", platform).code == 2
+    assert tree(platform) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -136,5 +179,6 @@ def test_what_cannot_be_corrected_is_told_at_once(
 
 def test_usage(platform: Path, incumbent: Incumbent) -> None:
     assert incumbent("correct", platform / BRANCH_LINE, "q", "--repo", platform).code == 2
+    assert incumbent("correct", platform / BRANCH_LINE, "q", "+x", "--cost", "1", "--repo", platform).code == 2
     assert incumbent("correct", platform / BRANCH_LINE, "q", "-x", "--nothing", "--repo", platform).code == 2
     assert "Examples:" in incumbent("correct", "-h").out

@@ -169,6 +169,19 @@ def test_reasons_are_kept_without_values_and_older_ones_are_named(platform: Path
     assert MAIL not in said.out
 
 
+def test_a_reason_of_a_corrected_cost_is_looked_at(platform: Path, incumbent: Incumbent) -> None:
+    evals = yaml.safe_load((platform / CARD_LINE / "evals.yaml").read_text(encoding="utf-8"))
+    call = ("correct", platform / CARD_LINE, evals["queries"][0]["id"], "--cost", "3", "--repo", platform)
+    assert incumbent(*call, "--reason", "as asked").code == 0
+    assert incumbent("scan", "--repo", platform).code == 0
+    (path,) = (platform / "config" / "corrections").iterdir()
+    path.write_text(path.read_text(encoding="utf-8").replace("as asked", f"asked by {MAIL}"), encoding="utf-8")
+    (found,) = incumbent("scan", "--repo", platform, "--json").json["found"]
+    assert found["personal_data"] == {"e-mail": 1}
+    assert (Path(found["file"]).name, "write another one" in found["to_do"]) == (path.name, True)
+    assert "cost" in path.read_text(encoding="utf-8").splitlines()[found["line"] - 1]
+
+
 def test_a_file_that_is_kept_back_names_line_query_and_kind(platform: Path, incumbent: Incumbent) -> None:
     file = platform / CARD_LINE / "more.json"
     file.write_text(

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from bot.classifier.corrections import Correction
-from bot.curator.corrections import FOLDER, CorrectedText, CorrectionByHand, by_hand, load_corrections, written
+from bot.curator.corrections import (
+    FOLDER,
+    CorrectedText,
+    CorrectionByHand,
+    by_hand,
+    corrected_costs,
+    load_corrections,
+    written,
+)
+from bot.curator.costs import CorrectedCost
 from bot.errors import InputError
 from bot.files.snapshot import Overlay, WorkingTree
 from bot.text.compare import text_key
@@ -33,6 +42,41 @@ def test_a_file_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert load(tmp_path, {change.path: change.content, f"{FOLDER}/README.md": "words"}) == {KEY: ONE}
     assert by_hand({KEY: ONE}) == {KEY: {"a": Correction(value=False, by="Robin", at=AT)}}
     assert load(tmp_path, {}) == {}
+
+
+def test_a_cost_is_corrected_alone_or_beside_tags(tmp_path: Path) -> None:
+    cost = CorrectedCost(value=3, by="Cora", at=AT, reason="needs a tenant of its own")
+    alone, both = (item.model_copy(update={"cost": cost}) for item in (ONE.model_copy(update={"tags": {}}), ONE))
+    for item in (alone, both):
+        text = written(item, written(ONE, None).content).content
+        assert text is not None
+        assert ("tags:" in text) == bool(item.tags)
+        found = load(tmp_path, {item.path: text})
+        assert found == {KEY: item}
+        assert corrected_costs(found) == {KEY: cost}
+    assert by_hand({KEY: alone}) == {}
+    assert by_hand({KEY: both}) == by_hand({KEY: ONE})
+    assert corrected_costs({KEY: ONE}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "corrections of `tags` or of `cost`"),
+        ("tags: {}", "corrections of `tags` or of `cost`"),
+        ("cost: null", "corrections of `tags` or of `cost`"),
+        (f"cost: {{value: -1, at: {AT}}}", "cost.value"),
+        (f"cost: {{value: .inf, at: {AT}}}", "is not a finite number"),
+        (f"cost: {{value: dear, at: {AT}}}", "cost.value"),
+        ("cost: {value: 1}", "cost.at"),
+        ("cost: 3", "cost"),
+    ],
+)
+def test_a_correction_of_nothing_and_a_cost_that_is_none_are_faults(text: str, told: str, tmp_path: Path) -> None:
+    file = f"turns: [Which trains go to Ulm?]\n{text}\n"
+    with pytest.raises(InputError) as error:
+        load(tmp_path, {f"{FOLDER}/{KEY}.yaml": file})
+    assert told in "\n".join(map(str, error.value.problems))
 
 
 def test_comments_survive_an_edit() -> None:

@@ -11,11 +11,13 @@ import pytest
 import yaml
 
 from bot.curator.entry import Entry
+from bot.export.item import ExportRemark
 from bot.export.plan import Export, plan_export, writers
 from bot.intake.eval_sets.exported import with_setup
 from bot.intake.eval_sets.reader import EvalSetRow
 from bot.intake.expectation import ToolCall, understand
 from bot.intake.expectations.export_round_trip import carried, carried_id, without_carried
+from bot.intake.fixtures import FixtureFolder
 from bot.intake.query import SETUP_FILE, Setup
 from bot.intake.templates import as_template, from_template
 from tests.factories import make_entry
@@ -48,7 +50,7 @@ def test_the_targets() -> None:
 @pytest.mark.parametrize(
     ("refused", "why"),
     [
-        (entry(setup=Setup(ready=False)), "set-up does not stand"),
+        (entry(setup=Setup(ready=False)), "set-up is not ready"),
         (entry(setup=Setup(attachments=("a.png",))), "a.png"),
         (entry(None, "Mail {{ first_name }}."), "{{ first_name }} is a placeholder"),
         (entry(None, "Mail ${{NAME}}."), "${{NAME}} is a placeholder"),
@@ -87,6 +89,28 @@ def test_what_may_be_meant_is_no_placeholder(text: str) -> None:
 )
 def test_what_stands_outside_of_code_is_a_placeholder(text: str) -> None:
     assert "{{ name }} is a placeholder" in export("jsonl", entry(None, text)).left_out[0].message
+
+
+@pytest.mark.parametrize(
+    ("fixtures", "left_out"),
+    [
+        (None, []),
+        (FixtureFolder("fixtures", frozenset({"a.json", "b.json"})), []),
+        (
+            FixtureFolder("fixtures", frozenset({"a.json"})),
+            ["its fixtures are not in fixtures/: b.json"],
+        ),
+        (
+            FixtureFolder("mocks", frozenset()),
+            ["its fixtures are not in mocks/: a.json, b.json"],
+        ),
+    ],
+)
+def test_an_entry_without_its_fixtures_is_not_ready(fixtures: FixtureFolder | None, left_out: list[str]) -> None:
+    needing = entry(setup=Setup(fixtures=("a.json", "b.json")))
+    found = plan_export([needing, entry(id="e2")], writers()["jsonl"], fixtures)
+    assert list(found.left_out) == [ExportRemark("e1", why) for why in left_out]
+    assert found.ids == (("e2",) if left_out else ("e1", "e2"))
 
 
 def test_placeholders_can_be_kept_and_attachments_go_where_names_are_enough() -> None:

@@ -30,6 +30,7 @@ from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionF
 from bot.github.fallback_posts import Publication
 from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
 from bot.github.publish_plan import PublishPlan
+from bot.intake.query import Setup
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.store import record_text
 from bot.pipeline.submission import Submission
@@ -106,7 +107,8 @@ def facts(text: str) -> Analysis:
         make_query(f"{text} edited", {"b": 0.9}, text="written anew and quite unlike before", line=10),
     )
     calls = {"expected_tools": [f"tool {text}", f"other {text}"]}
-    queries = tuple(query.model_copy(update={"file": file, "expected": calls}) for query in queries)
+    setup = Setup(tenant=f"tenant {text}", connectors=(f"connector {text}",), fixtures=(f"fixture {text}",))
+    queries = tuple(query.model_copy(update={"file": file, "expected": calls, "setup": setup}) for query in queries)
     off = queries[3].classification
     assert off is not None
     strange = off.model_copy(update={"off_taxonomy": (worded(text),)})

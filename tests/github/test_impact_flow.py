@@ -314,7 +314,7 @@ def test_files_that_cannot_be_read_are_faults_in_the_comment(files: dict[str, st
     assert analysis.impact is None
     assert here.asked == []
     assert here.hub.checks[here.hub.pulls[number].head].conclusion == "failure"
-    assert "Faults that left something unread" in here.sticky(number)
+    assert "Faults in the input" in here.sticky(number)
 
 
 def test_a_capability_that_lacks_exemplars_must_go_on_trial() -> None:

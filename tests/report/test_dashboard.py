@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
+from bot.export.plan import plan_export, writers
+from bot.intake.fixtures import FixtureFolder
 from bot.intake.query import Setup
 from bot.pipeline.review import Platform
 from bot.report.dashboard import (
@@ -25,6 +27,7 @@ from bot.report.dashboard import (
     render_dashboard,
 )
 from bot.report.pull_request import COMMENT_CHARACTERS
+from bot.report.verdict_text import MarkdownStyle
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS, HOSTILE
 from tests.github.test_hostile_text import dead, skeleton, worded
@@ -82,7 +85,7 @@ def rows(text: str) -> list[list[str]]:
 def test_an_empty_set_is_told_in_a_few_lines() -> None:
     assert render_dashboard(make_dashboard(make_platform(ceiling=1))) == (
         f"""{MARKER}
-### Regression set: 0 of 1 slot taken, 1 free
+### Regression set: 0 of 1 slot taken, 1 free; total cost 0
 
 0 of 3 capabilities covered. 0 combinations carried.
 
@@ -107,9 +110,9 @@ def test_an_empty_set_is_told_in_a_few_lines() -> None:
 @pytest.mark.parametrize(
     ("ceiling", "headline"),
     [
-        (5, "2 of 5 slots taken, 3 free"),
-        (2, "2 of 2 slots taken, 0 free"),
-        (1, "2 of 1 slot taken, 1 over the ceiling"),
+        (5, "2 of 5 slots taken, 3 free; total cost 2"),
+        (2, "2 of 2 slots taken, 0 free; total cost 2"),
+        (1, "2 of 1 slot taken, 1 over the ceiling; total cost 2"),
     ],
 )
 def test_the_headline_is_the_size_against_the_ceiling(ceiling: int, headline: str) -> None:
@@ -267,18 +270,35 @@ def test_entries_that_lag_are_named_in_the_set_and_in_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setup", "ready"),
+    ("more", "fixtures", "why"),
     [
-        (Setup(), False),
-        (Setup(cost=3), False),
-        (Setup(tenant="t"), True),
-        (Setup(connectors=("c",)), True),
-        (Setup(fixtures=("f",)), True),
+        ({"setup": Setup()}, None, None),
+        ({"setup": Setup(tenant="t", attachments=("a.png",))}, None, None),
+        ({"setup": Setup(tenant="t", ready=False)}, None, "its set-up is not ready (`setup.ready` is false)"),
+        ({"setup": Setup(fixtures=("f",))}, None, None),
+        ({"setup": Setup(fixtures=("f",))}, FixtureFolder("data", frozenset("f")), None),
+        ({"setup": Setup(fixtures=("f",))}, FixtureFolder("data", frozenset()), "its fixtures are not in data/: f"),
+        (
+            {"turns": ("Mail {{ name }}.",)},
+            None,
+            "{{ name }} is a placeholder that is not filled; --keep-placeholders if it is meant literally",
+        ),
     ],
 )
-def test_an_entry_without_any_set_up_is_not_ready(setup: Setup, ready: bool) -> None:
-    found = section(render_dashboard(make_dashboard(make_platform(entry("x", "a", setup=setup)))), "Not ready")
-    assert rows(found) == ([] if ready else [["`x`", "`acme`"]])
+def test_what_no_runner_can_run_is_listed_as_the_export_leaves_it_out(
+    more: dict[str, Any], fixtures: FixtureFolder | None, why: str | None
+) -> None:
+    item = entry("x", "a", **more)
+    platform = replace(make_platform(item), fixtures=fixtures)
+    found = section(render_dashboard(make_dashboard(platform)), "Not ready")
+    assert rows(found) == ([] if why is None else [["`x`", "`acme`", MarkdownStyle(platform.taxonomy).quote(why)]])
+    left_out = plan_export([item], writers()["jsonl"], fixtures).left_out
+    assert [remark.message for remark in left_out] == ([] if why is None else [why])
+
+
+def test_the_total_cost_is_shown_beside_the_size() -> None:
+    platform = make_platform(entry("x", "a", setup=Setup(cost=2.5)), entry("y", "a", setup=Setup(cost=0.25)))
+    assert "slots taken, 148 free; total cost 2.75\n" in render_dashboard(make_dashboard(platform))
 
 
 def test_customers_are_told_by_the_slots_that_they_hold() -> None:
@@ -429,14 +449,14 @@ def hostile(text: str) -> Dashboard:
     said = worded(text)
     old = EntryClassification(taxonomy="1.0.0", backend=said, model=said, prompt=said, samples=3)
     platform = make_platform(
-        entry("x", "a", source=source(said, said), pin=said, setup=Setup()),
+        entry("x", "a", source=source(said, said), pin=said, setup=Setup(fixtures=(said,))),
         entry("y", "a"),
         entry("z", "b", classified=old, source=None),
         waiting=(entry("w", "c", source=source(said, said)),),
         gone=(entry("g", "c"),),
     )
     return make_dashboard(
-        platform,
+        replace(platform, fixtures=FixtureFolder("mocks", frozenset())),
         commit=text,
         open_suggestions=(OpenSuggestion(pull_request=4242, entries=(text, text), kind="swap"),),
         candidates=(

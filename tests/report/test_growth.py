@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.curator.costs import CorrectedCost
 from bot.curator.entry import Admitted, Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.report.dashboard import CHART_POINTS, growth_chart, sizes
+from bot.intake.query import Setup
+from bot.report.dashboard import CHART_POINTS, Growth, growth, growth_chart
+from bot.text.compare import text_key
 from tests.factories import make_entry
 
 START = datetime(2026, 1, 1, 23, 59, 59, tzinfo=UTC)
@@ -73,19 +76,51 @@ def numbers(text: str) -> list[int]:
 def test_each_point_is_the_size_at_the_end_of_its_day(
     known: RegressionSet, at: int, first: int, step: int, counts: tuple[int, ...]
 ) -> None:
-    assert sizes(known, moment(at)) == ((START + timedelta(days=first)).date(), step, counts)
+    costs = tuple(map(float, counts))
+    assert growth(known, moment(at)) == Growth((START + timedelta(days=first)).date(), step, counts, costs)
 
 
 def test_the_chart_begins_no_earlier_than_the_calendar() -> None:
     known = RegressionSet({}, {}, {})
     old = make_entry("e", {}, admitted=Admitted(at="0001-01-01T00:00:00Z", decision="INCLUDE", route="direct"))
     known = RegressionSet({"e": old}, {}, {})
-    assert sizes(known, moment(0))[0] == date.min
+    assert growth(known, moment(0)).first == date.min
 
 
 def test_a_moment_that_is_none_is_an_error() -> None:
     with pytest.raises(ValueError, match="ISO 8601"):
-        sizes(make_set(0), "yesterday")
+        growth(make_set(0), "yesterday")
+
+
+def test_the_cost_over_time_is_a_chart_of_its_own_unless_each_entry_costs_1() -> None:
+    known = make_set(0, 1, left=((0, 2),))
+    one = growth_chart(known, 5, moment(3))
+    assert one is not None
+    assert one.count("```mermaid") == 1
+    dear = known.entries["e1"].model_copy(update={"setup": Setup(cost=2.5)})
+    gone = known.tombstones["t0"]
+    gone = gone.model_copy(update={"entry": gone.entry.model_copy(update={"setup": Setup(cost=4)})})
+    # A curator's figure counts on every day.
+    costs = {text_key(known.entries["e0"].turns): CorrectedCost(value=0.25, at=moment(2))}
+    known = RegressionSet({**known.entries, "e1": dear}, {}, {"t0": gone}, costs)
+    assert growth(known, moment(3)).costs == (4.25, 6.75, 2.75, 2.75)
+    chart = growth_chart(known, 5, moment(3))
+    assert chart is not None
+    assert chart.split("\n\n") == [
+        one,
+        """```mermaid
+xychart-beta
+  title "Total cost of the entries"
+  x-axis "Days since 2026-01-01" 0 --> 3
+  y-axis "Cost" 0 --> 6.75
+  line [4.25, 6.75, 2.75, 2.75]
+```""",
+    ]
+
+
+def test_a_set_that_costs_nothing_has_an_axis() -> None:
+    free = {id: item.model_copy(update={"setup": Setup(cost=0)}) for id, item in make_set(0, 1).entries.items()}
+    assert '"Cost" 0 --> 1\n' in (growth_chart(RegressionSet(free, {}, {}), 5, moment(1)) or "")
 
 
 def test_there_is_no_chart_of_one_day() -> None:

@@ -37,6 +37,7 @@ def capability(id: str, *coverers: str) -> CapabilityStatus:
 STATUS = StatusOutput(
     size=3,
     ceiling=10,
+    cost=4.50,
     taxonomy="1.0.0",
     capabilities=[capability("a"), capability("b", "e1", "e2"), capability("c", "e1")],
     combinations=4,
@@ -95,6 +96,11 @@ def test_a_terminal_shows_what_waits_then_what_is_short() -> None:
     places = [out.index(words) for words in order]
     assert places == sorted(places)
     assert "0.88" in out
+
+
+def test_the_total_cost_is_beside_the_size() -> None:
+    for terminal in (True, False):
+        assert status(terminal).splitlines()[1].startswith("total cost: 4.5; pinned: 1; ")
 
 
 def test_a_pipe_gets_the_capabilities_in_the_taxonomys_order() -> None:

@@ -167,10 +167,10 @@ def _entries(platform: Platform) -> list[Entry]:
 
 
 def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSet:
-    return RegressionSet(
-        {id: changed.get(id, entry) for id, entry in known.entries.items()},
-        {id: changed.get(id, entry) for id, entry in known.waiting.items()},
-        known.tombstones,
+    return replace(
+        known,
+        entries={id: changed.get(id, entry) for id, entry in known.entries.items()},
+        waiting={id: changed.get(id, entry) for id, entry in known.waiting.items()},
     )
 
 

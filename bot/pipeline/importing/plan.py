@@ -204,10 +204,11 @@ def plan_import(
         if item.id in known.tombstones:
             planned.append(changes.forget(item.id))
     entries = {**known.entries, **written}
-    after = RegressionSet(
-        {id: entries[id] for id in sorted(entries)},
-        {id: entry for id, entry in known.waiting.items() if id not in written},
-        {id: tombstone for id, tombstone in known.tombstones.items() if id not in written},
+    after = replace(
+        known,
+        entries={id: entries[id] for id in sorted(entries)},
+        waiting={id: entry for id, entry in known.waiting.items() if id not in written},
+        tombstones={id: tombstone for id, tombstone in known.tombstones.items() if id not in written},
     )
     return ImportPlan(written=written, file_changes=tuple(planned), after=after)
 

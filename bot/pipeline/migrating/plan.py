@@ -186,17 +186,18 @@ class _Planning:
     def _config(self, path: str) -> None:
         data = parse_yaml(self.now.read(path, REVIEWED_FILES), self.now.name(path), REVIEWED_FILES).data
         if path.startswith(f"{CORRECTIONS}/"):
-            self._corrections(path, as_mapping(as_mapping(data).get("tags")))
+            self._corrections(path, as_mapping(data))
             return
         overrides = as_mapping(as_mapping(data).get("per_capability"))
         if overrides.keys() & {*self.migration.renames, *self.migration.splits}:
             self._edit(path, lambda data: migrate_overrides(data["per_capability"], self.migration))
 
-    def _corrections(self, path: str, tags: Mapping[str, Any]) -> None:
+    def _corrections(self, path: str, data: Mapping[str, Any]) -> None:
         """Edit corrections by hand at ``path``, by the same rule as labels; a file without any left is removed."""
+        tags = as_mapping(data.get("tags"))
         values = {name: as_mapping(item).get("value") is True for name, item in tags.items()}
         after = migrated_values(values, self.migration)
-        if not after and tags:
+        if not after and tags and "cost" not in data:
             self.file_changes.append(FileChange(path, None))
         elif after != values:
             self._edit(path, lambda data: _move_values(data["tags"], after, self.migration))

@@ -1,0 +1,89 @@
+"""What an admission asks to be provisioned, and fixtures that are not where they should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Incumbent
+from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE
+
+FIXTURES = ("accounts.json", "branches.json", "calendar.json", "cards.json", "payments.json")
+
+
+def needs(platform: Path) -> set[tuple[str, str]]:
+    """What the set-ups of all entries name."""
+    found: set[tuple[str, str]] = set()
+    for path in (platform / "regression_set").glob("*.yaml"):
+        setup = yaml.safe_load(path.read_text(encoding="utf-8"))["setup"]
+        found |= {("tenant", setup["tenant"])} if setup["tenant"] else set()
+        found |= {(kind, name) for kind in ("connector", "fixture") for name in setup[f"{kind}s"]}
+    return found
+
+
+def test_an_admission_names_what_the_set_does_not_have_yet(platform: Path, incumbent: Incumbent) -> None:
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    first = incumbent("admit", platform / CARD_LINE, "--repo", platform, "--json").json
+    told = {(item["kind"], item["name"]) for item in first["provisions"]}
+    assert told == needs(platform) != set()
+    assert {(item["kind"], item["name"]) for item in review["provisions"]} == told
+    assert {id for item in first["provisions"] for id in item["needed_by"]} <= set(first["admitted"])
+    second = incumbent("admit", platform / BRANCH_LINE, "--repo", platform, "--dry-run", "--json").json
+    assert second["provisions"]
+    assert not told & {(item["kind"], item["name"]) for item in second["provisions"]}
+    text = incumbent("admit", platform / BRANCH_LINE, "--repo", platform, "--dry-run").out
+    assert all(f"{item['kind']}\t{item['name']}\t" in text for item in second["provisions"])
+    for form in ("markdown", "text"):
+        assert "To provision" in incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--format", form).out
+
+
+@pytest.fixture
+def checked(platform: Path) -> Path:
+    """The platform with a folder for fixtures, in which all of them are."""
+    config = platform / "config" / "curation.yaml"
+    config.write_text(config.read_text(encoding="utf-8") + "\nfixtures_folder: mocks/\n", encoding="utf-8")
+    (platform / "mocks").mkdir()
+    for name in FIXTURES:
+        (platform / "mocks" / name).write_text("{}", encoding="utf-8")
+    return platform
+
+
+def test_fixtures_are_not_looked_for_unless_a_folder_is_configured(platform: Path, incumbent: Incumbent) -> None:
+    assert incumbent("validate", "--repo", platform).code == 0
+
+
+def test_each_missing_fixture_is_a_fault_with_its_line(checked: Path, incumbent: Incumbent) -> None:
+    outcome = incumbent("validate", "--repo", checked)
+    assert outcome.code == 0, outcome.err
+    (checked / "mocks" / "cards.json").unlink()
+    found = incumbent("validate", "--repo", checked, "--json")
+    assert found.code == 1
+    lines = (checked / CARD_LINE / "evals.yaml").read_text(encoding="utf-8").splitlines()
+    users = [place for place, line in enumerate(lines, 1) if "cards.json" in line]
+    # A query begins with its id, before its set-up.
+    starts = [place for place, line in enumerate(lines, 1) if line.lstrip().startswith("- id:")]
+    problems = found.json["problems"]
+    assert [item["line"] for item in problems] == [max(start for start in starts if start <= user) for user in users]
+    assert all(item["message"].endswith(": not in mocks/: cards.json") for item in problems)
+    assert all("commit below mocks/: cards.json" in item["fix"] for item in problems)
+
+
+def test_an_entry_without_its_fixture_is_not_exported(checked: Path, incumbent: Incumbent) -> None:
+    assert incumbent("admit", checked / CARD_LINE, "--repo", checked).code == 0
+    everything = incumbent("export", "--to", "jsonl", "--repo", checked)
+    assert "0 left out" in everything.err
+    for name in FIXTURES:
+        (checked / "mocks" / name).unlink()
+    found = incumbent("export", "--to", "jsonl", "--repo", checked)
+    assert "its fixtures are not in mocks/" in found.err
+
+
+@pytest.mark.parametrize("folder", ["../mocks", "/mocks", "~/mocks", "a/../../b", "."])
+def test_the_folder_for_fixtures_is_in_the_repository(folder: str, platform: Path, incumbent: Incumbent) -> None:
+    config = platform / "config" / "curation.yaml"
+    config.write_text(config.read_text(encoding="utf-8") + f"\nfixtures_folder: {folder}\n", encoding="utf-8")
+    outcome = incumbent("validate", "--repo", platform)
+    assert outcome.code == 1
+    assert "fixtures_folder" in outcome.err
