@@ -62,8 +62,8 @@ COMMANDS = {
 # A module cannot have the name of a keyword, and should not have that of a common built-in function.
 _MODULES = {"config": "config_values", "import": "import_set", "list": "list_entries", "show": "show_entry"}
 
-# Most objects that a command loads live until its end: collecting garbage among them takes a tenth of its time.
-_NEW_OBJECTS = 50_000
+NEW_OBJECTS = 50_000
+"""New objects after which garbage is collected: most live until a command's end, and looking for others takes time."""
 
 # Errors of writing to a full disk, or to a closed or broken output.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
@@ -130,7 +130,7 @@ def incumbent() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and end the process with its exit code."""
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(NEW_OBJECTS)
     sys.exit(run(arguments))
 
 
