@@ -590,9 +590,13 @@ class Curation(Section):
         return self.knobs.redundancy_floor if value is None else value
 
 
+def _fixed_in(section: type[Section]) -> set[str]:
+    return {name for name, field in section.model_fields.items() if field.exclude}
+
+
 _RETIRED: Final[Mapping[str, Collection[str]]] = {
-    "extension": {"beyond", "core", *(set(ExtensionSettings.model_fields) - set(ExtensionSettings().model_dump()))},
-    "calibration": set(CalibrationSettings.model_fields) - set(CalibrationSettings().model_dump()),
+    "extension": {"beyond", "core", *_fixed_in(ExtensionSettings)},
+    "calibration": _fixed_in(CalibrationSettings),
 }
 """Keys of sections that earlier versions had; files may still have them."""
 

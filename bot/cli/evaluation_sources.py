@@ -21,7 +21,7 @@ from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate
 from bot.intake.agents import read_specification
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.ledger.migrated import corrections_in

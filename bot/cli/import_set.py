@@ -34,8 +34,8 @@ from bot.config import Limits
 from bot.curator.file_changes import apply
 from bot.errors import IncumbentError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import Named
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
+from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.registry import readers
 from bot.pipeline.importing.plan import ImportItem, appraise, compare, gone, plan_import
 from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-import numpy as np
-
 from bot.config import Curation
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
@@ -23,58 +21,6 @@ from bot.consolidator.verdict_engine import REDUNDANT, decide
 from bot.rater.contextualizer import Key, LiveSet, Similarity, without_merit
 from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
-from bot.rater.similarity import most_similar, similarity_matrix
-
-
-def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
-    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without members."""
-    if not members:
-        return Similarity(0.0, None)
-    values = similarity_matrix([profile.text], [member.text for member in members])[0]
-    best = values.max()
-    return Similarity(float(best), min(members[place].id for place in np.flatnonzero(values == best).tolist()))
-
-
-class NearestResidents:
-    """maxSim(q) for every query of a cycle, updated while R grows (ties: smaller id)."""
-
-    def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
-        self._texts = list(texts)
-        self._open = np.ones(len(texts), dtype=bool)
-        self._best = np.full(len(texts), -1.0)
-        self._resident: list[str | None] = [None] * len(ids)
-
-    def settle(self, place: int) -> None:
-        """Mark the query at ``place`` as judged: it needs no more comparisons."""
-        self._open[place] = False
-
-    def of(self, place: int) -> Similarity:
-        """The current maxSim; 0 for an empty R."""
-        resident = self._resident[place]
-        return Similarity(0.0 if resident is None else float(self._best[place]), resident)
-
-    def compare_all(self, members: Sequence[Profile]) -> None:
-        """Compare every query with ``members``, which must be sorted by id."""
-        if not members:
-            return
-        choices = [member.text for member in members]
-        for place, text in enumerate(self._texts):
-            winner, self._best[place] = most_similar(text, choices)
-            self._resident[place] = members[winner].id
-
-    def compare_one(self, member: Profile) -> None:
-        """Compare every open query with the new ``member``."""
-        places = np.flatnonzero(self._open)
-        if not places.size:
-            return
-        values = similarity_matrix([member.text], [self._texts[place] for place in places.tolist()])[0]
-        for position in np.flatnonzero(values >= self._best[places]).tolist():
-            place = int(places[position])
-            held = self._resident[place]
-            if values[position] > self._best[place] or held is None or member.id < held:
-                self._best[place] = values[position]
-                self._resident[place] = member.id
-
 
 Trust: TypeAlias = Callable[[ScoredQuery, RelationalFacts, Ruling, Sequence[str]], Ruling]
 """Gate 7: query, facts, ruling and the ids admitted by this cycle → the ruling, possibly on the review route."""
@@ -163,6 +109,8 @@ def run_cycle(
     """
     if not queries:
         return ()
+    from bot.consolidator.nearest import NearestResidents
+
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
     profiles = [live.profile(query) for query in ordered]
@@ -223,6 +171,8 @@ def judge_arriving(
     by key and id.  ``live`` grows.  Queries that have no merit, or lose it on the way, are left out: none of them
     enters.
     """
+    from bot.consolidator.nearest import nearest_of
+
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
 

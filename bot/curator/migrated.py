@@ -22,6 +22,8 @@ def migrated(entry: Entry, migration: Migration, old: Taxonomy, new: Taxonomy) -
     capability belongs to no part: it stays under the retired id and is stale, too.  The recorded classifier and
     taxonomy version do not change.
     """
+    if migration.is_nothing and old is new:
+        return entry
     carried = carried_definitions(migration, old, new)
     definitions = {
         id: carried[id] if id in carried and recorded == old.by_id[id].definition else recorded

@@ -105,7 +105,7 @@ _decoders = threading.local()
 def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
     """Refuse deep nesting and too many values (keys are values, as in YAML) before the recursive parser runs."""
     signs = sum(map(text.count, "[{,:"))
-    if text.count("[") + text.count("{") <= limits.nesting_depth and signs < limits.nodes:
+    if signs < limits.nodes and _is_shallow(text, limits.nesting_depth):
         return
     # The first value of a list or an object has no comma or colon before it.
     values, openers, depth, is_open = 1, 0, 0, False
@@ -125,6 +125,16 @@ def check_shape(text: str, file: str, limits: ReadingLimits) -> None:
             values += 1
         if max(values, openers) > limits.nodes:
             raise limits.too_many(file, None)
+
+
+def _is_shallow(text: str, deepest: int) -> bool:
+    """Whether ``text`` is certainly not nested deeper than ``deepest``: it has few brackets, or few levels of pairs."""
+    if text.count("[") + text.count("{") <= deepest:
+        return True
+    brackets = _NO_BRACKETS.sub("", text)
+    for _ in range(min(deepest, _FEW_LEVELS)):
+        brackets = _INNERMOST.sub("", brackets)
+    return not brackets
 
 
 def _line_of_depth(text: str, deepest: int) -> int:
@@ -153,6 +163,10 @@ def size(data: Any) -> int:
 
 # Possessive, and accepts a string that is never closed: no file makes it backtrack or scan a text twice.
 _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)'
+_FEW_LEVELS: Final = 10
+"""Most files have no more levels; taking them away one by one is quicker than walking over all tokens."""
+_NO_BRACKETS: Final = re.compile(_STRING + r'|[^\[\]{}"]++', re.DOTALL)
+_INNERMOST: Final = re.compile(r"\[\]|\{\}")
 _TOKEN: Final = re.compile(_STRING + r'|[\[\]{}:,]|[^\s\[\]{}:,"]++', re.DOTALL)
 
 

@@ -42,9 +42,12 @@ Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class FileModel(BaseModel):
-    """A kind of file, or a part of one, that people write: unknown keys are errors, types are strict."""
+    """A kind of file, or a part of one, that people write: unknown keys are errors, types are strict.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    Its validator is built when it is first used: there are a hundred models, and a command uses a few of them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 FILE_CONFIG: Final = FileModel.model_config

@@ -6,6 +6,6 @@ password.  The configuration of the user and the machine is ignored.
 
 from bot.git.process import is_id
 from bot.git.snapshot import CommitSnapshot
-from bot.git.store import ChangedFile, ObjectStore, blob_id
+from bot.git.store import ChangedFile, ObjectStore, blob_id, tree_id
 
-__all__ = ["ChangedFile", "CommitSnapshot", "ObjectStore", "blob_id", "is_id"]
+__all__ = ["ChangedFile", "CommitSnapshot", "ObjectStore", "blob_id", "is_id", "tree_id"]

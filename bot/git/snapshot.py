@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ _LINKS = {
 }
 _DEPTH = 3
 """Depth of the folders whose contents are fetched together: ``eval_sets/<customer>/<agent>``."""
+_ORDINARY = re.compile(r"\w[\w.-]*")
+"""Names that git takes for nothing else than a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +35,30 @@ class TreeItem:
 
 
 class Listing:
-    """The tree entries of one commit, shared by the snapshots of its folders."""
+    """The tree entries of one commit, shared by the snapshots of its folders.
 
-    def __init__(self, output: bytes, bring: Callable[[Sequence[str]], bytes] | None = None) -> None:
-        """``output`` is that of ``git ls-tree -r -z``, with ``-l`` unless contents must still be fetched.
+    What ``more`` gives is listed when it is asked for: a platform repository has a folder for each customer.
+    """
 
-        ``bring`` fetches the contents of folders or files, and returns the output of ``git ls-tree -r -l -z`` for them.
+    def __init__(
+        self,
+        output: bytes,
+        bring: Callable[[Sequence[str]], bytes] | None = None,
+        more: Callable[[str], bytes] | None = None,
+        here: Collection[str] = (),
+    ) -> None:
+        """``output`` is that of ``git ls-tree -r -l -z``: of everything, or only of ``here`` if there is ``more``.
+
+        ``more`` returns the output of ``git ls-tree -r -z`` for a file or folder at the top, or for everything if the
+        name is empty.  ``here`` are files and folders whose contents are local if others must be fetched; ``bring``
+        fetches those of folders or files, and returns the output of ``git ls-tree -r -l -z`` for them.
         """
         self.items = _items(output)
         self._paths = sorted(self.items)
         self._bring = bring
-        self._brought: set[str] = set()
+        self._more = more
+        self._brought = set(here)
+        self._listed = {place for place in here if "/" not in place}
 
     def item(self, path: str) -> TreeItem:
         """The entry at ``path``, which must be listed; first fetches its content together with :func:`unit_of` it."""
@@ -64,8 +80,20 @@ class Listing:
             self._brought.update(missing)
             self.items |= _items(self._bring(missing))
 
+    def _list(self, path: str) -> None:
+        """List what is at the top of ``path``, or everything if it is empty."""
+        top = path.partition("/")[0]
+        name = top if _ORDINARY.fullmatch(top) else ""
+        if self._more is None or not self._listed.isdisjoint((name, "")):
+            return
+        self._listed.add(name)
+        # What was fetched is listed with its size.
+        self.items = _items(self._more(name)) | self.items
+        self._paths = sorted(self.items)
+
     def below(self, folder: str) -> list[str]:
         """The paths in ``folder``, sorted; all paths if it is empty."""
+        self._list(folder)
         if not folder:
             return self._paths
         # "0" is the character after "/".
@@ -73,6 +101,7 @@ class Listing:
 
     def refusal(self, path: str) -> tuple[str, str] | None:
         """Why ``path`` cannot be read as a file, and the fix; ``None`` if it can."""
+        self._list(path)
         place = ""
         for part in path.split("/"):
             if place in self.items:

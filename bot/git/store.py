@@ -24,6 +24,24 @@ def blob_id(content: str | bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
+def tree_id(folders: Mapping[str, str]) -> str:
+    """Git's id of the tree that holds ``folders``, path → id of its tree, and nothing else."""
+    entries: dict[str, str] = {}
+    inner: dict[str, dict[str, str]] = {}
+    for path, id in folders.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            inner.setdefault(name, {})[rest] = id
+        else:
+            entries[name] = id
+    entries |= {name: tree_id(below) for name, below in inner.items()}
+    named = ((name.encode("utf-8", "surrogateescape"), id) for name, id in entries.items())
+    # Git sorts a folder as if its name ended in a slash.
+    rows = sorted(named, key=lambda row: row[0] + b"/")
+    data = b"".join(b"40000 %s\0%s" % (name, bytes.fromhex(id)) for name, id in rows)
+    return hashlib.sha1(b"tree %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
 # If more files than that are added and deleted, git pairs only those with equal contents.
 _RENAMES = ("--find-renames=50%", "-l1000")
@@ -65,6 +83,7 @@ class ObjectStore:
         self._remote: Remote | None = None
         self._ours: set[str] = set()
         self._alone: set[str] = set()
+        self._fetched: dict[str, Sequence[str]] = {}
         self._listings: dict[str, Listing] = {}
 
     @classmethod
@@ -129,7 +148,9 @@ class ObjectStore:
         if self._is_partial:
             self._remote = remote
             self._ours.update(ours, *(tops for local, tops in folders.items() if local not in ends))
-            bring(self._git, remote, {found[local]: tops for local, tops in folders.items() if local in found})
+            fetched = {found[local]: tops for local, tops in folders.items() if local in found}
+            bring(self._git, remote, fetched)
+            self._fetched |= {commit: tops or ("",) for commit, tops in fetched.items()}
         return found
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
@@ -144,7 +165,7 @@ class ObjectStore:
         file that differs both from ``old`` and from one of them, and none is renamed: a merge may revert a change of
         one side, which a comparison with a single ancestor would not show.
         """
-        self._list(new)  # A tree too large to list is too large to compare.
+        self._list(new).below("")  # A tree too large to list is too large to compare.
         ancestors = self._ancestors(old, new)
         if not ancestors:
             return self._differ(("--no-renames", "--diff-filter=d"), old, new)
@@ -226,10 +247,11 @@ class ObjectStore:
         """The id of the tree of ``commit``."""
         return self._git.ask_id(f"{checked(commit)}^{{tree}}")
 
-    def trees(self, commit: str, *places: str) -> dict[str, str]:
-        """Path → tree id of the folders ``places`` of ``commit`` and of all folders below them."""
+    def trees(self, commit: str, *places: str, below: bool = True) -> dict[str, str]:
+        """Path → tree id of the folders ``places`` of ``commit``, and of all folders ``below`` them."""
+        deep = ("-r",) if below else ()
         output = self._git.ask(
-            "ls-tree", "-d", "-r", "-z", "--full-tree", f"{checked(commit)}^{{commit}}", "--", *places
+            "ls-tree", "-d", *deep, "-z", "--full-tree", f"{checked(commit)}^{{commit}}", "--", *places
         )
         rows = (line.partition(b"\t") for line in output.split(b"\0") if line)
         return {
@@ -256,8 +278,15 @@ class ObjectStore:
             if remote is None:
                 self._listings[commit] = Listing(self._git.ask(*_LIST, "-l", tree))
             else:
-                self._listings[commit] = Listing(self._git.ask(*_LIST, tree), partial(self._bring, remote, commit))
+                here = self._fetched.get(commit, ())
+                output = self._git.ask(*_LIST, "-l", tree, "--", *filter(None, here)) if here else b""
+                more = partial(self._more, tree)
+                self._listings[commit] = Listing(output, partial(self._bring, remote, commit), more, here)
         return self._listings[commit]
+
+    def _more(self, tree: str, name: str) -> bytes:
+        """The output of ``git ls-tree`` for a file or folder at the top of ``tree``; without a name for everything."""
+        return self._git.ask(*_LIST, tree, "--", *filter(None, [name]))
 
     def prepare(self, commit: str, places: Sequence[str]) -> None:
         """Fetch the contents of ``places``, folders or files of ``commit``, together before they are read."""

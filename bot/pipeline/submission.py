@@ -11,8 +11,6 @@ from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
-from bot.intake.agents import read_specification
-from bot.intake.eval_sets import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.text.personal_data.counting import personal_in_name
@@ -75,6 +73,10 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
 
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` if nothing can be judged."""
+    # Imported here: most runs after a merge read no eval set, and the readers are slow to load.
+    from bot.intake.agents import read_specification
+    from bot.intake.eval_sets.folder import read_eval_sets
+
     problems = faults_of_names(customer, agent, folder)
     snapshot = ByteBudgetSnapshot(snapshot, limits.package_bytes)
     eval_sets = collect(lambda: read_eval_sets(snapshot, limits), problems)
@@ -119,6 +121,8 @@ def _each_once(problems: Sequence[Problem]) -> list[Problem]:
 
 def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | None:
     """The specification of the agent in ``snapshot``, for optional use; ``None`` if it cannot be read."""
+    from bot.intake.agents import read_specification
+
     try:
         return read_specification(snapshot, limits)
     except InputError:

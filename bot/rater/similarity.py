@@ -9,11 +9,14 @@ So a query that is only contained in another one is not a clone of it, if the ot
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist, extractOne
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SCORER = LCSseq.normalized_similarity
 """The scorer for rapidfuzz functions such as ``cdist``; texts must be normalised."""
@@ -35,4 +38,4 @@ def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
 
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:
     """:func:`similarity` of each normalised query (rows) and each normalised choice (columns)."""
-    return cdist(queries, choices, scorer=SCORER, dtype=np.float64, workers=1)
+    return cdist(queries, choices, scorer=SCORER, dtype="float64", workers=1)

@@ -26,6 +26,7 @@ from bot.ledger.model import (
     CORRECTIONS,
     INDEX,
     RECONCILED,
+    FolderIndex,
     LeftQuery,
     Merged,
     PullRequestRecord,
@@ -142,7 +143,7 @@ def _plan(
     if not pushed:
         # What is left outside is judged on the set as it will be first: by the next plan.
         index = new_index(inventory, cases, reconciled, inputs.corrections.record, inputs.index, platform)
-        files[INDEX] = None if index is None else record_text(index)
+        files[INDEX] = _index_text(index, inputs)
     return AdmissionWrites(
         note=tuple(_note(cases, processed, inventory.at, inputs)),
         commits=pushed,
@@ -152,6 +153,13 @@ def _plan(
         if steps and inputs.offering
         else None,
     )
+
+
+def _index_text(index: FolderIndex | None, inputs: AdmissionInputs) -> str | None:
+    """The file of ``index``; taken as it is if it says so already, since writing out all folders takes long."""
+    if index is None:
+        return None
+    return inputs.ledger_files[INDEX] if index == inputs.index and INDEX in inputs.ledger_files else record_text(index)
 
 
 def _follow_the_taxonomy(draft: Draft, inventory: Inventory) -> None:

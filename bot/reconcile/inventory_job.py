@@ -8,10 +8,10 @@ from typing import Literal
 
 from bot.classifier.caching_backend import conditions_of, halt
 from bot.classifier.model import Backend, Progress
-from bot.classifier.usage import total
+from bot.classifier.usage import Usage, total
 from bot.curator.entry import Source
 from bot.errors import InputError, Problem
-from bot.extension.model import Core
+from bot.extension.model import Core, ExtensionCandidate
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
@@ -38,9 +38,8 @@ from bot.pipeline.submission import (
     submission_folders,
     with_agent_in_ids,
 )
-from bot.reconcile.candidate_job import candidates_of
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.unchanged import folder_of, folders_to_read, unchanged_folders
+from bot.reconcile.unchanged import folder_of, folders_to_read, is_whole, unchanged_folders
 from bot.taxonomy.history import History
 from bot.text.digests import digest
 
@@ -100,9 +99,14 @@ def survey(
     new = [item for merge in merges for item in changes[merge]]
     # Where admissions are made by hand, no ledger is kept of folders.
     by_hand = platform.config.admissions == "by-hand"
-    trees = store.trees(tip, "config", "taxonomy", EVAL_SETS)
-    conditions = None if by_hand else _conditions(trees, past.corrections, backend)
-    folders = submission_folders(snapshot)
+    tops = store.trees(tip, "config", "taxonomy", EVAL_SETS, below=False)
+    conditions = None if by_hand else _conditions(tops, past.corrections, backend)
+    if past.index is not None and is_whole(past.index, tops.get(EVAL_SETS)):
+        # Listing as many folders as there are customers takes longer than all else.
+        trees = {folder: item.tree for folder, item in past.index.folders.items()}
+        folders = tuple(sorted(trees, key=lambda folder: folder.split("/")))
+    else:
+        trees, folders = store.trees(tip, EVAL_SETS), submission_folders(snapshot)
     unchanged: Mapping[str, ReconciledFolder] = {}
     if since is not None and conditions is not None and raised is None and not (reconciled and reconciled.left):
         touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
@@ -136,8 +140,13 @@ def survey(
     asked = backend if found.stopped is None else halt(backend, found.stopped)
     renewal = renew_entries(tasks, platform, snapshot, remembered, asked, progress)
     stopped = found.stopped or renewal.stopped
-    is_sought = raised is not None and stopped is None
-    candidates, naming = candidates_of(found.submissions, entries, platform, raised or ()) if is_sought else ((), None)
+    candidates: tuple[ExtensionCandidate, ...] = ()
+    naming: Usage | None = None
+    if raised is not None and stopped is None:
+        # Imported here: one run a week needs it, and it is slow to load.
+        from bot.reconcile.candidate_job import candidates_of
+
+        candidates, naming = candidates_of(found.submissions, entries, platform, raised)
     return Inventory(
         repository=repository,
         base=tip,
@@ -165,7 +174,7 @@ def survey(
         stopped=StoppedFacts.of(stopped),
         usage=total([backend.usage, naming]),
         renewals=renewal.facts,
-        candidates=tuple(candidates),
+        candidates=candidates,
     )
 
 

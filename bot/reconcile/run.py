@@ -1,6 +1,7 @@
 """Reconcile: the facts of the default branch in, commits, words, suggestions and the ledger out.
 
-Each stage is read, planned and applied until nothing is left to do, so that the next one starts from what is.
+Each stage is read, planned and applied until nothing is left to do.  What was read holds for the next stage until
+something is written: a plan that rests on less than what is there by now is not carried out.
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ class _Run:
         self._refused = False
         self._carried = StageResult()
         self._platforms: dict[str, Platform] = {}
+        self._read: RunState | None = None
         self._lookups: CommentLookup | None = None
 
     def until_nothing_is_left(self, stage: Stage) -> None:
@@ -188,7 +190,9 @@ class _Run:
             if self._dry_run or not planned:
                 self.written += [operation for _, operation in planned]
                 self._carried = staged.carried
+                self._read = tip
                 return
+            self._read = None
             try:
                 self._still(tip)
                 for number, operation in planned:
@@ -228,15 +232,12 @@ class _Run:
         self.written.append(operation)
 
     def _tip(self) -> RunState:
-        """The default branch and the ledger as they are now, on which the facts still hold."""
+        """The default branch and the ledger, on which the facts still hold; read anew once something was written."""
+        if self._read is not None:
+            return replace(self._read, written=tuple(self.written), carried=self._carried)
         event, inventory, world = self._event, self._inventory, self._world
         commits = world.fetch(event, head=False)
-        if inventory.repository != event.repository or not world.store.is_ancestor(inventory.base, commits.base):
-            raise OutsideError("the inventory is not of this repository's default branch")
-        # Our own commits move the branch too: facts of eval sets outlive what changes only the regression set.
-        changes = world.store.changes(inventory.base, commits.base)
-        if any(path.startswith(_RESTS_ON) for item in changes for path in (item.path, item.before or "")):
-            raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
+        self._refuse_other_facts(commits.base)
         snapshot = world.store.snapshot(commits.base)
         if commits.base not in self._platforms:
             self._platforms[commits.base] = with_masks(load_platform(snapshot))
@@ -265,6 +266,23 @@ class _Run:
             carried=self._carried,
             corrections=corrections,
         )
+
+    def _refuse_other_facts(self, commit: str) -> None:
+        """Raise :class:`OutsideError` if the facts are not of the default branch, at ``commit`` now.
+
+        Raise :class:`_MovedOnError` if they do not hold there any more.
+        """
+        inventory, store = self._inventory, self._world.store
+        if inventory.repository != self._event.repository:
+            raise OutsideError("the inventory is not of this repository's default branch")
+        if inventory.base == commit:
+            return
+        if not store.is_ancestor(inventory.base, commit):
+            raise OutsideError("the inventory is not of this repository's default branch")
+        # Our own commits move the branch too: facts of eval sets outlive what changes only the regression set.
+        changes = store.changes(inventory.base, commit)
+        if any(path.startswith(_RESTS_ON) for item in changes for path in (item.path, item.before or "")):
+            raise _MovedOnError("the branch has moved on: the run of its newest commit reconciles")
 
     def _corrections(
         self, inventory: Inventory, platform: Platform, ledger: CommitSnapshot | None, commit: str

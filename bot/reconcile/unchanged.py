@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
+from bot.git import tree_id
 from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
 from bot.pipeline.matching import settle
@@ -42,6 +43,14 @@ def _facts(item: Entry | Tombstone) -> tuple[str | None, str]:
     entry = item.entry if isinstance(item, Tombstone) else item
     folder = None if entry.source is None else folder_of(entry.source)
     return folder, entry.model_dump_json(exclude={"pin", "source"})
+
+
+def is_whole(index: FolderIndex, tree: str | None) -> bool:
+    """Whether the folders of ``index``, as they were, are all that is in the ``tree`` of the eval sets (git's id)."""
+    above = f"{EVAL_SETS}/"
+    if not all(folder.startswith(above) and folder.count("/") == _DEPTH for folder in index.folders):
+        return False
+    return tree_id({folder.removeprefix(above): item.tree for folder, item in index.folders.items()}) == tree
 
 
 def unchanged_folders(

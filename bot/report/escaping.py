@@ -27,6 +27,8 @@ _BREAK = "\u200b"
 def visible(text: str) -> str:
     """``text`` on one line, with blank, control, format (bidi, zero-width, tag) and unassigned signs made visible."""
     flat = " ".join(text.split())
+    if flat.isascii() and flat.isprintable():
+        return flat
     return "".join("\ufffd" if _is_unseen(character) else character for character in flat)
 
 

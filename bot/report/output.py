@@ -22,9 +22,7 @@ from bot.export.item import ExportRemark
 from bot.export.plan import Export
 from bot.files.validation import Checked
 from bot.files.views import View
-from bot.intake.agents.registry import bare_readers, whole_readers
 from bot.intake.eval_sets.reader import EvalSetReader
-from bot.intake.eval_sets.registry import readers
 from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import CapabilityImpact
 from bot.rater.model import RelationalFacts
@@ -41,7 +39,13 @@ FactsOutput: TypeAlias = Annotated[
 CloseCallOutput: TypeAlias = Annotated[CloseCall, View("capability probability reasons")]
 
 
-class VerdictOutput(BaseModel):
+class Output(BaseModel):
+    """A document that a command prints; its serializer is built when it is first used, as that of a file."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class VerdictOutput(Output):
     """One verdict."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -61,7 +65,7 @@ class VerdictOutput(BaseModel):
         return VerdictOutput.model_validate(verdict)
 
 
-class ConsolidateOutput(BaseModel):
+class ConsolidateOutput(Output):
     """`incumbent consolidate --json`: verdicts in the cycle's order."""
 
     verdicts: list[VerdictOutput]
@@ -74,7 +78,7 @@ SuggestionOutput: TypeAlias = Annotated[
 ]
 
 
-class PruneOutput(BaseModel):
+class PruneOutput(Output):
     """`incumbent prune --json`."""
 
     pinned: dict[str, list[str]] = Field(description="entry: champion:CAPABILITY or person:REASON")
@@ -118,7 +122,7 @@ class AdmissionOutput(RemarksOutput):
         )
 
 
-class CapabilityStatus(BaseModel):
+class CapabilityStatus(Output):
     """Coverage of one capability by the regression set."""
 
     id: str
@@ -130,7 +134,7 @@ class CapabilityStatus(BaseModel):
     on_trial: bool = Field(description="no verdict rests on it yet, so that it has no coverers")
 
 
-class StatusOutput(BaseModel):
+class StatusOutput(Output):
     """`incumbent status --json`."""
 
     size: int
@@ -145,7 +149,7 @@ class StatusOutput(BaseModel):
     lagging: list[Checked[StaleEntry]]
 
 
-class ValidateOutput(BaseModel):
+class ValidateOutput(Output):
     """`incumbent validate --json`."""
 
     problems: list[Checked[Problem]]
@@ -155,7 +159,7 @@ class ValidateOutput(BaseModel):
     )
 
 
-class CorrectOutput(BaseModel):
+class CorrectOutput(Output):
     """`incumbent correct --json`."""
 
     query: str
@@ -195,7 +199,7 @@ class ReclassifyOutput(RemarksOutput):
     usage: Spent
 
 
-class ExportOutput(BaseModel):
+class ExportOutput(Output):
     """`incumbent export --json`."""
 
     to: str = Field(description="the target")
@@ -218,7 +222,7 @@ class ExportOutput(BaseModel):
         )
 
 
-class AgentFormat(BaseModel):
+class AgentFormat(Output):
     """A format of agent specifications."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
@@ -227,7 +231,7 @@ class AgentFormat(BaseModel):
     looked_for: str = Field(description="what is looked for in the folder")
 
 
-class FormatsOutput(BaseModel):
+class FormatsOutput(Output):
     """The formats that are read, each by name."""
 
     model_config = ConfigDict(frozen=True)
@@ -238,11 +242,15 @@ class FormatsOutput(BaseModel):
     @classmethod
     def known(cls) -> FormatsOutput:
         """Those of this version."""
+        # Imported here: one command lists them, and they are slow to load.
+        from bot.intake.agents.registry import bare_readers, whole_readers
+        from bot.intake.eval_sets.registry import readers
+
         agents = tuple(map(AgentFormat.model_validate, (*whole_readers(), *bare_readers())))
         return cls(eval_sets=readers(), agents=agents)
 
 
-class MigrateOutput(BaseModel):
+class MigrateOutput(Output):
     """`incumbent migrate --json`."""
 
     commit: str = Field(description="whose taxonomy that of the working tree was compared with")

@@ -275,6 +275,13 @@ class _Meaning(NamedTuple):
     faults: tuple[tuple[str, str], ...]
 
 
+class _SoundCell(NamedTuple):
+    """The capability ids in a cell of labels that has no fault."""
+
+    true: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
 class _FileNames:
     """The names in one file; ``problems`` are those of its directives."""
 
@@ -283,6 +290,8 @@ class _FileNames:
         self._meanings = table.meanings
         self._judges = bool(taxonomy.capabilities)
         self._known: dict[tuple[str, str], _Meaning] = {}
+        self._sound: dict[str, _SoundCell | None] = {}
+        self._group = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
         self._reported: set[str] = set()
         self.problems = []
         for name, word in table.meanings.items():
@@ -306,6 +315,25 @@ class _FileNames:
         return found, problems
 
     def _read(self, labels: str, lookalikes: str) -> _Meaning:
+        said, looks = self._sound_cell(labels), self._sound_cell(lookalikes)
+        if said is None or looks is None or looks.unknown or not {*said.true, *said.unknown}.isdisjoint(looks.true):
+            return self._read_with_faults(labels, lookalikes)
+        groups = [self._group[id] for id in said.true if id in self._group]
+        if len(groups) > len(set(groups)):
+            return self._read_with_faults(labels, lookalikes)
+        return _Meaning(said.true, looks.true, said.unknown, ())
+
+    def _sound_cell(self, cell: str) -> _SoundCell | None:
+        """The capabilities in ``cell``; ``None`` if something is wrong with it.  Most cells are in many rows."""
+        if cell not in self._sound:
+            faults: list[tuple[str, str]] = []
+            labels = read_labels(cell)
+            found = _SoundCell(self._ids(labels.true, faults), self._ids(labels.unknown, faults))
+            wrong = labels.faults or faults or not set(found.true).isdisjoint(found.unknown)
+            self._sound[cell] = None if wrong else found
+        return self._sound[cell]
+
+    def _read_with_faults(self, labels: str, lookalikes: str) -> _Meaning:
         faults: list[tuple[str, str]] = []
         said, looks = read_labels(labels), read_labels(lookalikes)
         faults += (*said.faults, *looks.faults)

@@ -3,7 +3,8 @@
 The bench makes a real git repository, in which customers bring their eval sets, and a GitHub that has nothing to say:
 its pull requests are pushes, and the ledger tells of as many that were closed, each in a commit of its own.  The
 classifier is one that takes no time.  Each job runs in a process of its own, with an object store of its own, as on
-GitHub.  First everything is merged, then nothing, then the change of one customer.  Seconds are of a processor.
+GitHub, and loads what `incumbent ci` loads.  First everything is merged, then nothing, then the change of one customer.
+Seconds are of a processor.
 
 With ``--times 10`` each customer is there ten times after the first run, with what the ledger knows of it: a first run
 with all of them takes long.
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,11 +39,22 @@ from bot.git import ObjectStore
 from bot.github.client import GitHubClient
 from bot.github.events import Event, Flow
 from bot.github.git_state import World
-from bot.github.models import Issue, IssueComment, Operation, PullRequest, PushCommits, ThreadComment, WriteLedger
+from bot.github.models import (
+    CreateIssue,
+    EditIssue,
+    Issue,
+    IssueComment,
+    Operation,
+    PullRequest,
+    PushCommits,
+    ThreadComment,
+    WriteLedger,
+)
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
 from bot.ledger.store import load_folder, load_index, load_reconciled, record_text
+from bot.pipeline.garbage_collector import collect_seldom
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import load_taxonomy
@@ -53,6 +66,8 @@ ENTRIES: Final = 500
 SECONDS: Final = {"nothing": 5.0, "one": 10.0}
 MEGABYTES: Final = {"nothing": 150.0}
 EVENT: Final = Event(flow=Flow.RECONCILE, repository="o/r", default_branch="main")
+LOADED: Final = {"analyse": ("bot.cli.ci", "bot.classifier.backends"), "publish": ("bot.cli.ci", "github")}
+"""What each job of `incumbent ci` loads besides."""
 _IDENTITY: Final = Identity(backend="embedded", model="none", prompt="none", samples=1)
 
 
@@ -103,7 +118,7 @@ def measured(bare: Path, document: Path) -> tuple[float, float, int]:
     """Seconds of a processor of both jobs, megabytes of the larger, and bytes of the document between them."""
     begun, largest = _seconds(), 0.0
     for name in ("analyse", "publish"):
-        command = [sys.executable, "-m", "dev.bench", "history", "--job", name, str(bare), str(document)]
+        command = [sys.executable, "-m", "dev.bench.history", "--job", name, str(bare), str(document)]
         done = subprocess.run(command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
         largest = max(largest, json.loads(done.stdout)["megabytes"])
     return _seconds() - begun, largest, document.stat().st_size
@@ -116,6 +131,9 @@ def _seconds() -> float:
 
 def run_job(name: str, bare: Path, document: Path) -> dict[str, float]:
     """One of the two jobs, in this process."""
+    collect_seldom()
+    for module in LOADED[name]:
+        import_module(module)
     with tempfile.TemporaryDirectory() as folder, ObjectStore.create(Path(folder) / "objects.git") as store:
         world = World(store=store, url=f"file://{bare}", token=None, run=None)
         if name == "analyse":
@@ -148,11 +166,12 @@ class Instant:
 
 
 class Quiet(GitHubClient):
-    """GitHub without a pull request, an issue or a comment; what is committed goes to the repository ``bare``."""
+    """GitHub without a pull request or a comment; commits and the dashboard go to the repository ``bare``."""
 
     def __init__(self, bare: Path) -> None:
         self.login = "github-actions[bot]"
         self.bare = bare
+        self._dashboard = bare / "dashboard.md"
 
     def open_pull_requests(self, base: str) -> tuple[PullRequest, ...]:
         return ()
@@ -173,7 +192,7 @@ class Quiet(GitHubClient):
         return ()
 
     def own_issues(self) -> tuple[Issue, ...] | None:
-        return ()
+        return (Issue(number=1, body=self._dashboard.read_text()),) if self._dashboard.exists() else ()
 
     def author_of(self, commit: str) -> str:
         return "cora"
@@ -188,6 +207,8 @@ class Quiet(GitHubClient):
                     commit(self.bare, branch, dict(made.files))
             case WriteLedger(files=files):
                 commit(self.bare, BRANCH, dict(files))
+            case CreateIssue(body=body) | EditIssue(body=body):
+                self._dashboard.write_text(body)
             case _:
                 pass
 
@@ -325,3 +346,7 @@ def git(folder: Path, *arguments: str) -> Any:
     """What git says."""
     command = ["git", "-C", str(folder), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

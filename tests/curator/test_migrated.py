@@ -80,6 +80,11 @@ def test_what_lags_after_a_migration(
     assert lagging(migrated(entry_under(OLD, scores, **definitions), MIGRATION, OLD, NEW)) == lags
 
 
+def test_under_the_same_taxonomy_an_entry_stays_as_it_is() -> None:
+    entry = entry_under(OLD, {"a": 0.9, "b": 0.8}, b="stale")
+    assert migrated(entry, NOTHING, OLD, OLD) == entry
+
+
 def test_what_never_recorded_definitions_is_carried_by_id_alone() -> None:
     entry = make_entry("e", {"a": 0.9})
     entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"definitions": {}})})

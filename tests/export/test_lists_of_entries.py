@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from tests.factories import SHIPPED
 
 LIST = "set.entries.json"

@@ -19,7 +19,7 @@ from bot.export.plan import Export, plan_export, writers
 from bot.export.source_fields import returned
 from bot.files.documents import as_mapping
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.expectation import Expectation, understand
 from bot.intake.expectations.export_round_trip import CARRIED, carried
 from bot.intake.query import Query

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,8 +20,8 @@ from hypothesis import strategies as st
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import Snapshot, WorkingTree
-from bot.git import ChangedFile, CommitSnapshot, ObjectStore
-from bot.git.process import is_ref_name
+from bot.git import ChangedFile, CommitSnapshot, ObjectStore, tree_id
+from bot.git.process import GitProcess, is_ref_name
 from tests.origin import ENVIRONMENT, Origin
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
@@ -937,6 +938,62 @@ def test_git_names_the_content_of_folders(store: ObjectStore, origin: Origin) ->
     old, new = (store.trees(commit, "config", "eval_sets") for commit in (before, after))
     assert old.keys() == {"config", "eval_sets", "eval_sets/x", "eval_sets/x/y", "eval_sets/x/z"}
     assert {path for path in old if old[path] == new[path]} == {"config", "eval_sets/x/y"}
+
+
+def test_the_id_of_a_tree_of_folders_can_be_computed_without_git(store: ObjectStore, origin: Origin) -> None:
+    folders = ("x/y", "x/y.z", "x-1/y", "x.2/y", "\u00e9 e/y", "x/\udcff")
+    files = {f"eval_sets/{folder}/a": TEXT + folder.encode(errors="replace") for folder in folders}
+    for more, same in (({}, True), ({"eval_sets/README.md": b"note"}, False), ({"eval_sets/x/note": b"note"}, False)):
+        found = store.trees(origin.commit({**files, **more}), "eval_sets")
+        own = {folder: found[f"eval_sets/{folder}"] for folder in folders}
+        assert (tree_id(own) == found["eval_sets"]) == same
+    assert tree_id({}) == origin.tree({})
+    assert store.trees(origin.commit(files), "eval_sets", "none", below=False) == {"eval_sets": tree_id(own)}
+
+
+def asked_of_git(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What git says from now on."""
+    answers: list[bytes] = []
+    run = GitProcess.run
+
+    def heard(self: GitProcess, *arguments: str, **more: Any) -> tuple[int, bytes, str]:
+        answer = run(self, *arguments, **more)
+        answers.append(answer[1])
+        return answer
+
+    monkeypatch.setattr(GitProcess, "run", heard)
+    return answers
+
+
+def test_of_a_fetched_commit_only_what_is_asked_for_is_listed(
+    origin: Origin, copy: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        origin.git("config", f"uploadpack.{name}", "true")
+    base = origin.commit(
+        {"config/a.yaml": b"a: 1", "eval_sets/c/a/q": b"q", "docs/a.md": b"# A", "top": b"0"}, ref=MAIN
+    )
+    copy.fetch(f"file://{origin.folder}", {"base": MAIN}, None, sleep=unwaited, folders={"base": ("config",)})
+    answers, snapshot = asked_of_git(monkeypatch), copy.snapshot(base)
+    assert snapshot.read("config/a.yaml", LIMITS) == b"a: 1"
+    assert not snapshot.exists("config/b.yaml")
+    assert len(answers) == 1
+    assert snapshot.paths("docs") == ("docs/a.md",)
+    assert not snapshot.exists("taxonomy/taxonomy.yaml")
+    assert b"eval_sets" not in b"".join(answers)
+    assert snapshot.within("eval_sets").paths() == ("c/a/q",)
+    assert snapshot.read("eval_sets/c/a/q", LIMITS) == b"q"
+    assert snapshot.paths() == ("config/a.yaml", "docs/a.md", "eval_sets/c/a/q", "top")
+    assert snapshot.read("top", LIMITS) == b"0"
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_names_of_a_fetched_commit_are_listed_too(origin: Origin, copy: ObjectStore, odd: str) -> None:
+    base = origin.commit({odd: b"content", f"{odd}.d/x": b"content"}, ref=MAIN)
+    copy.fetch(f"file://{origin.folder}", {"base": MAIN}, None, sleep=unwaited, folders={"base": ("config",)})
+    assert copy.snapshot(base).exists(odd) == ("\\" not in odd and odd[0] != "~" and odd != "C:drive")
+    assert copy.snapshot(base).within(f"{odd}.d").paths() == ("x",)
+    assert copy.snapshot(base).paths() == tuple(sorted([odd, f"{odd}.d/x"]))
 
 
 def test_a_file_that_moves_into_our_folders_unchanged_is_a_rename_and_an_edited_one_is_new(

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from bot.errors import OutsideError
-from bot.github.client import JOB_SECONDS, GitHubClient, RefusedError, TooLongError, WaitBudget
+from bot.github.client import GitHubClient, RefusedError
+from bot.github.patient_retry import JOB_SECONDS, TooLongError, WaitBudget
 from bot.setup_files import setup_file
 
 PRIMARY = "API rate limit exceeded for installation ID 7."

@@ -155,12 +155,12 @@ class Repository(ObjectStore):
     def tree(self, commit: str) -> str:
         return f"tree of {commit}"
 
-    def trees(self, commit: str, *places: str) -> dict[str, str]:
+    def trees(self, commit: str, *places: str, below: bool = True) -> dict[str, str]:
         found: dict[str, list[str]] = {}
         for path, text in sorted(self.commits[commit].files.items()):
             parts = path.split("/")
             if parts[0] in places:
-                for depth in range(1, len(parts)):
+                for depth in range(1, len(parts) if below else 2):
                     found.setdefault("/".join(parts[:depth]), []).append(f"{path} {self._blob(text.encode())}")
         return {folder: hashlib.sha1(repr(rows).encode()).hexdigest() for folder, rows in found.items()}
 

@@ -11,6 +11,7 @@ import pytest
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.git import tree_id
 from bot.github.facts import SubmissionFacts
 from bot.ledger.model import (
     CorrectionRecord,
@@ -24,7 +25,7 @@ from bot.ledger.model import (
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merged_submissions import MergedSubmission
-from bot.reconcile.unchanged import digests_of, folders_to_read, new_index, unchanged_folders
+from bot.reconcile.unchanged import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
 from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (
@@ -97,6 +98,25 @@ def test_a_folder_whose_queries_are_settled_or_stayed_outside_is_at_rest() -> No
         entries=digests_of(run.platform.regression_set),
         folders={DESK: ReconciledFolder(tree=TREES[DESK], pull_requests=(7,), rejected=(facts(OUT).contents["q2"],))},
     )
+
+
+@pytest.mark.parametrize(
+    ("folders", "whole"),
+    [
+        ({DESK: "1" * 40, SHOP: "2" * 40}, True),
+        ({DESK: "1" * 40, SHOP: "3" * 40}, False),
+        ({DESK: "1" * 40}, False),
+        ({"eval_sets/acme": tree_id({"desk": "1" * 40, "shop": "2" * 40})}, False),
+        ({"acme/desk": "1" * 40, "acme/shop": "2" * 40}, False),
+        ({}, False),
+    ],
+)
+def test_an_index_is_whole_if_its_folders_are_all_that_there_is(folders: dict[str, str], whole: bool) -> None:
+    index = FolderIndex(
+        conditions=CONDITIONS, folders={path: ReconciledFolder(tree=id) for path, id in folders.items()}
+    )
+    assert is_whole(index, tree_id({"acme/desk": "1" * 40, "acme/shop": "2" * 40})) == whole
+    assert not is_whole(index, None)
 
 
 def test_without_conditions_there_is_no_index() -> None:

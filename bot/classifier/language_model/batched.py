@@ -18,8 +18,8 @@ from bot.classifier.language_model.batch_endpoint import BatchEndpoint, BatchSta
 from bot.classifier.language_model.batch_lines import MISSING, BatchLine, Results, chunks, read_results, request_line
 from bot.classifier.language_model.batch_records import BatchRecord, BatchRecords
 from bot.classifier.language_model.budget import Meter
-from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT, Endpoint
-from bot.classifier.language_model.endpoint_features import Abilities
+from bot.classifier.language_model.endpoint import Endpoint
+from bot.classifier.language_model.endpoint_features import DEFAULT_ENDPOINT, Abilities
 from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.language_model.probing import probed, still_answers
 from bot.classifier.language_model.prompts import DRAWS, NAMELESS, Prompts, draws_of

@@ -9,12 +9,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from bot.classifier.language_model.answers import ModelAnswer
 from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.completions import MALFORMED, NO_COMPLETION, answers_of, tokens_of
+from bot.classifier.language_model.endpoint_features import DEFAULT_ENDPOINT
 from bot.classifier.language_model.failures import (
     AnswerRefusedError,
     advice,
@@ -28,8 +29,6 @@ from bot.files.documents import as_mapping
 
 if TYPE_CHECKING:
     import openai
-
-DEFAULT_ENDPOINT: Final = "https://api.openai.com/v1"
 
 
 class QueryRefusedError(Exception):

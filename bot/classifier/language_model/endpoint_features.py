@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from bot.classifier.language_model.answers import ModelAnswer
 from bot.files.validation import FileModel
+
+if TYPE_CHECKING:
+    from bot.classifier.language_model.answers import ModelAnswer
 
 Format: TypeAlias = Literal["json_schema", "json_object", "plain"]
 LengthKey: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
@@ -29,6 +31,9 @@ _PROBE_SCHEMA: Final[dict[str, Any]] = {
 }
 _PROBE: Final = [{"role": "user", "content": 'Answer with exactly this JSON object and nothing else: {"works": true}'}]
 
+
+DEFAULT_ENDPOINT: Final = "https://api.openai.com/v1"
+"""The endpoint where the config names none."""
 
 PROBING: Final = "1"
 """Increased when other abilities are probed, or in another way: earlier results are then probed again."""
@@ -89,7 +94,7 @@ def parameters(draw: Draw, abilities: Abilities) -> dict[str, Any]:
     return found
 
 
-Ask: TypeAlias = Callable[[dict[str, Any], bool], Sequence[ModelAnswer] | None]
+Ask: TypeAlias = "Callable[[dict[str, Any], bool], Sequence[ModelAnswer] | None]"
 """Parameters of a request → its answers, or ``None`` if the endpoint does not take these parameters.
 
 ``True`` goes with a request whose refusal is remembered: one that may be a passing failure is asked again.

@@ -12,8 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from bot.classifier.language_model.endpoint import DEFAULT_ENDPOINT
-from bot.classifier.language_model.endpoint_features import PROBING, Abilities
+from bot.classifier.language_model.endpoint_features import DEFAULT_ENDPOINT, PROBING, Abilities
 from bot.config import OpenAISettings
 from bot.files.atomic_write import read_model, remove_whole, write_whole
 from bot.files.validation import FileModel

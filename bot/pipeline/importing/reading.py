@@ -12,7 +12,7 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.intake.agents import read_specification
 from bot.intake.agents.reading import find_specifications
-from bot.intake.eval_sets import Named, read_files
+from bot.intake.eval_sets.folder import Named, read_files
 from bot.intake.query import EvalSet
 from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.submission import Package, Submission, faults_of_names, refuse_shared_ids

@@ -18,7 +18,7 @@ from bot.files.documents import Document, parse
 from bot.files.snapshot import Overlay, WorkingTree
 from bot.intake.agents import read_specification
 from bot.intake.agents.registry import fitting
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from tests.intake.agents.builders import Folder, make_limits, openapi
 
 OPENAPI = openapi({"/a": {"get": {"operationId": "a"}}})

@@ -11,7 +11,7 @@ import pytest
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import EvalSet
 from tests.factories import SHIPPED
 

@@ -14,7 +14,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.expectation import understand
 from tests.intake.eval_sets.folders import limits, read_one
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
+from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.eval_sets.reader import glance, open_source
 from bot.intake.eval_sets.registry import fitting, readers
 from bot.intake.expectation import understand

@@ -8,8 +8,7 @@ import pytest
 
 from bot.errors import Problem
 from bot.files.snapshot import WorkingTree
-from bot.intake.eval_sets import read_eval_sets
-from bot.intake.eval_sets.folder import UNKNOWN_FORMAT
+from bot.intake.eval_sets.folder import UNKNOWN_FORMAT, read_eval_sets
 from tests.intake.eval_sets.folders import limits, read, refused
 
 OWN = "eval_set: 1\nqueries:\n  - {id: q01, query: Show my tickets.}\n"
