@@ -81,6 +81,28 @@ def classify(
     )
 
 
+def ruled_out(taxonomy: Taxonomy, specification: Specification) -> tuple[str, ...]:
+    """The capabilities that no query to an agent with this ``specification`` can exercise, in the taxonomy's order.
+
+    These are facts that its specification or all of its tools deny, capabilities that can be neither declared nor
+    inferred, the other members of an ``exactly-one`` group that the specification decides, and what requires any of
+    these.  What can be counted in a query is never ruled out.
+    """
+    agent = _Agent.of(taxonomy, specification)
+    open_to = {*agent.inferred({}), *agent.structure}
+    open_to.update(name for name, value in agent.declared.items() if value)
+    open_to.update(name for name, by_tool in agent.values.items() if True in by_tool.values())
+    for members in taxonomy.exactly_one.values():
+        counting = [item for item in members if not item.trial]
+        if any(agent.declared.get(item.id) for item in counting):
+            others = (item for item in counting if item.source != "structure" and not agent.declared.get(item.id))
+            open_to.difference_update(item.id for item in others)
+    for item in taxonomy.required_first:
+        if item.requires is not None and item.requires not in open_to:
+            open_to.discard(item.id)
+    return tuple(item.id for item in taxonomy.capabilities if item.id not in open_to)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Agent:
     """The part of the evidence from taxonomy and specification that is the same for all queries.

@@ -7,25 +7,28 @@ from pathlib import Path
 import click
 
 from bot.cli.options import all_option, json_option, print_json, repository_options
-from bot.pipeline.workspace import open_platform
+from bot.pipeline.workspace import declared_agents, open_platform
 from bot.report.console import Printer
 from bot.report.status import print_status, status_overview
 
 
 @click.command("status")
 @repository_options
+@click.option("--pairs", is_flag=True, help="List the missing pairs; reads each agent's specification.")
 @all_option
 @json_option
-def command(repo: Path, config_path: str, everything: bool, as_json: bool) -> None:
-    """Show size against the ceiling, coverage per capability, combinations, pins and waiting entries.
+def command(repo: Path, config_path: str, pairs: bool, everything: bool, as_json: bool) -> None:
+    """Show size against the ceiling, coverage per capability and of pairs, pins and waiting entries.
 
     \b
     Examples:
       incumbent status
+      incumbent status --pairs
       incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
     """
-    output = status_overview(open_platform(repo, config_path))
+    platform = open_platform(repo, config_path)
+    output = status_overview(platform, declared_agents(platform, repo) if pairs else None)
     if as_json:
         print_json(output)
     else:
-        print_status(output, Printer(everything))
+        print_status(output, Printer(everything), with_pairs=pairs)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.classifier.caching_backend import halt, known_by
 from bot.classifier.called_tools import expectation
+from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES
@@ -161,7 +162,9 @@ def classify_all(
         found = classify_package(platform, package, backend, progress, before, line=line)
         findings = {query.id: known_by(backend, query.classified_turns) for query in queries}
         expected = {query.id: expectation(query, package.specification) for query in package.submission.queries}
-        submissions.append(facts_of(found, package.specification.digest, keys, findings, expected, waits))
+        specification = package.specification
+        denied = ruled_out(platform.taxonomy, specification)
+        submissions.append(facts_of(found, specification.digest, keys, findings, expected, waits, denied))
         reused += len(before)
         classified += len(found.result.classifications) - len(before)
         if stopped is None and found.result.stopped is not None:

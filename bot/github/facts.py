@@ -29,7 +29,7 @@ from bot.pipeline.impact.model import Impact
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import ClassifiedSubmission
 from bot.pipeline.submission import Submission
-from bot.taxonomy.model import Taxonomy
+from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.masking import masked
 
 LONGEST = 4096
@@ -122,6 +122,11 @@ class SubmissionFacts(FileModel):
     problems: Tuple[Fault]
     notes: Tuple[Fault]
     tools: Tuple[str] | None = Field(default=None, description="names of declared tools; null: none are listed")
+    ruled_out: Tuple[Identifier] = Field(
+        default=(),
+        exclude_if=lambda value: not value,
+        description="capabilities that the specification rules out for every query",
+    )
 
     @property
     def contents(self) -> dict[str, str]:
@@ -282,11 +287,12 @@ def facts_of(
     findings: Mapping[str, Mapping[str, Findings]],
     expected: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
     waits: Collection[str] = (),
+    ruled_out: Sequence[str] = (),
 ) -> SubmissionFacts:
     """``item`` for the document; ``keys`` has the ledger's key of every query that is undecided or ``waits``.
 
-    ``specification`` is the digest of the agent's specification; ``findings`` are a language model's, by query;
-    ``expected`` are the tools that the eval set expects a query to call.
+    ``specification`` is the digest of the agent's specification, ``ruled_out`` the capabilities that it rules out;
+    ``findings`` are a language model's, by query; ``expected`` are the tools that the eval set expects a query to call.
     """
     submission = item.submission
     found = {
@@ -319,6 +325,7 @@ def facts_of(
         problems=tuple(map(without_secrets, submission.problems)),
         notes=tuple(map(without_secrets, submission.notes)),
         tools=submission.tools,
+        ruled_out=tuple(ruled_out),
     )
 
 

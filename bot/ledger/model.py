@@ -243,6 +243,11 @@ class ReconciledFolder(FileModel):
     uncarried: Tuple[Identifier] = Field(
         default=(), description="capabilities of what was left that no entry has: they may beat the first one that does"
     )
+    ruled_out: Tuple[Identifier] = Field(
+        default=(),
+        exclude_if=lambda value: not value,
+        description="capabilities that the agent's specification rules out",
+    )
 
 
 class FolderIndex(FileModel):

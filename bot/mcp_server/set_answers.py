@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer
 
 from bot.agreement.agreement import ReasonCount
 from bot.curator.entry import Entry
@@ -19,6 +19,7 @@ from bot.curator.swaps import Swap
 from bot.files.views import HowMany, View
 from bot.mcp_server.answers import Combinations, Ids, Page, ids_of, page
 from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark_turns
+from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.agreement import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 
@@ -34,6 +35,23 @@ CapabilityRow: TypeAlias = Annotated[
 ]
 
 
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+MissingPairRow: TypeAlias = Annotated[
+    MissingPair,
+    View(
+        "capabilities agents first_agents waiting",
+        agents=_Count,
+        first_agents=tuple[Name, ...],
+        waiting=Annotated[Ids, PlainSerializer(lambda found: ids_of(found).model_dump())],
+    ),
+]
+
+
+PairsRow: TypeAlias = Annotated[
+    PairCoverage, View("agents possible carried", agents=_Count, possible=_Count, carried=_Count)
+]
+
+
 class StatusAnswer(Page):
     """The state of the regression set."""
 
@@ -44,6 +62,8 @@ class StatusAnswer(Page):
     capabilities_covered: int = Field(ge=0, description="capabilities with at least one competent coverer")
     capabilities_short: int = Field(ge=0, description="capabilities with fewer coverers than their floor")
     combinations: int = Field(ge=0, description="distinct combinations that the set carries")
+    pairs: PairsRow | None = Field(description="`agents` decide what is possible; 0: the taxonomy alone")
+    missing_pairs: list[MissingPairRow] = Field(description="possible - carried; empty unless `pairs` is true")
     capabilities: list[CapabilityRow] = Field(description="in the taxonomy's order")
     pinned: Ids = Field(description="entries that may not go; `find_entries` with role=pinned has them all")
     waiting: Ids = Field(description="entries that wait for a slot; role=waiting has them all")
@@ -59,9 +79,10 @@ class StatusAnswer(Page):
             if only == "all" or (not item.floor_met if only == "short" else not item.coverers)
         ]
         rows, total, after = page(asked, offset, limit)
+        missing, _, after_missing = page(output.missing_pairs or [], offset, limit)
         return StatusAnswer(
             total=total,
-            next_offset=after,
+            next_offset=after or after_missing,
             size=output.size,
             ceiling=output.ceiling,
             cost=output.cost,
@@ -69,6 +90,8 @@ class StatusAnswer(Page):
             capabilities_covered=sum(bool(item.coverers) for item in output.capabilities),
             capabilities_short=sum(not item.floor_met for item in output.capabilities),
             combinations=output.combinations,
+            pairs=output.pairs,
+            missing_pairs=missing,
             capabilities=rows,
             pinned=ids_of(list(output.pinned)),
             waiting=ids_of(output.waiting),

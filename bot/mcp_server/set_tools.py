@@ -30,6 +30,7 @@ from bot.mcp_server.tool_runner import Call, Workers, without_places
 from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
+from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import agreement_overview
 from bot.report.status import prune_overview, status_overview
 
@@ -53,13 +54,18 @@ class Overviews:
             Literal["short", "uncovered", "all"],
             Field(description="capabilities to show: below their floor, without any coverer, or all"),
         ] = "short",
+        pairs: Annotated[
+            Flag, Field(description="whether to list the missing pairs, which reads each agent's specification")
+        ] = False,
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, StatusAnswer]:
-        """Size against the ceiling, coverage per capability, pins, and the waitlist. Like `incumbent status`."""
+        """Size against the ceiling, coverage of capabilities and pairs, pins, the waitlist. Like `incumbent status`."""
 
         def work(_: Progress) -> StatusAnswer:
-            return StatusAnswer.of(status_overview(self._workspace.platform()), only, offset, limit)
+            platform = self._workspace.platform()
+            agents = declared_agents(platform, self._workspace.root) if pairs else None
+            return StatusAnswer.of(status_overview(platform, agents), only, offset, limit)
 
         return await self._workers.answer(ctx, work)
 

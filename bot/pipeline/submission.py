@@ -71,6 +71,11 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple("/".join(parts) for parts in sorted(found))
 
 
+def agent_name(folder: str) -> str:
+    """The agent in ``folder`` of a platform repository, as ``customer/agent``."""
+    return folder.removeprefix(f"{EVAL_SETS}/")
+
+
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` if nothing can be judged."""
     # Imported here: most runs after a merge read no eval set, and the readers are slow to load.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
@@ -12,7 +13,14 @@ from bot.curator.store import entry_path
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
-from bot.pipeline.submission import Package, read_package, refuse_shared_ids
+from bot.pipeline.submission import (
+    Package,
+    agent_name,
+    find_specification,
+    read_package,
+    refuse_shared_ids,
+    submission_folders,
+)
 from bot.text.masking import mask_by
 
 
@@ -42,6 +50,19 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
         platform.config.limits,
     )
     return refuse_shared_ids([package], platform.regression_set)[0]
+
+
+def declared_agents(platform: Platform, repo: Path) -> dict[str, tuple[str, ...]]:
+    """Agent in the working tree at ``repo``, as ``customer/agent`` → the capabilities that its specification rules out.
+
+    Agents whose specification cannot be read are left out.
+    """
+    found = {}
+    for folder in submission_folders(WorkingTree(repo)):
+        specification = find_specification(WorkingTree(repo / folder, folder), platform.config.limits)
+        if specification is not None:
+            found[agent_name(folder)] = ruled_out(platform.taxonomy, specification)
+    return found
 
 
 def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False) -> Backend:

@@ -23,6 +23,7 @@ from bot.github.models import (
 from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
+from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
 from bot.report.dashboard import (
     MARKER,
@@ -48,7 +49,7 @@ class DashboardInputs:
     ``planned`` is what becomes of the pull requests that are ``wanted``, ``barred`` are branches for which GitHub lets
     us open none.  ``pushed`` is how many queries no pull request brought; ``noted`` the commit up to which changes of
     the set by hand were noted.  ``counted`` are the files of the ledger that keep what ``agreement`` rests on, where
-    they change.
+    they change.  ``agents`` are the declared agents of the default branch, each with what it rules out.
     """
 
     commit: str
@@ -66,6 +67,7 @@ class DashboardInputs:
     runs: RunRecord
     noted: str | None
     agreement: Agreement
+    agents: RuledOut
     counted: Mapping[str, str | None]
     written: tuple[Operation, ...]
 
@@ -133,6 +135,7 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
         agreement=inputs.agreement,
+        agents=inputs.agents,
     )
 
 

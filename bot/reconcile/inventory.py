@@ -27,6 +27,7 @@ from bot.github.reclassified_entries import RenewalFacts
 from bot.ledger.endpoints import Learnt
 from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
+from bot.pipeline.submission import agent_name
 from bot.taxonomy.model import Taxonomy
 
 
@@ -82,6 +83,13 @@ class Inventory(FileModel):
     def _ids_are_unique(self) -> Inventory:
         refuse_doubles(self.submissions)
         return self
+
+    @property
+    def agents(self) -> dict[str, tuple[str, ...]]:
+        """Agent, as ``customer/agent`` → the capabilities that its specification rules out."""
+        found = {facts.folder: facts.ruled_out for facts in self.submissions}
+        found |= {folder: item.ruled_out for folder, item in self.unchanged.items()}
+        return {agent_name(folder): names for folder, names in sorted(found.items())}
 
     @property
     def incomplete(self) -> StoppedFacts | None:

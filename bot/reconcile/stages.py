@@ -357,6 +357,7 @@ def suggest_changes(tip: RunState) -> Staged:
         runs=tip.known(load_runs, RunRecord()),
         noted=tip.carried.noted,
         agreement=agreement,
+        agents=tip.inventory.agents,
         counted=counted,
         written=tip.written,
     )

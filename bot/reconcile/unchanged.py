@@ -172,6 +172,7 @@ def _at_rest(
                 pushed=numbers.count(None),
                 rejected=tuple(sorted(rejected.intersection(facts.contents.values()))),
                 uncarried=tuple(sorted(uncarried)),
+                ruled_out=facts.ruled_out,
             )
     return found
 

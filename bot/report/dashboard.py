@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, Literal
 
@@ -15,9 +15,11 @@ from bot.curator.store import RegressionSet
 from bot.export.item import ExportItem, unready
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
+from bot.rater.pair_coverage import RuledOut
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.output import StatusOutput
+from bot.report.pairs import carried_words, missing_section
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import TableSection
@@ -120,9 +122,8 @@ def size_words(status: StatusOutput) -> str:
 def summary(status: StatusOutput, refused: int) -> str:
     """The numbers of the set in one paragraph; ``refused`` is how many refusals of an eviction hold."""
     covered = sum(bool(item.coverers) for item in status.capabilities)
-    combinations = counted(status.combinations, "combination", "combinations")
     sentences = [f"{covered} of {counted(len(status.capabilities), 'capability', 'capabilities')} covered."]
-    sentences.append(f"{combinations} carried.")
+    sentences.append(f"{carried_words(status)}.")
     if status.waiting:
         sentences.append(f"{counted(len(status.waiting), 'entry waits', 'entries wait')} for a slot.")
     if status.evicted:
@@ -348,7 +349,8 @@ class Dashboard:
 
     ``platform`` is the default branch at ``commit``, at the moment ``at`` (ISO 8601); ``limit`` how many suggestions
     may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold; ``runs`` the last ones,
-    latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known).
+    latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
+    ``agents`` the capabilities that each declared agent rules out.
     """
 
     platform: Platform
@@ -362,6 +364,7 @@ class Dashboard:
     runs: tuple[LastRun, ...] = ()
     notices: tuple[str, ...] = ()
     agreement: Agreement | None = None
+    agents: RuledOut = field(default_factory=dict)
 
 
 def render_dashboard(dashboard: Dashboard, limit: int = COMMENT_CHARACTERS) -> str:
@@ -392,7 +395,7 @@ class _Body:
     @classmethod
     def of(cls, dashboard: Dashboard) -> _Body:
         platform = dashboard.platform
-        status = status_overview(platform)
+        status = status_overview(platform, dashboard.agents)
         chart = growth_chart(platform.regression_set, platform.config.ceiling, dashboard.at)
         opening = (
             f"### Regression set: {size_words(status)}",
@@ -411,6 +414,7 @@ class _Body:
             least_loss(losses, style),
             lagging(platform, style),
             coverage(status, style),
+            *(() if status.pairs is None else (missing_section(status.pairs, style),)),
             customers(platform, style),
             pinned(platform, style),
             not_ready(platform, style),

@@ -26,6 +26,7 @@ from bot.intake.eval_sets.reader import EvalSetReader
 from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import CapabilityImpact
 from bot.rater.model import RelationalFacts
+from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
 from bot.taxonomy.changes import TaxonomyChange
@@ -134,6 +135,9 @@ class CapabilityStatus(Output):
     on_trial: bool = Field(description="no verdict rests on it yet, so that it has no coverers")
 
 
+PairCounts: TypeAlias = Annotated[PairCoverage, View("strength agents possible carried")]
+
+
 class StatusOutput(Output):
     """`incumbent status --json`."""
 
@@ -143,6 +147,13 @@ class StatusOutput(Output):
     taxonomy: str
     capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
     combinations: int = Field(description="distinct combinations that the set carries")
+    pairs: PairCounts | None = Field(description="null: under `novelty: signature`, which has no pairs")
+    missing_pairs: list[Checked[MissingPair]] | None = Field(
+        description="possible and carried by no entry; null: not asked for (`--pairs`)"
+    )
+    unexpected_pairs: list[tuple[str, ...]] | None = Field(
+        description="carried, though counted as impossible; null: not asked for (`--pairs`)"
+    )
     pinned: dict[str, list[str]]
     waiting: list[str]
     evicted: list[str]

@@ -12,12 +12,14 @@ from bot.curator.roles import derive_roles
 from bot.curator.suggestions import earning, suggest
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
+from bot.rater.pair_coverage import RuledOut, pair_coverage
 from bot.report.escaping import visible
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
     StatusOutput,
 )
+from bot.report.pairs import carried_words, print_pairs
 from bot.report.verdict_text import counted, figure, listed
 
 if TYPE_CHECKING:
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
     from bot.report.console import Printer
 
 
-def status_overview(platform: Platform) -> StatusOutput:
-    """The state of the platform's regression set, roles derived live."""
+def status_overview(platform: Platform, agents: RuledOut | None = None) -> StatusOutput:
+    """The state of the platform's regression set, roles derived live.
+
+    With ``agents`` it lists the missing pairs, and who could bring them; without, the taxonomy alone decides which
+    pairs are possible.
+    """
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     roles = derive_roles(residents, platform.config)
     live = LiveSet(residents, (), platform.config)
@@ -47,6 +53,10 @@ def status_overview(platform: Platform) -> StatusOutput:
                 on_trial=name in platform.taxonomy.trial,
             )
         )
+    pairs = pair_coverage(
+        residents, platform.regression_set.in_line(platform.taxonomy)[0], platform.taxonomy, platform.config, agents
+    )
+    is_listed = pairs is not None and agents is not None
     return StatusOutput(
         size=len(residents),
         ceiling=platform.config.ceiling,
@@ -54,6 +64,9 @@ def status_overview(platform: Platform) -> StatusOutput:
         taxonomy=platform.taxonomy.version,
         capabilities=capabilities,
         combinations=len(frozenset().union(*(member.combinations for member in live.members))),
+        pairs=pairs,
+        missing_pairs=list(pairs.missing) if pairs is not None and is_listed else None,
+        unexpected_pairs=list(pairs.unexpected) if pairs is not None and is_listed else None,
         pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
@@ -90,12 +103,15 @@ def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[L
     return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}))
 
 
-def print_status(output: StatusOutput, out: Printer) -> None:
-    """Print size, who waits, and coverage: on a terminal what is short first, in a pipe in the taxonomy's order."""
+def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:
+    """Print size, who waits, and coverage: on a terminal what is short first, in a pipe in the taxonomy's order.
+
+    ``with_pairs``: the missing pairs in the place of the capabilities.
+    """
     covered = [item for item in output.capabilities if item.coverers]
     out.line(
-        f"{output.size} of {output.ceiling} slots taken; {len(covered)} of {len(output.capabilities)} capabilities "
-        f"covered; {output.combinations} combinations; taxonomy {output.taxonomy}",
+        f"{output.size} of {output.ceiling} slots taken; taxonomy {output.taxonomy}: {len(covered)} of "
+        f"{len(output.capabilities)} capabilities covered, {carried_words(output)}",
         "bold",
     )
     out.line(
@@ -105,12 +121,14 @@ def print_status(output: StatusOutput, out: Printer) -> None:
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
     out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
-    if not out.is_terminal:
+    if with_pairs:
+        print_pairs(output, out)
+    elif not out.is_terminal:
         _print_capabilities("Capabilities", output.capabilities, out)
-        return
-    _print_capabilities("Short of their floor", [item for item in covered if not item.floor_met], out)
-    _print_capabilities("Covered", [item for item in covered if item.floor_met], out)
-    _print_capabilities("Covered by no entry", [item for item in output.capabilities if not item.coverers], out)
+    else:
+        _print_capabilities("Short of their floor", [item for item in covered if not item.floor_met], out)
+        _print_capabilities("Covered", [item for item in covered if item.floor_met], out)
+        _print_capabilities("Covered by no entry", [item for item in output.capabilities if not item.coverers], out)
 
 
 def _print_capabilities(title: str, items: list[CapabilityStatus], out: Printer) -> None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.classify import ClassifierResult, classify, distinct
+from bot.classifier.classify import ClassifierResult, classify, distinct, ruled_out
 from bot.classifier.model import CalledTools, Consensus, Contradiction, Finding, Judgement
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError
 from bot.intake.query import Query, Setup
-from bot.intake.specification import Specification
+from bot.intake.specification import Knowledge, Specification
 from bot.taxonomy.model import Exemplars, Taxonomy
 from tests.classifier.factories import (
     NOTHING,
@@ -502,3 +502,60 @@ def test_a_query_of_which_nothing_has_to_be_asked_is_classified_without_asking()
 def test_what_the_backend_cannot_judge_is_marked() -> None:
     result, _ = run({"q": replace(says(call=0.9, table=0.1), unfamiliar="script")}, NOTHING)
     assert result.classifications[0].unfamiliar == "script"
+
+
+def knowing(spec: Specification, *kinds: str) -> Specification:
+    return replace(spec, knowledge=tuple(Knowledge(kind=kind, declared_in="test") for kind in kinds))
+
+
+OPEN_TO_ALL = taxonomy(
+    declared("spec", "contains(auth_modes, 'oauth')"),
+    declared("guessed", "contains(knowledge, 'files')", exemplars=Exemplars(positive=("guess",))),
+    declared("bound", "`true`", requires="web"),
+    intent("web", when="contains(knowledge, 'web-search')"),
+    intent("table"),
+    of_tools("call", "`true`"),
+    of_tools("write", "effect == 'write'"),
+    of_tools("asked", "confirmation", exemplars=Exemplars(positive=("ask",))),
+    counted("long", "user_turns > `9`"),
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param(NOTHING, ("spec", "write"), id="nothing declared: what has no exemplars"),
+        pytest.param(
+            knowing(specification([], ["oauth"])), ("guessed", "bound", "web", "call", "write", "asked"), id="no tools"
+        ),
+        pytest.param(
+            knowing(specification([tool("get", confirmation=False)], []), "files", "web-search"),
+            ("spec", "write", "asked"),
+            id="what its tools deny",
+        ),
+        pytest.param(
+            knowing(specification([tool("get"), tool("put", effect="write")], ["oauth"]), "files", "web-search"),
+            (),
+            id="one tool is enough, and what a tool does not say may be inferred",
+        ),
+    ],
+)
+def test_a_specification_rules_out_what_no_query_to_the_agent_can_exercise(
+    spec: Specification, expected: tuple[str, ...]
+) -> None:
+    assert ruled_out(OPEN_TO_ALL, spec) == expected
+
+
+def test_a_declared_member_of_a_group_rules_out_the_others_that_are_not_counted_or_on_trial() -> None:
+    group = taxonomy(
+        declared("oauth", "contains(auth_modes, 'oauth')", "one"),
+        declared("key", "contains(auth_modes, 'api-key')", "one"),
+        intent("other", "one"),
+        intent("tried", "one", trial=True),
+        counted("long", "user_turns > `9`", "one"),
+        intent("small", "one.more"),
+        intent("large", "one.more"),
+    )
+    assert ruled_out(group, specification(auth=["oauth"])) == ("key", "other")
+    assert ruled_out(group, specification(auth=["oauth", "api-key"])) == ("other",)
+    assert ruled_out(group, specification(auth=[])) == ("oauth", "key")

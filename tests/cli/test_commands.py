@@ -69,6 +69,7 @@ def test_a_mistyped_command_gets_the_nearest_one(incumbent: Incumbent) -> None:
         ("import", ["import", CARD_LINE, "--json", "--dry-run"]),
         ("prune", ["prune", "--json"]),
         ("status", ["status", "--json"]),
+        ("status", ["status", "--pairs", "--json"]),
         ("validate", ["validate", "--json"]),
         ("reclassify", ["reclassify", "--json"]),
         ("consolidate", ["consolidate", "--scores", "scores.json", "--json"]),

@@ -25,7 +25,7 @@ SCORED = [
 ENTRY = "tarnbeck-bank-card-line-c05-c0514171"
 
 CALLS: dict[str, list[dict[str, Any]]] = {
-    "status": [{}, {"only": "all"}],
+    "status": [{}, {"only": "all"}, {"pairs": True, "limit": 3}],
     "find_entries": [{"texts": True, "scores": True}, {"role": "evicted"}, {"capability": "backend.cal"}],
     "classify": [{"folder": CARD_LINE, "limit": 4}, {"queries": QUERIES, "agent": AGENT, "every_value": True}],
     "rate": [{"folder": CARD_LINE, "limit": 4}, {"queries": QUERIES, "agent": AGENT}],

@@ -58,6 +58,7 @@ HERE: dict[str, list[Sequence[str]]] = {
 # The same in a copy of the other platform, one after the other: each finds the files that those before it left.
 ELSEWHERE: dict[str, list[Sequence[str]]] = {
     "classify-json": [("classify", BRANCH_LINE, "--json")],
+    "pairs": [("status", "--pairs"), ("status", "--pairs", "--json")],
     "entries-json": [("list", "--json"), ("show", ENTRY, "--json")],
     "admit": [
         ("admit", BRANCH_LINE, "--dry-run", *NOW),
@@ -120,6 +121,7 @@ TERMINAL: list[Sequence[str]] = [
     ("classify", BRANCH_LINE),
     ("status",),
     ("status", "--all"),
+    ("status", "--pairs"),
     ("config",),
     ("list",),
     ("show", ENTRY),

@@ -10,10 +10,11 @@ from pydantic import TypeAdapter
 from bot.curator.losses import Loss
 from bot.curator.swaps import Swap
 from bot.mcp_server.answers import Combinations, Ids, ids_of, unclassified
-from bot.mcp_server.set_answers import SuggestionsAnswer
+from bot.mcp_server.set_answers import StatusAnswer, SuggestionsAnswer
 from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
-from bot.report.output import PruneOutput
+from bot.rater.pair_coverage import MissingPair, PairCoverage
+from bot.report.output import PruneOutput, StatusOutput
 from tests.mcp_server.snapshots import published
 
 # Bounded otherwise: by the rows that were asked for, the taxonomy, the codes that there are, or one query's turns.
@@ -25,6 +26,7 @@ BOUNDED = {
     "suggestions",
     "swaps",
     "least_loss",
+    "missing_pairs",
     "said",
     "overridden",
     "first",
@@ -45,6 +47,8 @@ BOUNDED = {
     "coverage_gained",
     "decisions",
     "months",
+    # Of one missing pair.
+    "first_agents",
     # Of one verdict: at most one entry for each capability, or one waiting query for each combination.
     "displaces",
     "alternate_of",
@@ -86,6 +90,37 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
     assert ([swap["admit"] for swap in shown["swaps"]], last.least_loss, last.next_offset) == ([mark("n4")], [], None)
     combinations = first.model_dump(mode="json")["least_loss"][0]["combinations"]
     assert (combinations["count"], len(combinations["first"])) == (9, 5)
+
+
+def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> None:
+    waiting = tuple(f"w{number}" for number in range(9))
+    missing = tuple(
+        MissingPair(capabilities=("a", f"b{number}"), agents=1, first_agents=("acme/desk",), waiting=waiting)
+        for number in range(5)
+    )
+    pairs = PairCoverage(strength=2, agents=1, possible=6, carried=1, missing=missing, unexpected=())
+    output = StatusOutput(
+        size=0,
+        ceiling=1,
+        cost=0.0,
+        taxonomy="1.0.0",
+        capabilities=[],
+        combinations=0,
+        pairs=pairs,
+        missing_pairs=list(missing),
+        unexpected_pairs=[],
+        pinned={},
+        waiting=[],
+        evicted=[],
+        lagging=[],
+    )
+    first, last = StatusAnswer.of(output, "all", 0, 4), StatusAnswer.of(output, "all", 4, 4)
+    assert (len(first.missing_pairs), first.next_offset, last.next_offset) == (4, 4, None)
+    (row,) = last.model_dump(mode="json")["missing_pairs"]
+    assert (row["capabilities"], row["first_agents"]) == (["a", "b4"], [mark("acme/desk")])
+    assert (row["waiting"]["count"], row["waiting"]["first"]) == (9, [mark(id) for id in waiting[:5]])
+    unasked = StatusAnswer.of(output.model_copy(update={"missing_pairs": None}), "all", 0, 4)
+    assert unasked.missing_pairs == []
 
 
 @pytest.mark.parametrize("tool", sorted(published()))

@@ -95,7 +95,7 @@ async def _answers(client: Client, folder: str) -> list[str]:
         ("find_entries", {"scores": True} | more),
         ("find_entries", {"text": PAYLOAD} | more),
         ("find_entries", {"role": "pinned"} | more),
-        ("status", {"only": "all"}),
+        ("status", {"only": "all", "pairs": True}),
         ("suggest_evictions", {}),
         *(("explain", {"folder": folder, "query": row["id"]}) for row in rated),
     ]

@@ -74,7 +74,7 @@ def test_no_name_of_the_taxonomy_closes_a_mark(platform: Path) -> None:
     (content,) = read(platform, "incumbent://taxonomy")
     (gap,) = prompts(platform, ("write_queries_for_gap", {"capability": mark("identity.anonymous")}))
     for shown in (content, gap):
-        assert "</untrusted>" not in shown
+        assert "Anonymous</untrusted>" not in shown
         assert "&lt;/untrusted&gt;" in shown
 
 

@@ -310,4 +310,6 @@ def test_the_prompts_say_what_to_call(platform: Path) -> None:
         assert f"only={only}" in triage
     assert "declare one for which this is true: `contains(auth_modes, 'none')`" in gap
     assert "0 of 2 competent entries; the best score is none yet" in gap
+    assert "Missing pairs with it, which no entry covers together: " in gap
+    assert f"(1 agent, such as {mark(BRANCH_LINE.removeprefix('eval_sets/'))})" in gap
     assert "record_decision" in drive(lambda: work(True))[0]

@@ -50,6 +50,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
         "ledger": "f" * 40,
         "noted": None,
         "agreement": agreement_of(()),
+        "agents": {},
         "counted": {},
         "runs": RunRecord(),
         "written": (),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from bot.ledger.model import ReconciledFolder
 from tests.factories import make_taxonomy
 from tests.github.scenes import CAPABILITIES, IDENTITY, make_query
-from tests.reconcile.merges import facts, make_inventory, settled
+from tests.reconcile.merges import commit, facts, make_inventory, settled
 
 Q1, Q2 = make_query("q1", {"a": 0.9}), make_query("q2", {"a": 0.9})
 
@@ -25,3 +26,9 @@ def test_queries_and_agents_of_one_name_cannot_be_told_apart() -> None:
         make_inventory(facts(Q1), facts(Q1, agent="shop"))
     with pytest.raises(ValidationError, match=message):
         make_inventory(facts(Q1), facts(Q2))
+
+
+def test_the_agents_are_those_that_were_read_and_those_that_did_not_change() -> None:
+    unchanged = {"eval_sets/acme/shop": ReconciledFolder(tree=commit(2), ruled_out=("b",))}
+    inventory = make_inventory(facts(Q1, ruled_out=("a",)), unchanged=unchanged)
+    assert inventory.agents == {"acme/desk": ("a",), "acme/shop": ("b",)}

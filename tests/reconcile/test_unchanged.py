@@ -90,13 +90,17 @@ class Run:
 
 def test_a_folder_whose_queries_are_settled_or_stayed_outside_is_at_rest() -> None:
     rejected = Rejection(pull_request=7, decision=decided("reject", "q2", content=facts(OUT).contents["q2"]))
-    run = Run()
+    run = Run(submission=facts(settled(IN), OUT, ruled_out=("b",)))
     run = replace(run, reconciled=run.reconciled.model_copy(update={"rejections": (rejected,)}))
     index = run.index()
     assert index == FolderIndex(
         conditions=CONDITIONS,
         entries=digests_of(run.platform.regression_set),
-        folders={DESK: ReconciledFolder(tree=TREES[DESK], pull_requests=(7,), rejected=(facts(OUT).contents["q2"],))},
+        folders={
+            DESK: ReconciledFolder(
+                tree=TREES[DESK], pull_requests=(7,), rejected=(facts(OUT).contents["q2"],), ruled_out=("b",)
+            )
+        },
     )
 
 

@@ -87,7 +87,7 @@ def test_an_empty_set_is_told_in_a_few_lines() -> None:
         f"""{MARKER}
 ### Regression set: 0 of 1 slot taken, 1 free; total cost 0
 
-0 of 3 capabilities covered. 0 combinations carried.
+0 of 3 capabilities covered. 0 of 3 pairs carried.
 
 #### Coverage: 3 of 3 short of their floor
 
@@ -98,6 +98,20 @@ def test_an_empty_set_is_told_in_a_few_lines() -> None:
 | *A* | 0 | **short of 2** | – | – |
 | *B* | 0 | **short of 2** | – | – |
 | *C* | 0 | **short of 2** | – | – |
+
+</details>
+
+#### Missing pairs (3)
+
+Possible by the taxonomy alone: no agent's specification is known.
+
+<details><summary>3 of 3</summary>
+
+| Missing | Agents that could bring it | On the waitlist |
+| --- | --- | --- |
+| *A* + *B* | – | – |
+| *A* + *C* | – | – |
+| *B* + *C* | – | – |
 
 </details>
 
@@ -135,7 +149,7 @@ def test_the_summary_names_only_what_there_is(waiting: int, gone: int, refused: 
         gone=tuple(entry(f"g{place}", "b") for place in range(gone)),
     )
     summary = render_dashboard(make_dashboard(platform, refused=refused)).split("\n")[3]
-    assert summary == f"1 of 3 capabilities covered. 1 combination carried.{said}"
+    assert summary == f"1 of 3 capabilities covered. 0 of 3 pairs carried.{said}"
 
 
 def test_coverage_puts_what_is_in_short_supply_first() -> None:
@@ -152,6 +166,39 @@ def test_coverage_puts_what_is_in_short_supply_first() -> None:
 def test_coverage_says_so_where_every_floor_is_met() -> None:
     platform = make_platform(entry("x", "a", "b", "c"), redundancy_floor=1)
     assert "#### Coverage: every floor is met\n" in render_dashboard(make_dashboard(platform))
+
+
+def test_missing_pairs_name_who_could_bring_them() -> None:
+    platform = make_platform(entry("x", "a", "b"), waiting=(entry("w", "a", "c"),))
+    agents = {"acme/desk": ("c",), "beta/`shop`": ()}
+    body = render_dashboard(make_dashboard(platform, agents=agents))
+    assert "1 of 3 possible pairs carried." in body
+    found = section(body, "Missing pairs")
+    assert found.startswith("#### Missing pairs (2)\n\nPossible by the taxonomy and the specifications of 2 agents.\n")
+    assert rows(found) == [
+        ["*A* + *C*", "`` beta/`shop` ``", "`w`"],
+        ["*B* + *C*", "`` beta/`shop` ``", "–"],
+    ]
+
+
+def test_the_first_missing_pairs_are_listed_and_the_rest_is_counted() -> None:
+    platform = replace(make_platform(), taxonomy=make_taxonomy(*(f"c{number}" for number in range(8))))
+    found = section(render_dashboard(make_dashboard(platform)), "Missing pairs")
+    assert found.startswith("#### Missing pairs (28)\n")
+    assert "The table has the first 20; `incumbent status --pairs` lists all." in found
+    assert len(rows(found)) == 20
+
+
+def test_carried_pairs_that_count_as_impossible_are_counted() -> None:
+    platform = make_platform(entry("x", "a", "b"))
+    found = section(render_dashboard(make_dashboard(platform, agents={"acme/desk": ("a",)})), "Missing pairs (1)")
+    assert "of 1 agent. Carried, though counted as impossible: 1." in found
+
+
+def test_without_pairs_the_number_of_signatures_is_shown() -> None:
+    body = render_dashboard(make_dashboard(make_platform(entry("x", "a", "b"), novelty="signature")))
+    assert "1 combination carried." in body
+    assert "Missing" not in body
 
 
 def test_the_size_over_time_is_a_chart_and_missing_where_there_is_one_day() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from bot.curator.entry import StaleEntry
@@ -11,6 +13,7 @@ from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.losses import Loss
 from bot.curator.prune import Suggestion
 from bot.curator.swaps import Swap
+from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.console import Printer
 from bot.report.output import (
     CapabilityStatus,
@@ -41,10 +44,29 @@ STATUS = StatusOutput(
     taxonomy="1.0.0",
     capabilities=[capability("a"), capability("b", "e1", "e2"), capability("c", "e1")],
     combinations=4,
+    pairs=None,
+    missing_pairs=None,
+    unexpected_pairs=None,
     pinned={"e1": ["champion:b"]},
     waiting=["w1"],
     evicted=[],
     lagging=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],
+)
+
+
+PAIRS = PairCoverage(
+    strength=2,
+    agents=6,
+    possible=3,
+    carried=1,
+    missing=(
+        MissingPair(capabilities=("a", "b"), agents=6, first_agents=("acme/\x1bdesk", "x/y"), waiting=("w1", "w2")),
+        MissingPair(capabilities=("a", "c"), agents=0, first_agents=(), waiting=()),
+    ),
+    unexpected=(("b", "d"),),
+)
+WITH_PAIRS = STATUS.model_copy(
+    update={"pairs": PAIRS, "missing_pairs": list(PAIRS.missing), "unexpected_pairs": list(PAIRS.unexpected)}
 )
 
 
@@ -70,9 +92,9 @@ def printer(stream: io.StringIO, terminal: bool) -> Printer:
     return Printer(console=Console(file=stream, force_terminal=terminal, width=100, color_system=None))
 
 
-def status(terminal: bool) -> str:
+def status(terminal: bool, output: StatusOutput = STATUS, *, with_pairs: bool = False) -> str:
     stream = io.StringIO()
-    print_status(STATUS, printer(stream, terminal))
+    print_status(output, printer(stream, terminal), with_pairs=with_pairs)
     return stream.getvalue()
 
 
@@ -112,6 +134,42 @@ def test_a_pipe_gets_the_capabilities_in_the_taxonomys_order() -> None:
         ["b", "2", "met", "0.88", "e1"],
         ["c", "1", "short of 2", "0.88", "e1"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (STATUS, "1.0.0: 2 of 3 capabilities covered, 4 combinations carried"),
+        (WITH_PAIRS, "covered, 1 of 3 possible pairs carried"),
+        (
+            WITH_PAIRS.model_copy(update={"pairs": replace(PAIRS, agents=0, strength=3)}),
+            "covered, 1 of 3 triples carried",
+        ),
+    ],
+)
+def test_the_first_line_says_how_many_of_the_possible_pairs_are_carried(output: StatusOutput, words: str) -> None:
+    assert words in status(False, output).splitlines()[0]
+
+
+def test_missing_pairs_take_the_place_of_the_capabilities() -> None:
+    lines = status(False, WITH_PAIRS, with_pairs=True).splitlines()
+    assert lines[-9:] == [
+        "Possible by the taxonomy and the specifications of 6 agents.",
+        "",
+        "Missing (2)",
+        "missing\tagents\tsuch as\twaiting",
+        "a + b\t6\tacme/\ufffddesk\tw1, w2",
+        "a + c\t0\t–\t–",
+        "",
+        "Carried, though counted as impossible (1)",
+        "  b + d",
+    ]
+    assert "capability\t" not in "\n".join(lines)
+    assert "a + b" in status(True, WITH_PAIRS, with_pairs=True)
+
+
+def test_a_whole_signature_has_no_pairs_to_list() -> None:
+    assert status(False, STATUS, with_pairs=True).endswith("a combination is a whole signature.\n")
 
 
 def test_what_could_go_says_on_what_view() -> None:
