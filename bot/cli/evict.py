@@ -1,4 +1,4 @@
-"""``incumbent evict``: a person removes one entry."""
+"""``incumbent evict``: a person removes one entry, or all that are suggested."""
 
 from __future__ import annotations
 
@@ -22,22 +22,28 @@ from bot.cli.options import (
 )
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted
-from bot.curator.grounds import grounds_of
+from bot.curator.grounds import EvictionKind, grounds_of
 from bot.curator.losses import losses
 from bot.curator.prune import prune
-from bot.curator.staging import Staging
-from bot.errors import InputError, Problem
+from bot.curator.staging import AuditStamp, Staging
+from bot.curator.suggestions import evicted_on, suggest
+from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
 from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
-from bot.report.verdict_text import PlainStyle
+from bot.report.verdict_text import PlainStyle, counted
+
+_KINDS = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
 
 
 @click.command("evict")
-@click.argument("id")
-@click.option("--reason", required=True, metavar="TEXT", callback=whole_text, help="Why the entry goes.")
+@click.argument("id", required=False)
+@click.option("--suggested", is_flag=True, help="Evict every entry that `incumbent prune` suggests, in place of ID.")
+@click.option("--customer", metavar="NAME", help="With --suggested: only entries of this customer.")
+@click.option("--kind", type=click.Choice(_KINDS), help="With --suggested: only evictions of this kind.")
+@click.option("--reason", metavar="TEXT", callback=whole_text, help="Why the entry goes. Required with ID.")
 @by_option
 @at_option
 @dry_run_option
@@ -45,8 +51,11 @@ from bot.report.verdict_text import PlainStyle
 @json_option
 @one_at_a_time
 def command(
-    id: str,
-    reason: str,
+    id: str | None,
+    suggested: bool,
+    customer: str | None,
+    kind: str | None,
+    reason: str | None,
     by: str | None,
     at: str | None,
     dry_run: bool,
@@ -58,18 +67,43 @@ def command(
 
     You may evict entries that `incumbent prune` does not suggest; a warning lists the coverage that is lost.
 
+    With --suggested the command evicts all suggested entries at once. The set keeps every floor, every pin and every
+    combination. Each tombstone says why. Look at --dry-run first.
+
     \b
     Examples:
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "covered by contoso-repairs-q09"
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
+      incumbent evict --suggested --customer contoso --kind redundant --dry-run
     """
+    if (id is None) is not suggested:
+        raise UsageError("name an entry, or give --suggested")
+    if id is not None and reason is None:
+        raise UsageError("missing option --reason TEXT")
+    if id is not None and (customer is not None or kind is not None):
+        raise UsageError("--customer and --kind choose among suggested entries: give --suggested in place of ID")
     platform = open_platform(repo, config_path)
-    why = reason_given(reason)
+    now = occasion(repo, at, by)
+    if id is None:
+        plan, lines = _all_suggested(platform, customer, kind, reason, now, dry_run)
+    else:
+        plan, lines = _one(id, reason_given(reason or ""), platform, now, dry_run)
+    if not dry_run:
+        changes.apply(plan, repo)
+    waiting = len(platform.regression_set.waiting)
+    if plan and waiting:
+        lines.append(f"{waiting} waiting for a slot: incumbent admit --waiting")
+    _print_result(plan, dry_run, as_json, *lines)
+
+
+def _one(
+    id: str, reason: str, platform: Platform, now: AuditStamp, dry_run: bool
+) -> tuple[tuple[changes.FileChange, ...], list[str]]:
+    """The changes that evict the entry ``id``, and what to say."""
     gone = platform.regression_set.tombstones.get(id)
-    if gone is not None and gone.evicted.reason == why:
+    if gone is not None and gone.evicted.reason == reason:
         # A run that was stopped before it could report its result is run again.
-        _print_result(id, (), dry_run, as_json, f"{id} was evicted for this reason already, and nothing changes")
-        return
+        return (), [f"{id} was evicted for this reason already, and nothing changes"]
     refuse_evicted(id, platform)
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, lags = platform.regression_set.residents(platform.taxonomy)
@@ -79,29 +113,40 @@ def command(
     suggested = id in {suggestion.id for suggestion in pruning.suggestions}
     if not suggested:
         say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
-    now = occasion(repo, at, by)
     grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
-    evicted = Evicted(
-        at=now.at,
-        by=now.by,
-        reason=why,
-        grounds=grounds.recorded if suggested else None,
-    )
+    evicted = Evicted(at=now.at, by=now.by, reason=reason, grounds=grounds.recorded if suggested else None)
     plan = changes.evict(platform.regression_set.entries[id], evicted)
-    if not dry_run:
-        changes.apply(plan, repo)
-    waiting = len(platform.regression_set.waiting)
-    _print_result(
-        id,
-        plan,
-        dry_run,
-        as_json,
-        f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}",
-        *([f"{waiting} waiting for a slot: incumbent admit --waiting"] if waiting else []),
-    )
+    return plan, [f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}"]
 
 
-def _print_result(id: str, plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
+def _all_suggested(
+    platform: Platform, customer: str | None, kind: str | None, reason: str | None, now: AuditStamp, dry_run: bool
+) -> tuple[tuple[changes.FileChange, ...], list[str]]:
+    """The changes that evict all suggested entries of ``customer`` and of ``kind`` (``None``: any), and what to say."""
+    entries = platform.regression_set.entries
+    if customer is not None:
+        customers = sorted({entry.source.customer for entry in entries.values() if entry.source})
+        one_of(customer, tuple(customers), "customer", "see `incumbent list`")
+    given = None if reason is None else reason_given(reason)
+    plan: list[changes.FileChange] = []
+    lines: list[str] = []
+    for item in suggest(platform.regression_set, platform.taxonomy, platform.config).evictions:
+        entry = entries[item.id]
+        if kind not in (None, item.grounds.kind) or (
+            customer is not None and (entry.source is None or entry.source.customer != customer)
+        ):
+            continue
+        evicted = evicted_on(item.grounds)
+        evicted = evicted.model_copy(update={"at": now.at, "by": now.by, "reason": given or evicted.reason})
+        plan += changes.evict(entry, evicted)
+        lines.append(f"{'would be ' if dry_run else ''}evicted: {item.id}: {evicted.reason}")
+    if not lines:
+        return (), ["no suggested eviction fits, and nothing changes"]
+    lines.append(f"{counted(len(lines), 'entry', 'entries')} in all; to bring one back: incumbent restore ID")
+    return tuple(plan), lines
+
+
+def _print_result(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
     if as_json:
         print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
         return

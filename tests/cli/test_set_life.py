@@ -146,6 +146,52 @@ def test_evict_and_restore_bring_back_the_same_bytes(platform: Path, incumbent: 
     assert tree(platform) == before
 
 
+def test_all_that_is_suggested_goes_at_once(platform: Path, incumbent: Incumbent) -> None:
+    review = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json
+    excluded = [item["id"] for item in review["verdicts"] if "REDUNDANT" in item["reasons"]]
+    accepted = [part for id in excluded for part in ("--accept", id)]
+    assert incumbent("admit", platform / CARD_LINE, "--repo", platform, *accepted, "--reason", "all of them").code == 0
+    suggested = [item["id"] for item in incumbent("prune", "--repo", platform, "--json").json["suggestions"]]
+    assert len(suggested) > 1
+    before = tree(platform)
+    evict = ("evict", "--suggested", "--repo", platform)
+    dry = incumbent(*evict, "--customer", "tarnbeck-bank", "--kind", "redundant", "--dry-run")
+    told = [line.split(": ")[1] for line in dry.out.splitlines() if line.startswith("would be evicted: ")]
+    assert told == suggested
+    assert "no suggested eviction fits" in incumbent(*evict, "--kind", "displaced").out
+    assert tree(platform) == before
+    unknown = incumbent(*evict, "--customer", "tarnbeck")
+    assert (unknown.code, "there is no such customer" in unknown.err) == (1, True)
+    done = incumbent(*evict, "--json")
+    assert done.code == 0
+    assert {path for path, change in done.json["files"].items() if change == "delete"} == {
+        f"regression_set/{id}.yaml" for id in suggested
+    }
+    status = incumbent("status", "--repo", platform, "--json").json
+    assert status["evicted"] == sorted(suggested)
+    tombstone = (platform / "regression_set" / "evicted" / f"{suggested[0]}.yaml").read_text(encoding="utf-8")
+    assert "reason: 'redundant: others cover all that it covers'" in tombstone
+    assert "kind: redundant" in tombstone
+    assert incumbent("validate", "--repo", platform).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name an entry, or give --suggested"),
+        (("x", "--suggested"), "name an entry, or give --suggested"),
+        (("x",), "missing option --reason"),
+        (("x", "--reason", "y", "--kind", "redundant"), "give --suggested in place of ID"),
+        (("--suggested", "--reason", " "), "--reason must say something"),
+    ],
+)
+def test_evict_takes_an_entry_or_all_that_is_suggested(
+    platform: Path, incumbent: Incumbent, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = incumbent("evict", *arguments, "--repo", platform)
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
 def test_evicting_what_holds_something_says_what_is_lost(platform: Path, incumbent: Incumbent) -> None:
     incumbent("admit", platform / CARD_LINE, "--repo", platform)
     pinned = incumbent("prune", "--repo", platform, "--json").json["pinned"]
