@@ -66,8 +66,8 @@ def suggest(
 
     ``departed`` are entries whose source is gone, and how; ``undone`` those whose admission a person wants undone, with
     that person's comment.  These are suggested whatever would be lost, unless a person pinned them.
-    ``open_suggestions`` are ids that are suggested already; ``refused`` digests of refused grounds.  Prune's
-    suggestions and swaps are safe whether or not the departed entries go.
+    ``open_suggestions`` are ids that are suggested already, of R or of the waitlist; ``refused`` digests of refused
+    grounds.  Prune's suggestions and swaps are safe whether or not the departed entries go.
     """
     residents, lags = known.residents(taxonomy)
     lagging = {lag.id for lag in lags}
@@ -87,7 +87,8 @@ def suggest(
     staying = tuple(resident for resident in residents if resident.id not in gone)
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
 
-    waiting = earning(known, residents, taxonomy, config)
+    # A swap that people look at already stays, whoever came to the waitlist since.
+    waiting = sorted(earning(known, residents, taxonomy, config), key=lambda entry: entry.id not in open_suggestions)
     newcomers = {entry.id: known.rated(entry, taxonomy, None)[0] for entry in waiting}
     names = {name for newcomer in newcomers.values() for name in newcomer.scores}
     removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)

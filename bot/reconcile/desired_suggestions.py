@@ -85,7 +85,7 @@ def desired_suggestions(
         for item in (*listed_refusals, *kept)
         if item.branch in inputs.record.offers or any(is_about(item.branch, id) for id in entries)
     ]
-    busy = {id for id in platform.regression_set.entries for pull in github.open if is_about(pull.branch or "", id)}
+    busy = {id for id in entries for pull in github.open if is_about(pull.branch or "", id)}
 
     def suggested(refusals: Sequence[Refusal]) -> Suggestions:
         refused = {grounds_in(item.branch) for item in refusals}

@@ -74,6 +74,18 @@ def test_at_the_ceiling_a_waiting_replacement_becomes_a_swap_until_it_is_refused
     assert suggest(known, TAXONOMY, make_config(ceiling=3, **FLOOR)).swaps == ()
 
 
+def test_a_swap_that_is_open_stays_whoever_comes_to_the_waitlist() -> None:
+    weak, other = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
+    line = (make_entry("first", {"a": 0.8, "c": 0.9}), make_entry("later", {"a": 0.9, "d": 0.9}))
+    known, config = make_set(weak, other, waiting=line), make_config(ceiling=2, **FLOOR)
+    taxonomy = make_taxonomy("a", "b", "c", "d")
+    admits = [
+        [item.swap.admit for item in suggest(known, taxonomy, config, open_suggestions=busy).swaps]
+        for busy in ((), ("first",))
+    ]
+    assert admits == [["later"], ["first"]]
+
+
 def test_what_waits_itself_is_displaced_by_no_swap() -> None:
     entries = (
         make_entry("r0", {"b": 0.95, "c": 0.95}),
