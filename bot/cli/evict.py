@@ -22,7 +22,7 @@ from bot.cli.options import (
 )
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted
-from bot.curator.grounds import EvictionKind, grounds_of
+from bot.curator.grounds import EvictionKind
 from bot.curator.losses import losses
 from bot.curator.prune import prune
 from bot.curator.staging import AuditStamp, Staging
@@ -109,12 +109,11 @@ def _one(
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}
     pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
-    resident = next(item for item in residents if item.id == id)
-    suggested = id in {suggestion.id for suggestion in pruning.suggestions}
-    if not suggested:
+    suggested = next((item for item in pruning.suggestions if item.id == id), None)
+    if suggested is None:
         say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
-    grounds = grounds_of(resident, pruning.roles, platform.taxonomy.major)
-    evicted = Evicted(at=now.at, by=now.by, reason=reason, grounds=grounds.recorded if suggested else None)
+    grounds = None if suggested is None else suggested.grounds.recorded
+    evicted = Evicted(at=now.at, by=now.by, reason=reason, grounds=grounds)
     plan = changes.evict(platform.regression_set.entries[id], evicted)
     return plan, [f"{'would be ' if dry_run else ''}evicted: {id}; to bring it back: incumbent restore {id}"]
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic import JsonValue
 
-from bot.curator.roles import Roles
 from bot.rater.model import RatedEntry
 
 
@@ -33,7 +31,8 @@ class Grounds:
 
     ``yields_to`` are the residents that displace it; it is empty for a redundant entry.  Counts and coverers are left
     out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns; ``asked`` is the comment
-    in which a person asked for the eviction, if any.
+    in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees it; a refusal
+    does not depend on it.
     """
 
     kind: EvictionKind
@@ -41,6 +40,7 @@ class Grounds:
     content: str
     taxonomy_major: int
     asked: int | None = None
+    freed_by: str | None = None
 
     @property
     def digest(self) -> str:
@@ -52,7 +52,8 @@ class Grounds:
     @property
     def recorded(self) -> dict[str, JsonValue]:
         """The grounds as a tombstone records them."""
-        return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest}
+        freed: dict[str, JsonValue] = {} if self.freed_by is None else {"freed_by": self.freed_by}
+        return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest, **freed}
 
     @staticmethod
     def on(
@@ -61,21 +62,19 @@ class Grounds:
         yields_to: tuple[str, ...],
         taxonomy_major: int,
         asked: int | None = None,
+        freed_by: str | None = None,
     ) -> Grounds:
         """Grounds of ``kind`` for the current ``resident``."""
-        content = content_digest(resident)
-        return Grounds(kind=kind, yields_to=yields_to, content=content, taxonomy_major=taxonomy_major, asked=asked)
+        return Grounds(
+            kind=kind,
+            yields_to=yields_to,
+            content=content_digest(resident),
+            taxonomy_major=taxonomy_major,
+            asked=asked,
+            freed_by=freed_by,
+        )
 
 
 def content_digest(resident: RatedEntry) -> str:
     """A digest of a resident's id and turns; a new classification does not change it."""
     return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]
-
-
-def grounds_of(
-    resident: RatedEntry, roles: Roles, taxonomy_major: int, leaving: Collection[str] = frozenset()
-) -> Grounds:
-    """The grounds on which ``resident`` would be suggested now; entries that are ``leaving`` displace no other."""
-    displacers = tuple(id for id in roles.displaced.get(resident.id, ()) if id not in leaving)
-    kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
-    return Grounds.on(resident, kind, displacers, taxonomy_major)

@@ -131,18 +131,22 @@ def least_loss(
     config: Curation,
     taxonomy_major: int,
     lagging: Collection[str] = (),
+    refused: Collection[str] = (),
 ) -> tuple[Loss, ...]:
     """For each of the ``waiting`` queries the resident with which R would lose least once the query is in.
 
     That is the fewest capabilities, then the fewest combinations, then the lowest scores.  Residents that a person
-    pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown.
+    pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown, and those whose eviction people
+    ``refused`` (digests of grounds).
     """
     names = {name for query in waiting for name in query.scores}
     removals = SafeRemovals(residents, config, taxonomy_major, (), lagging, names)
+    removals.choose(refused)
     named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
     found = []
     for query in waiting:
         losses = removals.losses(removals.arriving(query))
+        losses = {id: lost for id, lost in losses.items() if id not in removals.withheld}
         if losses:
             id = min(
                 losses,

@@ -50,7 +50,8 @@ class Newcomer(NamedTuple):
 class SafeRemovals:
     """Residents that may leave R, chosen one after another; and what R keeps, whichever of them leave.
 
-    ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds.
+    ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds,
+    ``withheld`` those that could, had people not refused these grounds.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class SafeRemovals:
         self.roles: Roles = derive_roles(residents, config)
         self.live = LiveSet.knowing(names, residents, config)
         self.chosen: dict[str, Grounds] = {}
+        self.withheld: dict[str, Grounds] = {}
+        self._refused: Collection[str] = ()
         self._major = taxonomy_major
         self._open = open_suggestions
         self._profiles = {member.id: member for member in self.live.members}
@@ -85,6 +88,7 @@ class SafeRemovals:
 
     def choose(self, refused: Collection[str] = ()) -> None:
         """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds."""
+        self._refused = refused
         for resident in self._movable:
             profile = self._profiles[resident.id]
             displacers = self._displacers(resident.id, self._kept)
@@ -92,7 +96,9 @@ class SafeRemovals:
                 continue
             kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
             grounds = Grounds.on(resident, kind, displacers, self._major)
-            if grounds.digest not in refused:
+            if grounds.digest in refused:
+                self.withheld[resident.id] = grounds
+            else:
                 self.chosen[resident.id] = grounds
                 self._kept.lose(profile, displacers)
 
@@ -119,17 +125,17 @@ class SafeRemovals:
             ),
         )
 
-    def freed(self, newcomer: Newcomer, staying: Collection[str] = ()) -> Mapping[str, Grounds]:
+    def freed(self, newcomer: Newcomer) -> Mapping[str, Grounds]:
         """freed(q): the residents that may leave only once the newcomer is in, with the grounds; nothing is chosen.
 
-        It is empty if the newcomer itself would be suggested for eviction.  The residents ``staying`` are left out.
+        It is empty if the newcomer itself would be suggested for eviction.
         """
         kept = self._kept.with_newcomer(newcomer)
         candidates = [
             (resident, profile)
             for resident in self._movable
             if resident.id not in kept.leaving
-            and resident.id not in staying
+            and resident.id not in self.withheld
             and self._may_leave(
                 profile := self._profiles[resident.id],
                 kept,
@@ -148,9 +154,11 @@ class SafeRemovals:
             displacers = self._displacers(resident.id, kept, newcomer)
             if self._may_leave(profile, kept, bool(displacers), newcomer):
                 kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
-                yields_to = tuple(sorted({*displacers, newcomer.entry.id}))
-                found[resident.id] = Grounds.on(resident, kind, yields_to, self._major)
-                kept.lose(profile, displacers)
+                yields_to = tuple(sorted(displacers))
+                grounds = Grounds.on(resident, kind, yields_to, self._major, freed_by=newcomer.entry.id)
+                if grounds.digest not in self._refused:
+                    found[resident.id] = grounds
+                    kept.lose(profile, displacers)
         return found
 
     def swap(self, newcomer: Newcomer, leaving: Iterable[str]) -> None:

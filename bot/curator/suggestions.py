@@ -89,16 +89,11 @@ def suggest(
 
     # A swap that people look at already stays, whoever came to the waitlist since.
     waiting = sorted(earning(known, residents, taxonomy, config), key=lambda entry: entry.id not in open_suggestions)
-    newcomers = {entry.id: known.rated(entry, taxonomy, None)[0] for entry in waiting}
+    newcomers = newcomers_of(waiting, known, taxonomy)
     names = {name for newcomer in newcomers.values() for name in newcomer.scores}
     removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
     removals.choose(refused)
-    withheld: set[str] = set()
-    if refused:
-        free = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging)
-        free.choose()
-        holding |= {grounds.digest for grounds in free.chosen.values()}.intersection(refused)
-        withheld = free.chosen.keys() - removals.chosen.keys()
+    holding |= {grounds.digest for grounds in removals.withheld.values()}
 
     def may_swap(admit: str, freed: Freed) -> bool:
         digest = _swap_digest(known.waiting[admit], freed)
@@ -106,11 +101,9 @@ def suggest(
             holding.add(digest)
         return digest not in refused
 
-    swaps = (
-        dict(choose_swaps([*newcomers.values()], removals, len(residents) - config.ceiling, withheld, may_swap))
-        if len(residents) >= config.ceiling
-        else {}
-    )
+    excess = len(residents) - config.ceiling
+    chosen = choose_swaps([*newcomers.values()], removals, excess, may_swap) if excess >= 0 else ()
+    swaps = {newcomer.id: freed for newcomer, freed in chosen}
     leaving = {*gone, *removals.chosen, *(id for freed in swaps.values() for id in freed)}
     left = [resident for resident in residents if resident.id not in leaving]
     coverers = derive_roles([*left, *(newcomers[id] for id in swaps)], config).coverers
@@ -140,11 +133,11 @@ def suggest(
 
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     """Those of ``suggestions`` that are also among ``others``, which were made for another set."""
-    swaps = {item.swap for item in others.swaps}
+    swaps = {item.digest for item in others.swaps}
     ids = {item.id for item in others.evictions}
     return replace(
         suggestions,
-        swaps=tuple(item for item in suggestions.swaps if item.swap in swaps),
+        swaps=tuple(item for item in suggestions.swaps if item.digest in swaps),
         evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 
@@ -164,12 +157,26 @@ def earning(
     )
 
 
+def newcomers_of(waiting: Sequence[Entry], known: RegressionSet, taxonomy: Taxonomy) -> dict[str, RatedEntry]:
+    """The entries ``waiting`` as the rater sees them, in this order; without stale ones, since it is not known what
+    they would bring.
+    """
+    rated, lags = known.in_line(taxonomy)
+    lagging = {lag.id for lag in lags}
+    by_id = {entry.id: entry for entry in rated}
+    return {
+        entry.id: replace(by_id[entry.id], displaces=entry.admitted.displaces)
+        for entry in waiting
+        if entry.id not in lagging
+    }
+
+
 def evicted_on(grounds: Grounds) -> Evicted:
     """The eviction record of an entry that is suggested on ``grounds``; the confirmation is filled in later."""
-    yields_to = ", ".join(grounds.yields_to)
+    beside = "" if grounds.freed_by is None else f", with {grounds.freed_by}"
     reasons = {
-        EvictionKind.DISPLACED: f"displaced by {yields_to}",
-        EvictionKind.REDUNDANT: "redundant: others cover all that it covers" + (yields_to and f", with {yields_to}"),
+        EvictionKind.DISPLACED: f"displaced by {', '.join(grounds.yields_to)}",
+        EvictionKind.REDUNDANT: f"redundant: others cover all that it covers{beside}",
         EvictionKind.SOURCE_DELETED: "its query is in no eval set any more",
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
         EvictionKind.UNDONE: "its admission was taken back",
@@ -178,5 +185,5 @@ def evicted_on(grounds: Grounds) -> Evicted:
 
 
 def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:
-    seen = [admit.id, admit.turns, [grounds.digest for grounds in removed.values()]]
+    seen = [admit.id, admit.turns, sorted(grounds.digest for grounds in removed.values())]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator.grounds import Grounds
@@ -26,17 +26,16 @@ def choose_swaps(
     waiting: Sequence[RatedEntry],
     removals: SafeRemovals,
     excess: int,
-    staying: Collection[str] = (),
     allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
-) -> Iterator[tuple[str, Freed]]:
+) -> Iterator[tuple[RatedEntry, Freed]]:
     """The swaps for ``waiting`` queries, in this order, each with what it frees; all are safe with the ``removals``.
 
-    ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it above.  The residents ``staying`` are
-    in no swap, and ``allowed`` decides whether a swap may be suggested.  Those that are go into ``removals``.
+    ``excess`` is by how many entries R exceeds its ceiling: no swap may leave it above.  ``allowed`` decides whether a
+    swap may be suggested.  Those that are go into ``removals``.
     """
     for query in waiting:
         newcomer = removals.arriving(query)
-        freed = removals.freed(newcomer, staying)
+        freed = removals.freed(newcomer)
         if freed and len(freed) > excess and allowed(query.id, freed):
             removals.swap(newcomer, freed)
-            yield query.id, freed
+            yield query, freed

@@ -5,7 +5,7 @@ Commands, the Action and the MCP server share it; nothing here writes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -27,6 +27,7 @@ from bot.curator.provisioning import Provision, to_provision
 from bot.curator.safe_removals import SafeRemovals
 from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
+from bot.curator.suggestions import earning, newcomers_of
 from bot.curator.swaps import Swap, choose_swaps
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
@@ -382,9 +383,7 @@ def judge(
         residents=residents,
         derivation=derivation,
         plan=plan,
-        swaps=_swaps(
-            plan, scored, queries, remaining, [item for item in in_line if item.id not in own], lags, platform
-        ),
+        swaps=_swaps(plan, scored, queries, remaining, own, {lag.id for lag in lags}, platform),
         settled=settled,
         edited=edited,
         targets=found.targets,
@@ -440,24 +439,31 @@ def _swaps(
     scored: Mapping[str, ScoredQuery],
     queries: Mapping[str, Query],
     entries: Sequence[RatedEntry],
-    in_line: Sequence[RatedEntry],
-    lags: Sequence[StaleEntry],
+    own: Collection[str],
+    lagging: Collection[str],
     platform: Platform,
 ) -> tuple[Swap, ...]:
-    """Swaps against R after the admissions, for the new queries that wait behind those ``in_line``."""
+    """Swaps against R after the admissions, for the new queries that wait.
+
+    Entries of the waitlist have the first choice, without the queries' ``own`` ones.
+    """
     if not plan.waiting_for_slot:
         return ()
-    config = platform.config
+    known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
     present = [*entries, *(resident(scored[each.id], each, place) for place, each in enumerate(plan.admitted))]
     waiting = [
         replace(resident(scored[each.id], each, len(present)), setup_cost=platform.cost_of(queries[each.id]))
         for each in plan.waiting_for_slot
     ]
-    names = {name for query in (*in_line, *waiting) for name in query.scores}
-    removals = SafeRemovals(present, config, platform.taxonomy.major, (), {lag.id for lag in lags}, names)
-    removals.choose(platform.regression_set.restored)
-    swaps = choose_swaps([*in_line, *waiting], removals, len(present) - config.ceiling)
-    return tuple(Swap(admit=id, remove=tuple(freed)) for id, freed in swaps if id in scored)
+    before = [entry for entry in earning(known, present, taxonomy, config) if entry.id not in own]
+    line = [*newcomers_of(before, known, taxonomy).values(), *waiting]
+    names = {name for query in line for name in query.scores}
+    removals = SafeRemovals(present, config, taxonomy.major, (), lagging, names)
+    removals.choose(known.restored)
+    # By object: a customer may name a query as an entry of the waitlist is called.
+    new = {id(query) for query in waiting}
+    swaps = choose_swaps(line, removals, len(present) - config.ceiling)
+    return tuple(Swap(admit=query.id, remove=tuple(freed)) for query, freed in swaps if id(query) in new)
 
 
 def _coverage(

@@ -83,13 +83,16 @@ def pair_coverage(
     for item in sorted(waiting, key=lambda item: item.id):
         for mask in space.carried(space.profile(item)):
             offered.setdefault(mask, []).append(item.id)
+    alike: dict[int, list[str]] = {}
+    for name, allowed in open_to.items() if agents else ():
+        alike.setdefault(allowed, []).append(name)
     missing = {}
     for mask in possible - carried:
-        able = [name for name, allowed in open_to.items() if agents and not mask & ~allowed]
+        able = [names for allowed, names in alike.items() if not mask & ~allowed]
         pair = MissingPair(
             capabilities=space.capabilities.named(mask),
-            agents=len(able),
-            first_agents=tuple(able[:NAMED_AGENTS]),
+            agents=sum(map(len, able)),
+            first_agents=tuple(sorted(name for names in able for name in names[:NAMED_AGENTS])[:NAMED_AGENTS]),
             waiting=tuple(offered.get(mask, ())),
         )
         missing[not pair.waiting, (mask & ~tested).bit_count(), -pair.agents, pair.capabilities] = pair

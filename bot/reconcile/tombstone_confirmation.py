@@ -78,7 +78,8 @@ def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullReq
 
 
 def _swapped_in(branch: str, grounds: Mapping[str, object]) -> bool:
-    """Whether ``branch`` admitted in a swap what the entry yields to."""
-    yields_to = grounds.get("yields_to")
+    """Whether ``branch`` admitted in a swap what freed the entry."""
+    # Older tombstones name what admitted a swap among those that displace the entry.
+    yields_to = [grounds["freed_by"]] if "freed_by" in grounds else grounds.get("yields_to")
     found = isinstance(yields_to, list) and any(is_about(branch, str(other)) for other in yields_to)
     return found and branch.startswith(SWAP)

@@ -94,8 +94,7 @@ def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
     """The description of the pull request that admits a waiting entry in the place of what it frees."""
     entering, known = item.entering, moment.platform.regression_set
     names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
-    which = "which it makes redundant" if len(item.evictions) == 1 else "which it makes redundant together"
-    what = f"admit {code(entering.id)}, which waits for a slot, and evict {names}, {which}"
+    what = f"admit {code(entering.id)}, which waits for a slot, and evict {names}, which the set needs only without it"
     blocks = [
         f"The regression set is full. Incumbent suggests a swap: {what}.",
         _quote(entering),
@@ -108,8 +107,8 @@ def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
     blocks.append(
         _how(
             " ".join(eviction.id for eviction in item.evictions),
-            "merge this pull request: one command does not do both",
-            "one of the entries, or the taxonomy's major version",
+            None,
+            "what it admits or evicts, or the taxonomy's major version",
         )
     )
     return marked(blocks)
@@ -218,13 +217,13 @@ def _combinations(id: str, moment: SuggestionContext) -> str:
     )
 
 
-def _how(ids: str, command: str, grounds: str) -> str:
+def _how(ids: str, command: str | None, grounds: str) -> str:
     return "\n".join(
         [
             "- **To confirm**, merge this pull request. Incumbent never does.",
             f"- **To refuse**, close it: it is not suggested again until the grounds change ({grounds}).",
             "- **To keep an entry for good**, write a reason at `pin:` in its file.",
-            f"- **By hand**: `{command}`.",
+            *([] if command is None else [f"- **By hand**: `{command}`."]),
             f"- **To bring it back later**: comment `/incumbent restore {ids}` here, or run `incumbent restore ID`.",
         ]
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from bot.curator.entry import resident_of
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
-from bot.curator.suggestions import earning, suggest
+from bot.curator.suggestions import earning, newcomers_of, suggest
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, pair_coverage
@@ -95,12 +94,9 @@ def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[L
     residents, lags = known.residents(taxonomy)
     if len(residents) < config.ceiling or not known.waiting:
         return []
-    waiting = [
-        resident_of(entry, taxonomy, None)[0]
-        for entry in earning(known, residents, taxonomy, config)
-        if entry.id not in swapped
-    ]
-    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}))
+    earn = [entry for entry in earning(known, residents, taxonomy, config) if entry.id not in swapped]
+    waiting = [*newcomers_of(earn, known, taxonomy).values()]
+    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}, known.restored))
 
 
 def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:

@@ -86,7 +86,9 @@ def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
     for customer in range(customers):
         tools = [draw.sample(FACTS, draw.choice((1, 1, 2, 3))) for _ in range(draw.randint(2, 6))]
         weights = [1 / (place + 1) for place in range(len(REQUESTS))]
-        draw.shuffle(weights[6:])
+        rare = weights[6:]
+        draw.shuffle(rare)
+        weights[6:] = rare
         queries = []
         for place in range(draw.randint(12, 35)):
             called = draw.sample(tools, draw.choice((0, 1, 1, 1, 2))) if len(tools) > 1 else []
@@ -166,7 +168,7 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     swaps: dict[str, frozenset[str]] = {}
     if swapping and len(outcome.residents) >= config.ceiling:
         found = choose_swaps(earning, removals, len(outcome.residents) - config.ceiling)
-        swaps = {id: frozenset(freed) for id, freed in found}
+        swaps = {query.id: frozenset(freed) for query, freed in found}
     outcome.evictions += len(gone)
     outcome.swaps += len(swaps)
     gone |= {id for freed in swaps.values() for id in freed}

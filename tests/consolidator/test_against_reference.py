@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
-from bot.curator.grounds import Grounds, grounds_of
+from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
 from bot.rater.model import Doubt, RatedEntry, ScoredQuery
@@ -112,7 +112,15 @@ def check(case: Case) -> None:
 def _all_grounds(residents: list[RatedEntry], config: Curation) -> dict[str, Grounds]:
 
     roles = derive_roles(residents, config)
-    return {resident.id: grounds_of(resident, roles, TAXONOMY_MAJOR) for resident in residents}
+    return {
+        resident.id: Grounds.on(
+            resident,
+            EvictionKind.DISPLACED if (displacers := roles.displaced.get(resident.id, ())) else EvictionKind.REDUNDANT,
+            displacers,
+            TAXONOMY_MAJOR,
+        )
+        for resident in residents
+    }
 
 
 @settings(max_examples=settings().max_examples * 3 // 2)

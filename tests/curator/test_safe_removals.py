@@ -37,9 +37,9 @@ def freed(query: RatedEntry, residents: Sequence[RatedEntry], **more: Any) -> Fr
 def test_a_better_test_frees_the_champion_that_it_beats() -> None:
     rivals = [resident("weak", {"a": 0.6}), resident("other", {"b": 0.9})]
     (grounds,) = freed(resident("q", {"a": 0.9}), rivals).values()
-    assert (grounds.kind, grounds.yields_to) == (EvictionKind.REDUNDANT, ("q",))
+    assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.REDUNDANT, (), "q")
     (grounds,) = freed(resident("q", {"a": 0.9}, displaces=("weak",)), rivals).values()
-    assert (grounds.kind, grounds.yields_to) == (EvictionKind.DISPLACED, ("q",))
+    assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.DISPLACED, ("q",), "q")
 
 
 def test_one_that_beats_nobody_frees_what_only_combinations_kept() -> None:

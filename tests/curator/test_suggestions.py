@@ -12,6 +12,7 @@ from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.roles import derive_roles
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import SwapSuggestion, evicted_on, suggest
+from bot.intake.query import Setup
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 from tests.oracle.strategies import Case, cases
@@ -102,12 +103,68 @@ def test_what_waits_itself_is_displaced_by_no_swap() -> None:
 
 def test_a_refused_swap_stands_in_the_way_of_no_other() -> None:
     weak, other = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
-    config = make_config(ceiling=2, **FLOOR)
-    line = (make_entry("better1", {"a": 0.9}), make_entry("better2", {"a": 0.8}))
-    (first,) = suggest(make_set(weak, other, waiting=line), TAXONOMY, config).swaps
-    left = suggest(make_set(weak, other, waiting=line), TAXONOMY, config, refused={first.digest})
+    config, taxonomy = make_config(ceiling=2, **FLOOR), make_taxonomy("a", "b", "c", "d")
+    line = (make_entry("better1", {"a": 0.9, "c": 0.9}), make_entry("better2", {"a": 0.8, "d": 0.9}))
+    (first,) = suggest(make_set(weak, other, waiting=line), taxonomy, config).swaps
+    left = suggest(make_set(weak, other, waiting=line), taxonomy, config, refused={first.digest})
     assert first.digest in left.refused
-    assert first.swap.admit not in [swap.swap.admit for swap in left.swaps]
+    assert (first.swap.admit, [swap.swap.admit for swap in left.swaps]) == ("better1", ["better2"])
+
+
+def test_what_people_refused_to_evict_is_in_no_swap() -> None:
+    bests = (make_entry("best-a", {"a": 0.95}), make_entry("best-b", {"b": 0.95}))
+    twins = (make_entry("p", {"a": 0.6, "b": 0.6}), make_entry("r", {"a": 0.6, "b": 0.6}))
+    config, taxonomy = make_config(ceiling=4, **FLOOR), make_taxonomy("a", "b", "c", "d")
+    known = make_set(*bests, *twins, waiting=(make_entry("q", {"c": 0.9}),))
+    refused: set[str] = set()
+    for id in ("p", "r"):
+        (suggested,) = suggest(known, taxonomy, config, refused=refused).evictions
+        assert suggested.id == id
+        refused.add(suggested.grounds.digest)
+    # Both stay only because people want them.
+    found = suggest(known, taxonomy, config, refused=refused)
+    assert (found.swaps, found.evictions) == ((), ())
+    assert found.refused == refused
+
+
+def test_what_left_in_a_swap_and_was_restored_is_not_suggested_on_the_same_grounds() -> None:
+    config, taxonomy = make_config(ceiling=3, **FLOOR), make_taxonomy("a", "b", "d")
+    entries = (
+        make_entry("best-a", {"a": 0.95}),
+        make_entry("best-b", {"b": 0.95}),
+        make_entry("r", {"a": 0.6, "b": 0.6}),
+    )
+    known = make_set(*entries, waiting=(make_entry("q", {"a": 0.7, "b": 0.7, "d": 0.9}),))
+    (swap,) = suggest(known, taxonomy, config).swaps
+    (left,) = swap.evictions
+    assert (left.id, left.grounds.freed_by, left.grounds.yields_to) == ("r", "q", ())
+    assert evicted_on(left.grounds).reason == "redundant: others cover all that it covers, with q"
+    back = entries[2].model_copy(update={"restored": left.grounds.digest})
+    assert suggest(make_set(*entries[:2], back, swap.entering), taxonomy, config).evictions == ()
+
+
+def test_a_stale_entry_of_the_waitlist_takes_nobodys_place() -> None:
+    weak, other = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
+    better = make_entry("better", {"a": 0.9})
+    stale = better.model_copy(update={"classified": better.classified.model_copy(update={"model": "m0"})})
+    config = make_config(ceiling=2, **FLOOR)
+    assert suggest(make_set(weak, other, waiting=(better,)), TAXONOMY, config).swaps
+    assert suggest(make_set(weak, other, waiting=(stale,)), TAXONOMY, config).swaps == ()
+
+
+def test_a_refusal_of_a_swap_holds_whatever_the_order_of_what_it_frees() -> None:
+    bests = tuple(make_entry(f"best-{name}", {name: 0.95}) for name in "abc")
+    line = (make_entry("q", {"a": 0.7, "b": 0.7, "c": 0.7, "d": 0.9}),)
+    config, taxonomy = make_config(ceiling=5, **FLOOR), make_taxonomy("a", "b", "c", "d")
+    digests = set()
+    for cost in (0.5, 3.0):
+        dear = make_entry("r2", {"b": 0.6, "c": 0.6}, setup=Setup(cost=cost))
+        known = make_set(*bests, make_entry("r1", {"a": 0.6, "b": 0.6}), dear, waiting=line)
+        (swap,) = suggest(known, taxonomy, config).swaps
+        assert set(swap.swap.remove) == {"r1", "r2"}
+        digests.add((swap.swap.remove[0], swap.digest))
+    assert {first for first, _ in digests} == {"r1", "r2"}
+    assert len({digest for _, digest in digests}) == 1
 
 
 @pytest.mark.parametrize("kind", list(EvictionKind))

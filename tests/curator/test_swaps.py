@@ -24,7 +24,7 @@ def swaps(
     waiting: Sequence[RatedEntry], residents: Sequence[RatedEntry], excess: int = 0, **more: Any
 ) -> list[tuple[str, tuple[str, ...]]]:
     found = removals(residents, waiting, **more)
-    return [(id, tuple(gone)) for id, gone in choose_swaps(waiting, found, excess)]
+    return [(query.id, tuple(gone)) for query, gone in choose_swaps(waiting, found, excess)]
 
 
 def test_swaps_are_made_in_order_and_share_no_entry() -> None:
@@ -66,7 +66,7 @@ def test_any_part_of_evictions_and_swaps_in_any_order_loses_nothing(case: Case, 
     config, residents = config_of(case), residents_of(case)
     newcomers = {query.id: query for query in newcomers_of(case)}
     found = of(case, config, [*newcomers.values()])
-    swapped = dict(choose_swaps([*newcomers.values()], found, 0))
+    swapped = {query.id: gone for query, gone in choose_swaps([*newcomers.values()], found, 0)}
     steps = [(None, {id: grounds}) for id, grounds in found.chosen.items()] + [*swapped.items()]
     grounds = {id: each for _, gone in steps for id, each in gone.items()}
     assert len(grounds) == sum(len(gone) for _, gone in steps)
@@ -89,7 +89,7 @@ def test_any_part_of_evictions_and_swaps_in_any_order_loses_nothing(case: Case, 
         for id, reasons in before.pinned.items():
             assert id in present or not any(reason.startswith("person:") for reason in reasons)
         for name, champion in before.champions.items():
-            # A champion at or above the bar leaves only for a better one.
+            # A champion at or above the bar leaves only for a newcomer that beats it.
             assert (
                 f"champion:{name}" not in before.pinned.get(champion, ())
                 or champion in present

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from rich.console import Console
 
@@ -49,10 +51,10 @@ def test_the_command_that_accepts_can_be_copied() -> None:
     assert f"incumbent admit 'my set' {accepts}\n" in printed(terminal=True)
 
 
-def full(*in_line: str) -> Review:
+def full(*in_line: str, scores: Mapping[str, float] = MappingProxyType({"a": 0.95, "b": 0.95, "e": 0.95})) -> Review:
     """A query with merit for which there is no slot, beside entries that wait with the same merit."""
     platform = make_platform(ceiling=6)
-    waiting = {id: make_entry(id, {"a": 0.95, "b": 0.95, "e": 0.95}) for id in in_line}
+    waiting = {id: make_entry(id, scores) for id in in_line}
     platform = replace(platform, regression_set=replace(platform.regression_set, waiting=waiting))
     facts = make_analysis([make_query("q", {"a": 0.99, "b": 0.99, "d": 0.95})])
     return judge(platform, [classified_of(item) for item in facts.submissions], facts.identity)
@@ -65,8 +67,10 @@ def test_at_the_ceiling_a_review_says_what_a_new_query_would_free() -> None:
     print_text(review, Printer(console=Console(file=stream, width=90)), "incumbent admit set")
     for text in (stream.getvalue(), render_markdown(review)):
         assert "ossible swap: admit" in text
-    # What waits already has the first choice.
+    # What waits already has the first choice, whatever the new query is called, unless it earns no slot any more.
     assert full("w").swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
+    assert full("q").swaps == (Swap(admit="q", remove=("ra2", "rb2")),)
+    assert full("w", scores={"a": 0.91}).swaps == (Swap(admit="q", remove=("ra1", "rb1")),)
     assert reviewed().swaps == ()
 
 
