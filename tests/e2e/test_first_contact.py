@@ -40,9 +40,9 @@ def test_a_branch_in_the_way_of_the_ledger_is_named_at_once(
     pull = world.open_pull_request("quillow", customer_files())
     run = bot.on("pull_request_target", number=pull.number)
     assert run.codes == (0, 4)
-    run = check(world, pull.number)
-    assert (run["conclusion"], run["output"]["title"]) == ("failure", "The review could not be written")
-    assert f"delete or rename the branch `{name}`" in run["output"]["summary"]
+    shown = check(world, pull.number)
+    assert (shown["conclusion"], shown["output"]["title"]) == ("failure", "The review could not be written")
+    assert f"delete or rename the branch `{name}`" in shown["output"]["summary"]
     assert f"delete or rename the branch `{name}`" in capsys.readouterr().err
     assert len([call for call in run.calls if call.path.endswith("/git/refs")]) == 1
     world.hosted.bare.git("branch", "-D", name)

@@ -159,7 +159,8 @@ class World:
         if not self._may_push(user):
             self.fork(user)
         if files is not None:
-            self.push(branch, files, user=user, base=base)
+            # Branches of one second with the same files must not have the same commit.
+            self.push(branch, files, user=user, base=base, message=f"Change files on {branch}")
         head = f"{user}:{branch}" if user in self._forks else branch
         data = {"title": title, "body": body, "head": head, "base": base}
         made = self._must(self.act(user, "POST", "/pulls", data)).json
