@@ -116,7 +116,7 @@ def lost_since(tombstone: Tombstone, known: RegressionSet, taxonomy: Taxonomy, c
 class Loss:
     """What R would lose if ``id``, which cannot leave safely, left in the place of the waiting query ``admit``.
 
-    ``capabilities`` would fall below their floor or lose their champion.  Nobody else carries ``combinations``.
+    ``capabilities`` would fall below their floor or lose their champion.  No other entry carries ``combinations``.
     """
 
     admit: str
@@ -139,14 +139,16 @@ def least_loss(
     pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown, and those whose eviction people
     ``refused`` (digests of grounds).
     """
+    without_refused = SafeRemovals(residents, config, taxonomy_major, (), lagging)
+    without_refused.choose(refused)
     names = {name for query in waiting for name in query.scores}
+    # Nothing is chosen here: the losses are those of the whole R.
     removals = SafeRemovals(residents, config, taxonomy_major, (), lagging, names)
-    removals.choose(refused)
     named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
     found = []
     for query in waiting:
         losses = removals.losses(removals.arriving(query))
-        losses = {id: lost for id, lost in losses.items() if id not in removals.withheld}
+        losses = {id: lost for id, lost in losses.items() if id not in without_refused.withheld}
         if losses:
             id = min(
                 losses,

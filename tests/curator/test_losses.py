@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Coverage, Loss, departure, least_loss, losses, lost_since
+from bot.curator.prune import prune
 from bot.curator.store import RegressionSet
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 
@@ -121,3 +122,13 @@ def test_least_loss_counts_what_the_newcomer_brings() -> None:
     wide = Loss(admit="q", id="wide", capabilities=(), combinations=())
     assert least_loss([query], residents, config, 1) == (wide,)
     assert least_loss([query], [residents[2]], config, 1) == ()
+
+
+def test_least_loss_is_of_the_whole_set_without_what_people_refused() -> None:
+    residents = [resident("best", {"a": 0.9}), resident("spare", {"a": 0.6}), resident("lone", {"c": 0.7})]
+    query, config = resident("q", {"d": 0.9}), make_config(redundancy_floor=1)
+    nothing = Loss(admit="q", id="spare", capabilities=(), combinations=())
+    assert least_loss([query], residents, config, 1) == (nothing,)
+    (suggestion,) = prune(residents, config, 1).suggestions
+    (loss,) = least_loss([query], residents, config, 1, refused={suggestion.grounds.digest})
+    assert (loss.id, loss.capabilities) == ("best", ("a",))
