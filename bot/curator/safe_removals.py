@@ -22,8 +22,8 @@ from bot.rater.profile import Profile, bits
 class Obstacles(NamedTuple):
     """What R would lose with an entry, as masks.
 
-    ``capabilities`` would fall below their floor or lose their champion, at or above the bar.  Nobody else carries
-    ``combinations``.
+    ``capabilities`` would fall below their floor or lose their champion, at or above the bar.  No other entry
+    carries ``combinations``.
     """
 
     capabilities: int
@@ -94,8 +94,7 @@ class SafeRemovals:
             displacers = self._displacers(resident.id, self._kept)
             if not self._may_leave(profile, self._kept, bool(displacers)):
                 continue
-            kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
-            grounds = Grounds.on(resident, kind, displacers, self._major)
+            grounds = self._grounds(resident, displacers)
             if grounds.digest in refused:
                 self.withheld[resident.id] = grounds
             else:
@@ -153,9 +152,7 @@ class SafeRemovals:
                 continue
             displacers = self._displacers(resident.id, kept, newcomer)
             if self._may_leave(profile, kept, bool(displacers), newcomer):
-                kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
-                yields_to = tuple(sorted(displacers))
-                grounds = Grounds.on(resident, kind, yields_to, self._major, freed_by=newcomer.entry.id)
+                grounds = self._grounds(resident, tuple(sorted(displacers)), newcomer.entry.id)
                 if grounds.digest not in self._refused:
                     found[resident.id] = grounds
                     kept.lose(profile, displacers)
@@ -192,6 +189,10 @@ class SafeRemovals:
             entry.id,
         )
 
+    def _grounds(self, resident: RatedEntry, displacers: tuple[str, ...], freed_by: str | None = None) -> Grounds:
+        kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
+        return Grounds.on(resident, kind, displacers, self._major, freed_by=freed_by)
+
     def _displacers(self, id: str, kept: _Kept, newcomer: Newcomer | None = None) -> tuple[str, ...]:
         """The residents that displace ``id`` and stay, and the newcomer if it does."""
         found = tuple(each for each in self.roles.displaced.get(id, ()) if each not in kept.leaving)
@@ -211,8 +212,8 @@ class _Kept:
     """What R keeps whichever of the residents ``leaving`` leave.
 
     ``coverers`` are the competent coverers of each capability.  One that leaves by itself takes its own along.  A swap
-    takes what its newcomer does not bring: as both happen or none, one of the two is always there.  Nobody needs to
-    look at champions: one leaves only in a swap with a better one, and none of its inferiors becomes champion.
+    takes what its newcomer does not bring: as both happen or none, one of the two is always there.  Champions need no
+    check: one leaves only in a swap with a better one, and none of its inferiors becomes champion.
     """
 
     def __init__(self, live: LiveSet) -> None:

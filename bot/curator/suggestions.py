@@ -87,8 +87,10 @@ def suggest(
     staying = tuple(resident for resident in residents if resident.id not in gone)
     holding: set[str] = {grounds.digest for grounds in gone.values()}.intersection(refused)
 
-    # A swap that people look at already stays, whoever came to the waitlist since.
-    waiting = sorted(earning(known, residents, taxonomy, config), key=lambda entry: entry.id not in open_suggestions)
+    excess = len(residents) - config.ceiling
+    able = earning(known, residents, taxonomy, config) if known.waiting and excess >= 0 else ()
+    # A swap that is open stays, even if others came to the waitlist since.
+    waiting = sorted(able, key=lambda entry: entry.id not in open_suggestions)
     newcomers = newcomers_of(waiting, known, taxonomy)
     names = {name for newcomer in newcomers.values() for name in newcomer.scores}
     removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
@@ -101,8 +103,7 @@ def suggest(
             holding.add(digest)
         return digest not in refused
 
-    excess = len(residents) - config.ceiling
-    chosen = choose_swaps([*newcomers.values()], removals, excess, may_swap) if excess >= 0 else ()
+    chosen = choose_swaps([*newcomers.values()], removals, excess, may_swap)
     swaps = {newcomer.id: freed for newcomer, freed in chosen}
     leaving = {*gone, *removals.chosen, *(id for freed in swaps.values() for id in freed)}
     left = [resident for resident in residents if resident.id not in leaving]

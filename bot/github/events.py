@@ -32,7 +32,7 @@ class Event:
 
     ``repository`` is ``owner/name``; ``head`` is the commit of the event, if it names one; ``group_base`` the commit
     that a merge group builds on.  ``left``: the base of a pull request was just changed from the default branch to
-    another.  ``inside``: its branch is in the repository itself, so whoever pushes to it may write.  ``author`` opened
+    another.  ``inside``: its branch is in the repository itself, so people who push to it may write.  ``author`` opened
     the pull request, with GitHub's ``association``, which proves little.  ``commented``: the event is a comment, and
     does not have the base of the pull request.  ``seeks``: the run looks for missing capabilities, for which it reads
     all queries, not only new ones.

@@ -20,7 +20,7 @@ def serve_stdio(server: MCPServer[None]) -> None:
     try:
         anyio.run(server.run_stdio_async)
     except* (ConnectionError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        # An assistant that was killed reads no answers: a normal end, which no one can be told of.
+        # An assistant that was killed reads no answers: a normal end, without anyone to report it to.
         pass
 
 
@@ -64,7 +64,7 @@ def serve_http(server: MCPServer[None], host: str, port: int, announce: Any) -> 
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((address, port))
-            listener.listen()  # whoever gets the address may call at once
+            listener.listen()  # clients that get the address may call at once
         except OSError as error:
             raise OutsideError(f"port {port} of {host}: {error.strerror}; choose another --port") from None
         port = int(listener.getsockname()[1])

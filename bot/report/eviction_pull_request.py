@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.curator.entry import Entry, resident_of
+from bot.curator.entry import Entry
 from bot.curator.grounds import EvictionKind
 from bot.curator.prune import Suggestion
-from bot.curator.suggestions import Suggestions, SwapSuggestion
+from bot.curator.suggestions import Suggestions, SwapSuggestion, newcomers_of
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.profile import Profile, bits
@@ -41,10 +41,10 @@ class SuggestionContext:
     @cached_property
     def live(self) -> LiveSet:
         """R and what would enter, each with what is derived from it."""
-        taxonomy = self.platform.taxonomy
-        residents, _ = self.platform.regression_set.residents(taxonomy)
-        entering = [resident_of(swap.entering, taxonomy, None)[0] for swap in self.suggestions.swaps]
-        return LiveSet([*residents, *entering], (), self.platform.config)
+        taxonomy, known = self.platform.taxonomy, self.platform.regression_set
+        residents, _ = known.residents(taxonomy)
+        entering = newcomers_of([swap.entering for swap in self.suggestions.swaps], known, taxonomy)
+        return LiveSet([*residents, *entering.values()], (), self.platform.config)
 
     @cached_property
     def members(self) -> Mapping[str, Profile]:
