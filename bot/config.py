@@ -264,6 +264,11 @@ class Options(FileModel):
         description="probability from which a capability that an excluded query does not exercise competently is named "
         "as a close call, where the query would have merit if it did"
     )
+    recency: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=default("options.recency"),
+        description="days in which the inferred scores of an entry come to count half for champions and wins; null "
+        "(paper): age does not matter",
+    )
 
 
 class EmbeddedSettings(Section):

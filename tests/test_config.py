@@ -108,7 +108,9 @@ def line_of(text: str, start: str) -> int:
     return next(number for number, row in enumerate(text.splitlines(), 1) if row.strip().startswith(start))
 
 
-REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options")]
+# `recency` came later than the other options.
+NEWER = ("options", "recency")
+REQUIRED = [path for path in keys(DATA) if path[0] in ("ceiling", "knobs", "options") and path != NEWER]
 OPTIONAL = [path for path in keys(DATA) if path not in REQUIRED]
 
 
@@ -120,7 +122,10 @@ def test_there_is_no_fallback_for_ceiling_knobs_and_options(path: tuple[str, ...
 
 
 def test_the_schema_requires_the_same() -> None:
-    assert Curation.model_json_schema()["required"] == ["ceiling", "knobs", "options"]
+    schema = Curation.model_json_schema()
+    assert schema["required"] == ["ceiling", "knobs", "options"]
+    options = [path[1] for path in REQUIRED if path[0] == "options" and path[1:]]
+    assert schema["$defs"]["Options"]["required"] == options
 
 
 def test_a_file_of_required_keys_alone_decides_as_the_shipped_one(tmp_path: Path) -> None:
@@ -137,7 +142,7 @@ def test_whatever_else_is_left_out_keeps_its_default(
 
 def test_every_default_is_a_key_of_the_config() -> None:
     """But what measurements chose, which a platform cannot change."""
-    known = {path for path in keys(load_defaults()) if path[1:2] != ("method",)}
+    known = {path for path in keys(load_defaults()) if path[1:2] != ("method",)} - {("options",)}
     data = SHIPPED.model_dump()
     data["classifier"]["openai"] = OpenAISettings.model_validate(OPENAI).model_dump()
     in_file = set(REQUIRED) | {("classifier", "openai", name) for name in ("endpoint", "model", "key_variable")}
@@ -418,6 +423,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "first_floor": theirs["knobs"]["honesty_floor"],
         "fill_floor": False,
         "close_call": 0.2,
+        "recency": None,
     }
     assert ours["options"] == {
         "novelty": 2,
@@ -426,6 +432,7 @@ def test_both_shipped_configs_differ_in_knobs_and_options_of_the_paper_alone() -
         "first_floor": 0.9,
         "fill_floor": True,
         "close_call": 0.2,
+        "recency": None,
     }
 
 

@@ -168,7 +168,7 @@ def _shortfalls(live: LiveSet, profile: Profile) -> tuple[dict[str, float], dict
         champion = live.champions[index]
         if not profile.caps >> index & 1 and not live.covered >> index & 1:
             uncovered[known.names[index]] = score
-        lead = 0.0 if champion is None else rounded(score - champion.score(index))
+        lead = 0.0 if champion is None else rounded(score - champion.counted_score(index))
         if 0 < lead <= rounded(known.margins[index]):
             behind[known.names[index]] = lead
     return uncovered, behind

@@ -18,13 +18,14 @@ from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
 from bot.cli.pace import Pace
 from bot.config import CONFIG_FILE
-from bot.curator.entry import StaleEntry, utc
+from bot.curator.entry import StaleEntry
 from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.interrupts import is_stop
 from bot.git.working_copy import read_conflicts, refuse_bare
 from bot.report.escaping import printable, visible
 from bot.text.masking import masked, masked_json
+from bot.text.moments import utc
 
 if TYPE_CHECKING:
     from bot.curator.staging import AuditStamp

@@ -206,7 +206,7 @@ class CounterfactualJudge:
 
 def _best(live: LiveSet, index: int) -> list[str]:
     """The members with the best score in the capability ``index``, in order of admission; there must be a score."""
-    held = [(member.id, member.score(index)) for member in live.members if member.signature >> index & 1]
+    held = [(member.id, member.counted_score(index)) for member in live.members if member.signature >> index & 1]
     best = max(score for _, score in held)
     return [id for id, score in held if score == best]
 
@@ -375,7 +375,7 @@ def _margin_marks(judge: CounterfactualJudge, capability: str | None) -> Iterato
     for name, score in judge.turn.query.scores.items():
         champion = live.champions[live.capabilities.index[name]]
         if champion is not None and capability in (None, name):
-            yield from around(score - champion.score(live.capabilities.index[name]))
+            yield from around(score - champion.counted_score(live.capabilities.index[name]))
 
 
 def _floor_marks(judge: CounterfactualJudge, capability: str | None) -> Iterator[float]:

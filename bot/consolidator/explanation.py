@@ -110,7 +110,7 @@ def _contests(judge: CounterfactualJudge) -> Iterator[CapabilityStanding]:
             score=score,
             bar=live.capabilities.bars[index],
             champion=None if champion is None else champion.id,
-            held=None if champion is None else champion.score(index),
+            held=None if champion is None else champion.counted_score(index),
             margin=live.capabilities.margins[index],
         )
 
@@ -139,7 +139,7 @@ def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None
     marks = [config.competence_bar(name), config.knobs.honesty_floor, config.options.first_floor]
     champion = live.champions[index]
     if champion is not None:
-        held = champion.score(index)
+        held = champion.counted_score(index)
         marks += [held, held + live.capabilities.margins[index]]
     yield None
     yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark)})
@@ -157,7 +157,8 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
 
     These are the most similar one; the champions of the capabilities of the query and of the champions that it beats;
     the last carrier of a combination; and the last coverers that a capability must keep.  If the query may fill a
-    floor, these are also the coverers that make up the floor, and the only coverer of the same customer.
+    floor, these are also the coverers that make up the floor, and the only coverer of the same customer.  If the age of
+    entries counts, it is also the newest entry.
     """
     live = judge.live
     own = live.profile(judge.turn.query)
@@ -176,6 +177,8 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
             if item.caps & bit:
                 carriers.setdefault(("capability", bit), []).append(item.id)
     found |= {ids[0] for ids in carriers.values() if len(ids) == 1}
+    if judge.config.options.recency is not None and live.residents:
+        found.add(live.residents[-1].id)
     if judge.config.options.fill_floor:
         found |= _floor_makers(live, own)
     return found | _last_coverers(live, own, leaving)

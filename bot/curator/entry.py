@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -17,19 +16,10 @@ from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.intake.query import Setup
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
+from bot.text.moments import utc
 
 EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=150)]
 """An entry's id; it is also the name of its file."""
-
-
-def utc(text: str) -> str:
-    """The moment ``text`` (ISO 8601; UTC where it names no zone) in UTC to the second; raises :class:`ValueError`."""
-    try:
-        moment = datetime.fromisoformat(text)
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValueError("an ISO 8601 time such as 2026-11-21T10:00:00Z") from None
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 Timestamp = Annotated[str, AfterValidator(utc)]
@@ -176,11 +166,16 @@ def active_identity(entries: Iterable[Entry]) -> Identity | None:
     return min(counts, key=lambda identity: (-counts[identity], identity), default=None)
 
 
+# The sources whose values the classifier infers from the query.
+_INFERRED: Final = ("intent", "tool")
+
+
 def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> tuple[RatedEntry, StaleEntry | None]:
     """``entry`` as the rater sees it, with only the scores comparable under ``identity``; and why it is stale, if it
     is.
     """
     comparable, lag = _comparable(entry, taxonomy, identity)
+    by_id, corrected = taxonomy.by_id, entry.classified.corrected
     resident = RatedEntry(
         id=entry.id,
         turns=entry.turns,
@@ -190,6 +185,7 @@ def resident_of(entry: Entry, taxonomy: Taxonomy, identity: Identity | None) -> 
         pin=entry.pin,
         displaces=entry.admitted.displaces,
         setup_cost=entry.setup.cost,
+        inferred=frozenset(name for name in comparable if by_id[name].source in _INFERRED and name not in corrected),
     )
     return resident, lag
 

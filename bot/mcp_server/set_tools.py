@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from bot.classifier.model import Progress
-from bot.curator.entry import Entry, utc
+from bot.curator.entry import Entry
 from bot.curator.roles import derive_roles
 from bot.errors import UsageError
 from bot.mcp_server.answers import page
@@ -33,6 +33,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import agreement_overview
 from bot.report.status import prune_overview, status_overview
+from bot.text.moments import utc
 
 Capability: TypeAlias = Annotated[
     Named, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")

@@ -14,6 +14,7 @@ from typing import Any, Final
 from bot.config import Curation
 from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out
+from bot.rater.recency import weights
 from bot.text.compare import rounded
 
 _DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
@@ -99,14 +100,18 @@ class LiveSet:
         return live
 
     def _fill(self, residents: Sequence[RatedEntry], names: Iterable[str], config: Curation) -> None:
-        """Fill it with ``residents`` in order of admission."""
         self._begin(Capabilities(names, config))
-        for rank, resident in enumerate(by_admission(residents)):
-            self._enter(
-                self.capabilities.profile(
-                    resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
-                )
+        self.residents = by_admission(residents)
+        self._enter_residents(config)
+
+    def _enter_residents(self, config: Curation) -> None:
+        """Fill it with its residents in order of admission."""
+        scales = weights(self.residents, config.options.recency)
+        for rank, (resident, weight) in enumerate(zip(self.residents, scales, strict=True)):
+            profile = self.capabilities.profile(
+                resident.id, resident.turns, resident.scores, resident.customer, rank=rank, pin=resident.pin
             )
+            self._enter(profile if weight == 1 else self.capabilities.aged(profile, resident.inferred, weight))
 
     def _begin(self, capabilities: Capabilities) -> None:
         """Reset it: no members and no waiting queries."""
@@ -156,7 +161,13 @@ class LiveSet:
             )
             return other
         other._begin(capabilities)
-        for member in self.members:
+        known: Sequence[Profile] = self.members
+        if config.options.recency is not None:
+            # Without its newest entry R is younger.
+            other.residents = [resident for resident in self.residents if resident.id != absent]
+            other._enter_residents(config)
+            known = self.members[len(self.residents) :]
+        for member in known:
             if member.id != absent:
                 other._enter(capabilities.again(member))
         for profile in self.waiting:
@@ -288,7 +299,12 @@ class LiveSet:
             short_floors=replacement.short_floors,
             sole=replacement.sole,
             scores=query.scores,
-            champion_scores={names[index]: champion.score(index) for index, _, champion in beaten},
+            champion_scores={names[index]: champion.counted_score(index) for index, _, champion in beaten},
+            faded={
+                names[index]: champion.score(index)
+                for index, _, champion in beaten
+                if champion.counted_score(index) != champion.score(index)
+            },
         )
 
     def facts_without_merit(self, query: ScoredQuery, profile: Profile, similarity: Similarity) -> RelationalFacts:
@@ -333,7 +349,7 @@ class LiveSet:
         self._carried.add(profile.combined)
         if self._known is not self._carried:
             self._known.add(profile.combined)
-        for index, score in profile.items:
+        for index, score in zip(profile.places, profile.counted, strict=True):
             if profile.caps >> index & 1:
                 self.coverers[index] += 1
                 if self.capabilities.fills and self.coverers[index] < self.capabilities.floors[index]:
@@ -351,11 +367,11 @@ class LiveSet:
 
 
 def outranks(challenger: Profile, champion: Profile, index: int, score: float) -> bool:
-    """Whether ``challenger``, with ``score``, replaces ``champion`` as champion of capability ``index``.
+    """Whether ``challenger``, whose score counts ``score``, replaces ``champion`` as champion of capability ``index``.
 
     The highest score wins; ties: larger |caps|, then earlier admission (whose order already breaks ties by id).
     """
-    held = champion.score(index)
+    held = champion.counted_score(index)
     if score != held:
         return score > held
     if challenger.breadth != champion.breadth:

@@ -49,6 +49,7 @@ class RatedEntry:
 
     ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
+    ``inferred`` are the capabilities whose scores come from the inference path (option ``recency``).
     """
 
     id: str
@@ -59,6 +60,7 @@ class RatedEntry:
     pin: str | None = None
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
+    inferred: frozenset[str] = frozenset()
 
     @property
     def query(self) -> ScoredQuery:
@@ -118,7 +120,9 @@ class RelationalFacts:
     scores: Mapping[str, float] = field(default_factory=dict)
     """cs(q, ·), for reports."""
     champion_scores: Mapping[str, float] = field(default_factory=dict)
-    """champ_cs of the capabilities won, for reports."""
+    """champ_cs of the capabilities won, as much as they count, for reports."""
+    faded: Mapping[str, float] = field(default_factory=dict)
+    """cs of the beaten champions whose age makes it count for less, for reports."""
 
     @property
     def novel(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import fsum
@@ -103,7 +103,8 @@ _REMEMBERED = 1 << 14
 class Profile(NamedTuple):
     """A query or entry, prepared for comparison.
 
-    ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``signature`` and ``caps`` are bit
+    ``places`` are the indices of its capabilities, ``values`` their rounded scores; ``counted`` is what these count
+    for champions and wins, where the age of an entry matters (option ``recency``).  ``signature`` and ``caps`` are bit
     masks of sig(x) and caps(x); ``combined`` is the mask of its combinable capabilities, ``novelty`` the strength of
     combinations; ``rank`` is the position in the order of admission (``-1``: not in R).
     """
@@ -113,6 +114,7 @@ class Profile(NamedTuple):
     # Two tuples, not pairs, which would need more memory than all the rest.
     places: tuple[int, ...]
     values: tuple[float, ...]
+    counted: tuple[float, ...]
     signature: int
     caps: int
     breadth: int
@@ -143,6 +145,10 @@ class Profile(NamedTuple):
     def score(self, index: int) -> float:
         """The rounded score of the capability with this index; it must be in the signature."""
         return self.values[self.places.index(index)]
+
+    def counted_score(self, index: int) -> float:
+        """What :meth:`score` counts for the title of champion."""
+        return self.counted[self.places.index(index)]
 
 
 class Capabilities:
@@ -193,6 +199,7 @@ class Capabilities:
             normalise(turns),
             places,
             values,
+            values,
             signature,
             caps,
             caps.bit_count(),
@@ -214,6 +221,14 @@ class Capabilities:
         if caps == profile.caps:
             return profile
         return profile._replace(caps=caps, breadth=caps.bit_count(), combined=self.combined(profile.signature, caps))
+
+    def aged(self, profile: Profile, inferred: Container[str], weight: float) -> Profile:
+        """``profile`` of an entry whose ``inferred`` scores count ``weight`` times as much as they are."""
+        counted = [
+            value * weight if self.names[index] in inferred else value
+            for index, value in zip(profile.places, profile.values, strict=True)
+        ]
+        return profile._replace(counted=all_rounded(counted))
 
     def combined(self, signature: int, caps: int) -> int:
         """The mask of the combinable capabilities."""

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from bot.agreement.agreement import Agreement
 from bot.curator.costs import total
-from bot.curator.entry import Entry, utc
+from bot.curator.entry import Entry
 from bot.curator.losses import Loss
 from bot.curator.store import RegressionSet
 from bot.export.item import ExportItem, unready
@@ -26,6 +26,7 @@ from bot.report.tables import TableSection
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
+from bot.text.moments import utc
 
 CHART_POINTS = 30
 """A line of more points says no more at the width of an issue."""

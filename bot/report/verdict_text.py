@@ -362,6 +362,8 @@ def _beats(verdict: Verdict, style: TextStyle) -> str:
     by_champion: dict[str, list[str]] = {}
     for capability, champion in facts.wins.items():
         margin = f"{facts.scores[capability]:.2f} over {facts.champion_scores[capability]:.2f}"
+        if capability in facts.faded:
+            margin += f", which was {facts.faded[capability]:.2f} when it was new"
         by_champion.setdefault(champion, []).append(f"{style.capability(capability)} ({margin})")
     return "; ".join(
         f"beats {style.name(champion)} at {listed(wins)}" for champion, wins in sorted(by_champion.items())

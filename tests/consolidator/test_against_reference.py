@@ -41,6 +41,7 @@ def config_of(case: Case) -> Curation:
         first_floor=options.first_floor,
         fill_floor=options.fill_floor,
         close_call=options.close_call,
+        recency=knobs.recency,
     ).under(options.base, knobs.trial)
 
 
@@ -55,6 +56,7 @@ def residents_of(case: Case) -> list[RatedEntry]:
             displaces=item.displaces,
             setup_cost=item.setup_cost,
             customer=item.customer,
+            inferred=item.inferred,
         )
         for item in case.residents
     ]

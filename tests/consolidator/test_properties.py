@@ -73,7 +73,12 @@ def test_verdicts_do_not_change_when_capabilities_are_renamed(case: Case, draw: 
         for item in queries_of(case)
     ]
     residents = [
-        replace(item, scores={names[name]: score for name, score in item.scores.items()}) for item in residents_of(case)
+        replace(
+            item,
+            scores={names[name]: score for name, score in item.scores.items()},
+            inferred=frozenset(names.get(name, name) for name in item.inferred),
+        )
+        for item in residents_of(case)
     ]
     config = config_of(case)
     renamed = make_config(

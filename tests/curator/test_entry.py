@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.classifier.model import Identity
-from bot.curator.entry import Entry, EntryClassification, StaleEntry, active_identity, entry_id, resident_of, utc
+from bot.curator.entry import Entry, EntryClassification, StaleEntry, active_identity, entry_id, resident_of
 from tests.factories import make_entry, make_taxonomy
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
@@ -105,37 +105,6 @@ def test_the_active_identity_is_that_of_most_entries() -> None:
 def test_of_equally_frequent_identities_the_smaller_is_active() -> None:
     for entries in ([classified(model="m2"), ENTRY], [ENTRY, classified(model="m2")]):
         assert active_identity(entries) == IDENTITY
-
-
-# Moments
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("2026-11-21T10:00:00Z", "2026-11-21T10:00:00Z"),
-        ("2026-11-21T10:00:00", "2026-11-21T10:00:00Z"),
-        ("2026-11-21T10:00:00+02:00", "2026-11-21T08:00:00Z"),
-        ("2026-11-21T23:30:00-05:30", "2026-11-22T05:00:00Z"),
-        ("2026-11-21 10:00:00.999999Z", "2026-11-21T10:00:00Z"),
-        ("2026-11-21", "2026-11-21T00:00:00Z"),
-        ("20261121T100000Z", "2026-11-21T10:00:00Z"),
-        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
-    ],
-)
-def test_moments_are_utc_to_the_second(text: str, moment: str) -> None:
-    assert utc(text) == moment
-    assert utc(moment) == moment
-
-
-NO_MOMENTS = ["", "now", "12:30", "2026-13-01", "2026-02-30", "2026-11-21T10:00:00X", "1732183200"]
-NO_MOMENTS += ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
-
-
-@pytest.mark.parametrize("text", NO_MOMENTS)
-def test_what_is_no_moment_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="an ISO 8601 time such as"):
-        utc(text)
 
 
 # Ids

@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import combinations as subsets
 
 from tests.oracle.values import Facts, Grounds, Item, Knobs, Moment, Options, Verdict
@@ -46,6 +47,21 @@ def caps(item: Item, knobs: Knobs) -> frozenset[str]:
     return frozenset(c for c in counting(item, knobs) if rounded(item.scores[c]) >= rounded(knobs.bar(c)))
 
 
+def strength(item: Item, capability: str, entries: Sequence[Item], knobs: Knobs) -> float:
+    """What a score counts for champions and wins: cs · 2^(−age / half-life) on the inference path.
+
+    The age is that of the entry when the newest entry came. What has not been admitted yet has none.
+    """
+    score = item.scores[capability]
+    if knobs.recency is None or capability not in item.inferred or not isinstance(item.admitted_at, str):
+        return rounded(score)
+    days = [datetime.fromisoformat(str(entry.admitted_at)) for entry in entries if str(entry.admitted_at)[:1] == "2"]
+    if item.admitted_at[:1] != "2":
+        return rounded(score)
+    age = (max(days) - datetime.fromisoformat(item.admitted_at)) / timedelta(days=1)
+    return rounded(rounded(score) * 2 ** (-age / knobs.recency))
+
+
 def champion(capability: str, entries: Sequence[Item], knobs: Knobs) -> Item | None:
     """Highest score; ties: more competent capabilities, then the place in the order of admission."""
     best: Item | None = None
@@ -55,7 +71,7 @@ def champion(capability: str, entries: Sequence[Item], knobs: Knobs) -> Item | N
         if best is None:
             best = entry
             continue
-        mine, theirs = rounded(entry.scores[capability]), rounded(best.scores[capability])
+        mine, theirs = (strength(one, capability, entries, knobs) for one in (entry, best))
         if mine > theirs or (mine == theirs and len(caps(entry, knobs)) > len(caps(best, knobs))):
             best = entry
     return best
@@ -81,7 +97,9 @@ def wins(q: Item, entries: Sequence[Item], knobs: Knobs) -> dict[str, str]:
     found = {}
     for c in sorted(counting(q, knobs)):
         holder = champion(c, entries, knobs)
-        if holder is not None and rounded(q.scores[c]) > rounded(holder.scores[c] + knobs.margin(c)):
+        if holder is None:
+            continue
+        if rounded(q.scores[c]) > rounded(strength(holder, c, entries, knobs) + knobs.margin(c)):
             found[c] = holder.id
     return found
 

@@ -159,6 +159,7 @@ def knobs(source: Source, capabilities: Sequence[str]) -> Knobs:
         honesty_floor=source.pick((0.6, 0.0, 0.45, 0.75, 0.95)),
         per_capability=own,
         trial=frozenset(capability for capability in capabilities if source.chance(10)),
+        recency=source.pick((None, None, 1.0, 30.0)),
     )
 
 
@@ -196,6 +197,8 @@ def shuffled_names(source: Source, prefix: str, number: int) -> list[str]:
 def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tuple[Item, ...]:
     """Entries, some of which list others (or somebody long gone) as displaced."""
     found: list[Item] = []
+    # The path of a score depends on its capability.
+    inferred = frozenset(c for c in capabilities if source.chance(80))
     for name in shuffled_names(source, "r", source.count(0, most)):
         like = found and source.chance(35)
         found.append(
@@ -207,6 +210,7 @@ def residents_of(source: Source, capabilities: Sequence[str], most: int) -> tupl
                 pin="a person wants it" if source.chance(10) else None,
                 setup_cost=source.pick((1.0, 1.0, 0.0, 0.5, 3.0)),
                 customer=source.pick(CUSTOMERS),
+                inferred=inferred,
             )
         )
     names = [entry.id for entry in found]

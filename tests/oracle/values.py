@@ -15,7 +15,7 @@ Doubts = Mapping[str, tuple[float, tuple[str, ...]]]
 class Knobs:
     """The six knobs; ``per_capability`` maps a capability to other values of the three that may be overridden.
 
-    No verdict rests on those on ``trial``.
+    No verdict rests on those on ``trial``.  ``recency`` is the half-life of inferred scores, in days.
     """
 
     competence_bar: float
@@ -26,6 +26,7 @@ class Knobs:
     honesty_floor: float
     per_capability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     trial: frozenset[str] = frozenset()
+    recency: float | None = None
 
     def bar(self, capability: str) -> float:
         """τ_c."""
@@ -55,7 +56,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Item:
-    """A query or an entry: ``scores`` has exactly the capabilities of its signature."""
+    """A query or an entry: ``scores`` has exactly the capabilities of its signature.
+
+    Those ``inferred`` come from the inference path.
+    """
 
     id: str
     turns: tuple[str, ...]
@@ -68,6 +72,7 @@ class Item:
     customer: str | None = None
     familiar: bool = True
     doubts: Doubts = field(default_factory=dict)
+    inferred: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def test_it_is_what_sets_of_all_combinations_say(novelty: Novelty) -> None:
                 opening = 0
                 for bit in (1 << place for place in range(len(NAMES))):
                     mask = capabilities.combined(asked.signature | bit, asked.caps | bit)
-                    other = Profile("y", "", (), (), mask, mask, 0, 0.0, mask, novelty, None, -1, None)
+                    other = Profile("y", "", (), (), (), mask, mask, 0, 0.0, mask, novelty, None, -1, None)
                     opening |= bit if other.combinations - plain else 0
                 all_bits = capabilities.combinable((1 << len(NAMES)) - 1)
                 assert carried.opened_by(all_bits, asked.combined) == opening

@@ -42,7 +42,7 @@ def knobs_of(config: Curation) -> Knobs:
 
 def options_of(config: Curation) -> Options:
     """The options as the oracle has them."""
-    return Options(**config.options.model_dump())
+    return Options(**config.options.model_dump(exclude={"recency"}))
 
 
 def item_of(entry: Entry) -> Item:
