@@ -3,7 +3,8 @@
 Customers are drawn: each has tools with facts of their own, and queries that call some of them and ask for things, the
 frequent ones often.  All suggestions are confirmed and all reviews accepted.  At the end R is held against the optimum:
 the fewest queries of all that came which carry the same pairs, keep the same floors and contain the same champions
-(an integer programme).
+(an integer programme).  One customer comes a week.  With `--recency DAYS ...` old champions fade (semantics, section
+7): that shows what fresher champions cost in admissions and evictions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import argparse
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final, TypeAlias
@@ -37,6 +40,7 @@ FACTS: Final = tuple(f"tool-{place}" for place in range(10))
 REQUESTS: Final = tuple(f"asks-{place}" for place in range(18))
 """Capabilities that follow from what a query asks for."""
 BASE: Final = frozenset({"asks-0"})
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 GAP: Final = 0.01
 """How far, at most, an optimum may be from the true one."""
 SETTLED: Final = 20
@@ -65,19 +69,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--ceilings", type=int, nargs="+", default=[35, 42, 60, 1000])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--without-swaps", action="store_true")
+    parser.add_argument("--recency", type=float, nargs="*", default=[], metavar="DAYS", help="half-lives, beside none")
     options = parser.parse_args(arguments)
     shipped = load_config(WorkingTree(REPOSITORY), None).under(BASE, frozenset())
     print(
-        "ceiling seed     R  fewest  ratio  pairs carried, at best, of all  capabilities  reviews/100  admitted"
+        "ceiling seed recency     R  fewest  ratio  pairs carried, at best, of all  capabilities  reviews/100  admitted"
         "  evicted  swaps  waiting  cost  champions' age"
     )
-    for ceiling in options.ceilings:
-        for seed in options.seeds:
-            config = shipped.model_copy(update={"ceiling": ceiling})
-            customers = list(stream(random.Random(seed), options.customers))
-            print(
-                described(run(customers, config, not options.without_swaps), config, seed, len(customers)), flush=True
-            )
+    for ceiling, seed, recency in product(options.ceilings, options.seeds, (None, *options.recency)):
+        rules = shipped.options.model_copy(update={"recency": recency})
+        config = shipped.model_copy(update={"ceiling": ceiling, "options": rules})
+        customers = list(stream(random.Random(seed), options.customers))
+        print(described(run(customers, config, not options.without_swaps), config, seed, len(customers)), flush=True)
     return 0
 
 
@@ -104,11 +107,17 @@ def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
                     turns=(words,),
                     scores=dict(sorted(scores.items())),
                     customer=f"c{customer}",
-                    admitted_at=f"{customer:06d}",
+                    admitted_at=moment(customer, 0),
+                    inferred=frozenset(scores),
                     setup_cost=cost,
                 )
             )
         yield queries
+
+
+def moment(customer: int, place: int) -> str:
+    """When a query enters: the week of this customer, later than those of smaller ``place``."""
+    return (START + timedelta(weeks=customer, seconds=place)).isoformat()
 
 
 def _score(draw: random.Random, mean: float) -> float:
@@ -150,7 +159,7 @@ def arrive(
 
 def enter(verdict: Verdict, by_id: Mapping[str, RatedEntry], outcome: Outcome, config: Curation, place: int) -> None:
     """Into R, or at the ceiling on the waitlist."""
-    entry = replace(by_id[verdict.id], displaces=verdict.displaces, admitted_at=f"{place:06d}-{outcome.admissions:06d}")
+    entry = replace(by_id[verdict.id], displaces=verdict.displaces, admitted_at=moment(place, outcome.admissions))
     if len(outcome.residents) < config.ceiling:
         outcome.residents.append(entry)
         outcome.admissions += 1
@@ -176,7 +185,7 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     outcome.residents = [entry for entry in outcome.residents if entry.id not in gone]
     outcome.waiting = [entry for entry in outcome.waiting if entry.id not in swaps]
     for query in entering:
-        outcome.residents.append(replace(query, admitted_at=f"{place:06d}-{outcome.admissions:06d}"))
+        outcome.residents.append(replace(query, admitted_at=moment(place, outcome.admissions)))
         outcome.admissions += 1
     waiting, outcome.waiting = judged_again(outcome, config), []
     for query in waiting:
@@ -196,14 +205,19 @@ def described(outcome: Outcome, config: Curation, seed: int, customers: int) -> 
     best = Optimum(outcome, config)
     roles = derive_roles(outcome.residents, config)
     champions = set(roles.champions.values())
-    ages = [customers - int(entry.admitted_at[:6]) for entry in outcome.residents if entry.id in champions]
+    end = START + timedelta(weeks=customers)
+    ages = [
+        (end - datetime.fromisoformat(entry.admitted_at)) / timedelta(weeks=1)
+        for entry in outcome.residents
+        if entry.id in champions
+    ]
     size, fewest = len(outcome.residents), best.fewest()
     carried = len(best.pairs & best.carried)
     most = best.most_pairs(config.ceiling) if config.ceiling < len(outcome.seen) else len(best.pairs)
     late = 100 * outcome.late_reviews / max(1, outcome.late_queries)
     cost = sum(entry.setup_cost for entry in outcome.residents)
     return (
-        f"{config.ceiling:7d} {seed:4d} {size:5d} {fewest:7d} {size / fewest:6.2f} "
+        f"{config.ceiling:7d} {seed:4d} {config.options.recency or '-':>7} {size:5d} {fewest:7d} {size / fewest:6.2f} "
         f"{carried:13d} {most:8d} {len(best.pairs):7d} {sum(map(bool, roles.coverers.values())):13d} {late:12.1f} "
         f"{outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} {len(outcome.waiting):8d} {cost:5.0f} "
         f"{mean(ages):15.1f}"
