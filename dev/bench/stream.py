@@ -5,11 +5,15 @@ frequent ones often.  All suggestions are confirmed and all reviews accepted.  A
 the fewest queries of all that came which carry the same pairs, keep the same floors and contain the same champions
 (an integer programme).  One customer comes a week.  With `--recency DAYS ...` old champions fade (semantics, section
 7): that shows what fresher champions cost in admissions and evictions.
+
+`--corpus` takes, instead, the customers of the corpus (INCUMBENT_CORPUS) in a drawn order, and their queries as the
+embedded classifier tags them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,8 +34,10 @@ from bot.curator.roles import derive_roles
 from bot.curator.safe_removals import SafeRemovals
 from bot.curator.swaps import choose_swaps
 from bot.files.snapshot import WorkingTree
+from bot.pipeline.review import load_platform
 from bot.rater.contextualizer import LiveSet
-from bot.rater.model import RatedEntry
+from bot.rater.model import RatedEntry, ScoredQuery
+from dev.bench.corpus_stream import corpus_customers
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -70,8 +76,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--without-swaps", action="store_true")
     parser.add_argument("--recency", type=float, nargs="*", default=[], metavar="DAYS", help="half-lives, beside none")
+    parser.add_argument("--corpus", action="store_true", help="real queries, in the folder that INCUMBENT_CORPUS names")
     options = parser.parse_args(arguments)
     shipped = load_config(WorkingTree(REPOSITORY), None).under(BASE, frozenset())
+    real: list[list[ScoredQuery]] = []
+    if options.corpus:
+        platform = load_platform(WorkingTree(REPOSITORY))
+        shipped = platform.config
+        real = corpus_customers(Path(os.environ["INCUMBENT_CORPUS"]), platform)
+        print(f"{len(real)} customers, {sum(map(len, real))} queries; of these, {options.customers} customers a seed")
     print(
         "ceiling seed recency     R  fewest  ratio  pairs carried, at best, of all  capabilities  reviews/100  admitted"
         "  evicted  swaps  waiting  cost  champions' age"
@@ -79,7 +92,8 @@ def main(arguments: Sequence[str]) -> int:
     for ceiling, seed, recency in product(options.ceilings, options.seeds, (None, *options.recency)):
         rules = shipped.options.model_copy(update={"recency": recency})
         config = shipped.model_copy(update={"ceiling": ceiling, "options": rules})
-        customers = list(stream(random.Random(seed), options.customers))
+        draw = random.Random(seed)
+        customers = list(real_stream(draw, real, options.customers) if real else stream(draw, options.customers))
         print(described(run(customers, config, not options.without_swaps), config, seed, len(customers)), flush=True)
     return 0
 
@@ -113,6 +127,25 @@ def stream(draw: random.Random, customers: int) -> Iterator[list[RatedEntry]]:
                 )
             )
         yield queries
+
+
+def real_stream(
+    draw: random.Random, real: Sequence[Sequence[ScoredQuery]], customers: int
+) -> Iterator[list[RatedEntry]]:
+    """The queries of so many real customers, in a drawn order; costs are drawn too."""
+    for place, queries in enumerate(draw.sample(real, min(customers, len(real)))):
+        yield [
+            RatedEntry(
+                id=query.id,
+                turns=query.turns,
+                scores=query.scores,
+                customer=query.customer,
+                admitted_at=moment(place, 0),
+                inferred=frozenset(query.scores),
+                setup_cost=round(draw.lognormvariate(0, 0.7), 3),
+            )
+            for query in queries
+        ]
 
 
 def moment(customer: int, place: int) -> str:
