@@ -47,6 +47,18 @@ class Newcomer(NamedTuple):
     displaces: frozenset[str]
 
 
+class _NearlyFree(NamedTuple):
+    """What keeps a resident in R that one newcomer may free.
+
+    ``capabilities`` are at their floor, or below it with the resident gone; ``titles`` those whose champion it is.
+    """
+
+    id: str
+    capabilities: int
+    titles: int
+    combinations: frozenset[int]
+
+
 class SafeRemovals:
     """Residents that may leave R, chosen one after another; and what R keeps, whichever of them leave.
 
@@ -85,10 +97,12 @@ class SafeRemovals:
                 self._titles[champion.id] += 1 << index
         movable = [resident for resident in residents if resident.pin is None and resident.id not in lagging]
         self._movable = sorted(movable, key=lambda item: self._order(item, self._profiles[item.id], frozenset()))
+        self._nearly_free: list[_NearlyFree] | None = None
 
     def choose(self, refused: Collection[str] = ()) -> None:
         """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds."""
         self._refused = refused
+        self._nearly_free = None
         for resident in self._movable:
             profile = self._profiles[resident.id]
             displacers = self._displacers(resident.id, self._kept)
@@ -100,6 +114,11 @@ class SafeRemovals:
             else:
                 self.chosen[resident.id] = grounds
                 self._kept.lose(profile, displacers)
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        """Resident that could be moved → the cost of its set-up."""
+        return {resident.id: resident.setup_cost for resident in self._movable}
 
     def remaining(self, id: str) -> Mapping[str, int]:
         """Competent capability of the resident ``id`` → its coverers once all that was chosen left."""
@@ -129,6 +148,8 @@ class SafeRemovals:
 
         It is empty if the newcomer itself would be suggested for eviction.
         """
+        if not self._may_free_any(newcomer):
+            return {}
         kept = self._kept.with_newcomer(newcomer)
         candidates = [
             (resident, profile)
@@ -160,11 +181,39 @@ class SafeRemovals:
 
     def swap(self, newcomer: Newcomer, leaving: Iterable[str]) -> None:
         """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""
+        self._nearly_free = None
         gone = [self._profiles[id] for id in leaving]
         for profile in gone:
             displaced = profile.id in newcomer.displaces
             self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
         self._kept.make_good(newcomer, gone)
+
+    def _may_free_any(self, newcomer: Newcomer) -> bool:
+        """Whether the newcomer by itself removes all obstacles of a resident; a quick test, since most remove none."""
+        if self._nearly_free is None:
+            self._nearly_free = [each for item in self._movable if (each := self._near(item.id)) is not None]
+        missing, lost = ~newcomer.profile.caps, ~newcomer.beats
+        carried: frozenset[int] | None = None
+        for near in self._nearly_free:
+            if near.capabilities & missing or near.titles & lost:
+                continue
+            if near.combinations and near.id not in newcomer.displaces:
+                carried = carried or self.live.capabilities.carried(newcomer.profile)
+                if not near.combinations <= carried:
+                    continue
+            return True
+        return False
+
+    def _near(self, id: str) -> _NearlyFree | None:
+        """What keeps the resident ``id``, if one newcomer may be enough to free it."""
+        if id in self._kept.leaving or id in self.withheld:
+            return None
+        profile, coverers, floors = self._profiles[id], self._kept.coverers, self.live.capabilities.floors
+        if any(coverers[index] < floors[index] for index in bits(profile.caps)):
+            return None
+        obstacles = self._kept.obstacles(profile)
+        combinations = () if self._displacers(id, self._kept) else obstacles.combinations
+        return _NearlyFree(id, obstacles.capabilities, self._titles[id], frozenset(combinations))
 
     def losses(self, newcomer: Newcomer) -> Mapping[str, Obstacles]:
         """Resident that could be moved → what R would lose with it once the newcomer is in."""

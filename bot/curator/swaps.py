@@ -1,18 +1,24 @@
-"""Swaps: at the ceiling a newcomer enters in the place of the entries that it frees (semantics, section 7; pure)."""
+"""One query enters in the place of the entries that it frees: swaps and repacks (semantics, section 7; pure).
+
+A swap is for a query that waits at the ceiling.  A repack looks back at a query that was excluded once, and that could
+now do the work of several entries, or the same work at a lower cost.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from bot.curator.grounds import Grounds
-from bot.curator.safe_removals import SafeRemovals
+from bot.curator.safe_removals import Newcomer, SafeRemovals
 from bot.rater.model import RatedEntry
+from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swap:
-    """Admit ``admit`` and remove ``remove`` together; a person confirms it."""
+    """Admit ``admit`` and remove ``remove`` together, as a swap or a repack; a person confirms it."""
 
     admit: str
     remove: tuple[str, ...]
@@ -20,6 +26,39 @@ class Swap:
 
 Freed = Mapping[str, Grounds]
 """Residents that a newcomer frees → the grounds on which they would leave."""
+
+
+def choose_repacks(
+    archived: Sequence[RatedEntry],
+    removals: SafeRemovals,
+    most: int,
+    allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
+) -> Iterator[tuple[RatedEntry, Freed]]:
+    """At most ``most`` repacks by ``archived`` queries, each with what it frees; all are safe with the ``removals``.
+
+    A query must free two entries, or one whose set-up costs more than its own.  What saves most comes first: by cost
+    freed minus cost needed, then by the number of entries, then by id.  Each is derived with the earlier ones applied.
+    ``allowed`` decides whether a repack may be suggested.
+    """
+    newcomers = [removals.arriving(query) for query in sorted(archived, key=lambda query: query.id)]
+    costs = removals.costs
+    for _ in range(most):
+        found = [(newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer))]
+        ranked = sorted(found, key=lambda item: (-_saving(item[0], item[1], costs), -len(item[1])))
+        for newcomer, freed in ranked:
+            saves = len(freed) > 1 or _saving(newcomer, freed, costs) > 0
+            if saves and allowed(newcomer.entry.id, freed):
+                break
+        else:
+            return
+        removals.swap(newcomer, freed)
+        newcomers.remove(newcomer)
+        yield newcomer.entry, freed
+
+
+def _saving(newcomer: Newcomer, freed: Freed, costs: Mapping[str, float]) -> float:
+    """The cost freed minus the cost needed."""
+    return rounded(fsum(costs[id] for id in freed) - newcomer.entry.setup_cost)
 
 
 def choose_swaps(

@@ -1,8 +1,9 @@
-"""Swaps by hand, and as a property together with evictions (semantics, section 7)."""
+"""Swaps and repacks by hand, and as a property together with evictions (semantics, section 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -11,12 +12,13 @@ from hypothesis import strategies as st
 from bot.config import Curation
 from bot.curator.grounds import EvictionKind
 from bot.curator.roles import derive_roles
-from bot.curator.swaps import choose_swaps
+from bot.curator.swaps import choose_repacks, choose_swaps
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.curator.test_safe_removals import newcomers_of, of, removals
 from tests.factories import resident
+from tests.oracle import reference
 from tests.oracle.strategies import Case, cases
 
 
@@ -60,13 +62,79 @@ def test_a_combination_rests_on_a_swap_only_where_its_newcomer_replaces_a_carrie
     assert swaps([first, second], rivals) == [("q1", ("ab", "cd"))]
 
 
+def repacks(
+    archived: Sequence[RatedEntry],
+    residents: Sequence[RatedEntry],
+    most: int = 9,
+    refused: Sequence[str] = (),
+    **more: Any,
+) -> list[tuple[str, tuple[str, ...]]]:
+    found = removals(residents, archived, **more)
+    chosen = choose_repacks(archived, found, most, lambda admit, freed: admit not in refused)
+    return [(query.id, tuple(gone)) for query, gone in chosen]
+
+
+PAIRS = [
+    resident("ab", {"a": 0.6, "b": 0.6}),
+    resident("bc", {"b": 0.6, "c": 0.6}),
+    resident("ac", {"a": 0.6, "c": 0.6}),
+]
+BEST = [resident(f"best-{name}", {name: 0.95}) for name in "abc"]
+
+
+def test_a_repack_needs_two_entries_or_a_lower_cost() -> None:
+    three = resident("three", {"a": 0.7, "b": 0.7, "c": 0.7})
+    assert repacks([three], [*BEST, *PAIRS]) == [("three", ("ab", "ac", "bc"))]
+    assert repacks([three], [*BEST, PAIRS[0]]) == []
+    assert repacks([replace(three, setup_cost=0.5)], [*BEST, PAIRS[0]]) == [("three", ("ab",))]
+    assert repacks([replace(three, setup_cost=2.0)], [*BEST, PAIRS[0]]) == []
+    # It costs more than each of them, so it would be the first to be suggested for eviction.
+    assert repacks([replace(three, setup_cost=5.0)], [*BEST, *PAIRS]) == []
+
+
+def test_what_saves_most_comes_first_and_each_is_derived_with_the_earlier_ones_applied() -> None:
+    dear = replace(PAIRS[2], setup_cost=4.0)
+    rivals = [*BEST, *PAIRS[:2], dear]
+    one = resident("one", {"a": 0.7, "c": 0.7})
+    many = resident("x-many", {"a": 0.7, "b": 0.7, "c": 0.7}, setup_cost=3.0)
+    twin = replace(many, id="y-many")
+    assert repacks([one], rivals) == [("one", ("ac",))]
+    # Each saves 3, the many frees more entries.
+    assert repacks([twin, one, many], rivals) == [("x-many", ("ac", "ab", "bc"))]
+    # Now the one saves more, and what is left is not worth the cost of the many.
+    cheaper = replace(one, setup_cost=0.5)
+    assert repacks([cheaper, many, twin], rivals) == [("one", ("ac",))]
+    assert repacks([cheaper, many, twin], rivals, refused=["one", "x-many"]) == [("y-many", ("ac", "ab", "bc"))]
+
+
+def test_no_more_repacks_are_made_than_asked_for() -> None:
+    rivals = [*BEST, resident("best-d", {"d": 0.95}), *PAIRS, resident("ad", {"a": 0.6, "d": 0.6}, setup_cost=9.0)]
+    archived = [resident("abc", {"a": 0.7, "b": 0.7, "c": 0.7}), resident("a-d", {"a": 0.7, "d": 0.7})]
+    assert repacks(archived, rivals) == [("a-d", ("ad",)), ("abc", ("ab", "ac", "bc"))]
+    assert repacks(archived, rivals, most=1) == [("a-d", ("ad",))]
+    assert repacks(archived, rivals, most=0) == []
+
+
+@settings(max_examples=settings().max_examples * 2)
+@given(cases(most=8))
+def test_the_first_repack_is_the_one_of_the_definition(case: Case) -> None:
+    archived = [replace(query, displaces=()) for query in newcomers_of(case)]
+    found = of(case, config_of(case), archived)
+    items = [replace(item, id=query.id, admitted_at="~") for item, query in zip(case.queries, archived, strict=True)]
+    expected = reference.repack(items, case.residents, case.open, case.knobs, case.options)
+    chosen = [(query.id, tuple(gone)) for query, gone in choose_repacks(archived, found, 1)]
+    assert chosen == ([] if expected is None else [expected])
+
+
 @settings(max_examples=settings().max_examples * 2)
 @given(cases(most=8), st.randoms(use_true_random=False))
-def test_any_part_of_evictions_and_swaps_in_any_order_loses_nothing(case: Case, draw: Any) -> None:
+def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case: Case, draw: Any) -> None:
     config, residents = config_of(case), residents_of(case)
     newcomers = {query.id: query for query in newcomers_of(case)}
     found = of(case, config, [*newcomers.values()])
-    swapped = {query.id: gone for query, gone in choose_swaps([*newcomers.values()], found, 0)}
+    waiting, archived = [*newcomers.values()][::2], [*newcomers.values()][1::2]
+    swapped = {query.id: gone for query, gone in choose_swaps(waiting, found, 0)}
+    swapped |= {query.id: gone for query, gone in choose_repacks(archived, found, 3)}
     steps = [(None, {id: grounds}) for id, grounds in found.chosen.items()] + [*swapped.items()]
     grounds = {id: each for _, gone in steps for id, each in gone.items()}
     assert len(grounds) == sum(len(gone) for _, gone in steps)

@@ -383,6 +383,24 @@ def prune(
     return chosen
 
 
+def repack(
+    archived: Collection[Item], residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options
+) -> tuple[str, tuple[str, ...]] | None:
+    """The first repack: who saves most, and what it frees."""
+    costs = {r.id: r.setup_cost for r in residents}
+    best: tuple[float, int, str] | None = None
+    found = None
+    for a in sorted(archived, key=lambda item: item.id):
+        gone = freed(a, residents, open, knobs, options)
+        saving = rounded(math.fsum(costs[id] for id in gone) - a.setup_cost)
+        if len(gone) < 2 and not (gone and saving > 0):
+            continue
+        rank = (-saving, -len(gone), a.id)
+        if best is None or rank < best:
+            best, found = rank, (a.id, tuple(gone))
+    return found
+
+
 def freed(q: Item, residents: Collection[Item], open: Collection[str], knobs: Knobs, options: Options) -> list[str]:
     """prune(R ∪ {q}) \\ prune(R), q the last to be admitted; what prune(R) suggests is suggested already."""
     already = [suggestion.id for suggestion in prune(residents, open, (), knobs, options)]
