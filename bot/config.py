@@ -452,6 +452,11 @@ class Limits(Section):
         default=default("limits.open_evictions"),
         description="eviction and swap pull requests that are open at a time; the dashboard lists the rest",
     )
+    open_repacks: int = Field(
+        default=default("limits.open_repacks"),
+        ge=0,
+        description="repacks that are suggested at a time: an excluded query enters for entries that it makes needless",
+    )
 
     @property
     def reading(self) -> ReadingLimits:

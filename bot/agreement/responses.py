@@ -34,8 +34,8 @@ class Response:
 
     ``subject`` identifies the question: responses with the same one answer the same question (content and verdict of a
     query; branch of a suggestion, which names entry and grounds).  ``decision`` is INCLUDE, EXCLUDE, REPLACE or
-    KEEP-BOTH, or EVICT, SWAP or ADMIT for a suggestion.  ``route`` is direct or review.  ``reasons`` are codes of the
-    verdict, or the kind of the suggestion.
+    KEEP-BOTH, or EVICT, SWAP, REPACK or ADMIT for a suggestion.  ``route`` is direct or review.  ``reasons`` are codes
+    of the verdict, or the kind of the suggestion.
 
     ``agrees``: the person wants what the verdict says.  ``explicit``: the response is a command, or the merge or the
     closing of a suggestion; an implicit one is the merge of a pull request whose comment showed the verdict.
@@ -91,9 +91,10 @@ class Response:
 EVICT: Final = "EVICT"
 SWAP: Final = "SWAP"
 ADMIT: Final = "ADMIT"
-SUGGESTIONS: Final = (EVICT, SWAP, ADMIT)
+REPACK: Final = "REPACK"
+SUGGESTIONS: Final = (EVICT, SWAP, REPACK, ADMIT)
 """The decisions of suggestions, besides those of verdicts."""
-_OFFERED: Final = {"swap": SWAP, ADMISSION: ADMIT}
+_OFFERED: Final = {"swap": SWAP, "repack": REPACK, ADMISSION: ADMIT}
 
 # The time and the comment of a statement: the sort key of one person's statements.
 _Word: TypeAlias = tuple[str, tuple[int, str]]

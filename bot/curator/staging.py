@@ -95,6 +95,21 @@ def classified_by(
     )
 
 
+def entry_of(candidate: AdmissionCandidate, admitted: Admitted, taxonomy: Taxonomy, identity: Identity) -> Entry:
+    """The entry of ``candidate``, as it was ``admitted``."""
+    query, scores = candidate.query, stored(candidate.scored.scores)
+    return Entry(
+        id=candidate.entry_id,
+        turns=query.turns,
+        scores=scores,
+        classified=classified_by(identity, taxonomy, tuple(scores), candidate.corrected),
+        source=candidate.source,
+        admitted=admitted,
+        expected=query.expected,
+        setup=query.setup,
+    )
+
+
 def stage(
     plan: AdmissionPlan,
     accepted: Sequence[Answer],
@@ -136,30 +151,19 @@ class _EntryBuilder:
 
     def entry(self, verdict: Verdict, answer: Answer | None) -> Entry:
         """The entry of an admitted query; an update keeps time, pin and displaced entries of the one it replaces."""
-        candidate = self.candidates[verdict.id]
-        query = candidate.query
-        scores = stored(candidate.scored.scores)
         before = self.standing.edited.get(verdict.id)
         displaces = {self._entry_id(id) for id in verdict.displaces}
-        return Entry(
-            id=candidate.entry_id,
-            turns=query.turns,
-            scores=scores,
-            classified=classified_by(self.identity, self.taxonomy, tuple(scores), candidate.corrected),
-            source=candidate.source,
-            admitted=Admitted(
-                at=self.occasion.at if before is None else before.admitted.at,
-                decision=verdict.decision.value,
-                route=verdict.route.value,
-                reasons=tuple(reason.value for reason in verdict.reasons),
-                displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
-                by=None if answer is None else answer.by,
-                override=None if answer is None or verdict.decision.admits else answer.reason,
-            ),
-            expected=query.expected,
-            setup=query.setup,
-            pin=None if before is None else before.pin,
+        admitted = Admitted(
+            at=self.occasion.at if before is None else before.admitted.at,
+            decision=verdict.decision.value,
+            route=verdict.route.value,
+            reasons=tuple(reason.value for reason in verdict.reasons),
+            displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
+            by=None if answer is None else answer.by,
+            override=None if answer is None or verdict.decision.admits else answer.reason,
         )
+        found = entry_of(self.candidates[verdict.id], admitted, self.taxonomy, self.identity)
+        return found if before is None or before.pin is None else found.model_copy(update={"pin": before.pin})
 
     def _entry_id(self, id: str) -> str:
         """The entry id of ``id``: E may contain queries of the same cycle, which have become entries by now."""

@@ -1,4 +1,4 @@
-"""What people are asked to confirm: evictions and, at the ceiling, swaps (semantics, section 7; pure).
+"""What people are asked to confirm: evictions, repacks and, at the ceiling, swaps (semantics, section 7; pure).
 
 Any subset of the suggestions made at one time, confirmed in any order, leaves every floor and every person's pin
 intact.  The exception are entries whose source is gone: the person who confirms weighs what is lost.
@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
 from bot.curator.entry import Entry, Evicted
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import Suggestion
@@ -21,14 +22,14 @@ from bot.curator.roles import Roles, derive_roles
 from bot.curator.safe_removals import SafeRemovals
 from bot.curator.staging import entering, queued
 from bot.curator.store import RegressionSet
-from bot.curator.swaps import Freed, Swap, choose_swaps
+from bot.curator.swaps import Freed, Swap, choose_repacks, choose_swaps
 from bot.rater.model import RatedEntry
 from bot.taxonomy.model import Taxonomy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapSuggestion:
-    """Admit the waiting entry ``entering``, as its verdict is now, and remove ``evictions`` together."""
+    """A swap or a repack: admit ``entering``, as its verdict is now, and remove ``evictions`` together."""
 
     entering: Entry
     evictions: tuple[Suggestion, ...]
@@ -42,13 +43,14 @@ class SwapSuggestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
-    """The possible evictions and swaps at one time, most urgent first.
+    """The possible evictions, swaps and repacks at one time, most urgent first.
 
     ``refused`` are the digests of refusals that hold a suggestion back; ``roles`` are the live ones of R.
     """
 
     roles: Roles
     swaps: tuple[SwapSuggestion, ...]
+    repacks: tuple[SwapSuggestion, ...]
     evictions: tuple[Suggestion, ...]
     refused: frozenset[str]
 
@@ -61,13 +63,15 @@ def suggest(
     open_suggestions: Collection[str] = (),
     refused: Collection[str] = (),
     undone: Mapping[str, int] = MappingProxyType({}),
+    archived: Mapping[str, Entry] = MappingProxyType({}),
 ) -> Suggestions:
-    """All evictions and swaps that could be suggested for R now.
+    """All evictions and swaps that could be suggested for R now, and the repacks by ``archived`` entries.
 
     ``departed`` are entries whose source is gone, and how; ``undone`` those whose admission a person wants undone, with
     that person's comment.  These are suggested whatever would be lost, unless a person pinned them.
-    ``open_suggestions`` are ids that are suggested already, of R or of the waitlist; ``refused`` digests of refused
-    grounds.  Prune's suggestions and swaps are safe whether or not the departed entries go.
+    ``open_suggestions`` are ids that are suggested already, of R, of the waitlist or archived; ``refused`` digests of
+    refused grounds.  ``archived`` are queries that were excluded, as entries by id.  Prune's suggestions, swaps and
+    repacks are safe whether or not the departed entries go.
     """
     residents, lags = known.residents(taxonomy)
     lagging = {lag.id for lag in lags}
@@ -92,38 +96,62 @@ def suggest(
     # A swap that is open stays, even if others came to the waitlist since.
     waiting = sorted(able, key=lambda entry: entry.id not in open_suggestions)
     newcomers = newcomers_of(waiting, known, taxonomy)
-    names = {name for newcomer in newcomers.values() for name in newcomer.scores}
+    looked_back = _comparable(archived, known, taxonomy)
+    names = {name for query in looked_back for name in query.scores}
+    names |= {name for newcomer in newcomers.values() for name in newcomer.scores}
     removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
     removals.choose(refused)
     holding |= {grounds.digest for grounds in removals.withheld.values()}
 
-    def may_swap(admit: str, freed: Freed) -> bool:
-        digest = _swap_digest(known.waiting[admit], freed)
+    def may_enter(entry: Entry, freed: Freed) -> bool:
+        digest = _swap_digest(entry, freed)
         if digest in refused:
             holding.add(digest)
         return digest not in refused
 
-    chosen = choose_swaps([*newcomers.values()], removals, excess, may_swap)
+    chosen = choose_swaps(
+        [*newcomers.values()], removals, excess, lambda admit, freed: may_enter(known.waiting[admit], freed)
+    )
     swaps = {newcomer.id: freed for newcomer, freed in chosen}
-    leaving = {*gone, *removals.chosen, *(id for freed in swaps.values() for id in freed)}
+    verdicts: dict[str, Verdict] = {}
+
+    def may_repack(admit: str, freed: Freed) -> bool:
+        if not may_enter(archived[admit], freed):
+            return False
+        without = [resident for resident in residents if resident.id not in freed]
+        (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], without, config)
+        return verdicts[admit].decision.admits
+
+    most = config.limits.open_repacks
+    repacks: dict[str, Freed] = {}
+    for is_open in (True, False):
+        # What is open stays, even if others would save more by now.
+        some = [query for query in looked_back if (query.id in open_suggestions) is is_open]
+        found = choose_repacks(some, removals, most - len(repacks), may_repack)
+        repacks |= {query.id: freed for query, freed in found}
+    entries = {entry.id: entry for entry in waiting}
+    entries |= {id: entering(archived[id], verdicts[id]) for id in repacks}
+    freed_by = {**swaps, **repacks}
+    leaving = {*gone, *removals.chosen, *(id for freed in freed_by.values() for id in freed)}
     left = [resident for resident in residents if resident.id not in leaving]
-    coverers = derive_roles([*left, *(newcomers[id] for id in swaps)], config).coverers
+    newcomers |= {query.id: query for query in looked_back}
+    coverers = derive_roles([*left, *(newcomers[id] for id in freed_by)], config).coverers
 
     def suggestion(id: str, grounds: Grounds) -> Suggestion:
         caps = [name for name, ids in sorted(roles.coverers.items()) if id in ids]
         return Suggestion(id=id, grounds=grounds, remaining={name: len(coverers.get(name, ())) for name in caps})
 
+    def exchange(id: str) -> SwapSuggestion:
+        return SwapSuggestion(
+            entering=entries[id],
+            evictions=tuple(suggestion(each, grounds) for each, grounds in freed_by[id].items()),
+            digest=_swap_digest(entries[id], freed_by[id]),
+        )
+
     return Suggestions(
         roles=roles,
-        swaps=tuple(
-            SwapSuggestion(
-                entering=entry,
-                evictions=tuple(suggestion(id, grounds) for id, grounds in swaps[entry.id].items()),
-                digest=_swap_digest(known.waiting[entry.id], swaps[entry.id]),
-            )
-            for entry in waiting
-            if entry.id in swaps
-        ),
+        swaps=tuple(map(exchange, swaps)),
+        repacks=tuple(map(exchange, repacks)),
         evictions=(
             *(suggestion(id, grounds) for id, grounds in gone.items() if grounds.digest not in refused),
             *(suggestion(id, grounds) for id, grounds in removals.chosen.items()),
@@ -134,11 +162,12 @@ def suggest(
 
 def also_safe(suggestions: Suggestions, others: Suggestions) -> Suggestions:
     """Those of ``suggestions`` that are also among ``others``, which were made for another set."""
-    swaps = {item.digest for item in others.swaps}
+    swaps = {item.digest for item in (*others.swaps, *others.repacks)}
     ids = {item.id for item in others.evictions}
     return replace(
         suggestions,
         swaps=tuple(item for item in suggestions.swaps if item.digest in swaps),
+        repacks=tuple(item for item in suggestions.repacks if item.digest in swaps),
         evictions=tuple(item for item in suggestions.evictions if item.id in ids),
     )
 
@@ -170,6 +199,12 @@ def newcomers_of(waiting: Sequence[Entry], known: RegressionSet, taxonomy: Taxon
         for entry in waiting
         if entry.id not in lagging
     }
+
+
+def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: Taxonomy) -> list[RatedEntry]:
+    """``archived`` entries as the rater sees them, without those whose scores are not all comparable with R's."""
+    rated = [known.rated(entry, taxonomy, known.identity) for entry in archived.values()]
+    return [query for query, lag in rated if lag is None]
 
 
 def evicted_on(grounds: Grounds) -> Evicted:

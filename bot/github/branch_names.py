@@ -12,6 +12,7 @@ BEGINNING: Final = "incumbent"
 FOLDERS: Final = (
     "incumbent/evict/",
     "incumbent/swap/",
+    "incumbent/repack/",
     "incumbent/admit/",
     "incumbent-candidates/",
     "incumbent-calibration/",

@@ -183,7 +183,7 @@ class Forgotten(_Event):
 
 
 class Suggested(_Event):
-    """The bot opened a pull request that suggests to evict ``entries`` (a swap admits ``admits``).
+    """The bot opened a pull request that suggests to evict ``entries`` (a swap or a repack admits ``admits``).
 
     One of kind ``admission`` offers admissions: ``entries`` are added or changed.
     """
@@ -192,7 +192,7 @@ class Suggested(_Event):
     pull_request: Number
     branch: Text
     suggestion: Text = Field(
-        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, admission"
+        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, repack, admission"
     )
     entries: Tuple[EntryId]
     admits: EntryId | None = None

@@ -15,7 +15,7 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
-from bot.curator.entry import EntryId, Timestamp
+from bot.curator.entry import Entry, EntryId, Timestamp
 from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
@@ -280,6 +280,14 @@ class Refusal(FileModel):
     branch: Text
 
 
+class ArchivedQuery(FileModel):
+    """A query of an eval set that was excluded and that a repack would admit: the ``entry`` that it would have."""
+
+    entry: Entry
+    folder: Text = Field(description="folder of the eval set that has it")
+    tree: CommitId = Field(description="git's id of that folder as it was read")
+
+
 class SuggestionRecord(FileModel):
     """``suggestions.json``: the record of the bot's pull requests."""
 
@@ -291,6 +299,11 @@ class SuggestionRecord(FileModel):
     takes_no_commits: bool = Field(default=False, description="whether the default branch refused the last commits")
     offers: dict[str, Tuple[Digest]] = Field(
         default_factory=dict, description="branch that offers admissions, open or refused: digests of what it offers"
+    )
+    archived: dict[EntryId, ArchivedQuery] = Field(
+        default_factory=dict,
+        exclude_if=lambda value: not value,
+        description="what repacks would admit, so that they are derived again without reading all eval sets",
     )
 
 

@@ -7,7 +7,7 @@ up before it holds anything back.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bot.curator.grounds import EvictionKind
@@ -15,10 +15,17 @@ from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
 from bot.ledger.events import Event
-from bot.ledger.model import Refusal, SuggestionRecord
+from bot.ledger.model import ArchivedQuery, Refusal, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
-from bot.reconcile.suggestion_pull_requests import Proposal, grounds_in, is_about, is_suggestion, proposals_of
+from bot.reconcile.suggestion_pull_requests import (
+    Proposal,
+    grounds_in,
+    is_about,
+    is_repack,
+    is_suggestion,
+    proposals_of,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +36,8 @@ class SuggestionInputs:
     default branch refused the last commits.  ``at`` is the time of the default branch's commit; ``events`` is the
     ledger's file of events so far, ``known`` those of them on pull requests that are here, or that the ledger calls
     refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here.
+    ``archived`` are excluded queries by the ids that their entries would have: all of them if ``is_whole``, else those
+    that the last look through all eval sets chose for repacks.
     """
 
     github: PullRequestState
@@ -41,6 +50,8 @@ class SuggestionInputs:
     known: tuple[Event, ...]
     merged_by: Callable[[int], tuple[str, str]]
     pull_request: Callable[[int], PullRequest | None]
+    archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +59,7 @@ class DesiredSuggestions:
     """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
 
     ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave; ``offers`` says what branches
-    that offer admissions hold, as long as that is to be remembered.
+    that offer admissions hold, as long as that is to be remembered.  ``archived`` is what repacks would admit.
     """
 
     suggestions: Suggestions
@@ -56,6 +67,7 @@ class DesiredSuggestions:
     refusals: tuple[Refusal, ...]
     forged: tuple[Refusal, ...]
     offers: Mapping[str, tuple[str, ...]]
+    archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
 
 
 def desired_suggestions(
@@ -79,11 +91,14 @@ def desired_suggestions(
     ]
     here = {pull.number for pull in (*github.open, *github.closed)}
     kept = [item for item in inputs.record.refusals if item.pull_request not in here]
-    entries = [*platform.regression_set.entries, *platform.regression_set.waiting]
+    archived = {id: item.entry for id, item in inputs.archived.items()}
+    entries = [*platform.regression_set.entries, *platform.regression_set.waiting, *archived]
     known = [
         item
         for item in (*listed_refusals, *kept)
-        if item.branch in inputs.record.offers or any(is_about(item.branch, id) for id in entries)
+        if item.branch in inputs.record.offers
+        or (is_repack(item.branch) and not inputs.is_whole)
+        or any(is_about(item.branch, id) for id in entries)
     ]
     busy = {id for id in entries for pull in github.open if is_about(pull.branch or "", id)}
 
@@ -91,7 +106,9 @@ def desired_suggestions(
         refused = {grounds_in(item.branch) for item in refusals}
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
-        now, *after = [suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone) for known in sets]
+        now, *after = [
+            suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone, archived) for known in sets
+        ]
         # Whether what is offered is merged before them or after them, they have to be safe.
         return also_safe(now, after[0]) if after else now
 
@@ -108,6 +125,7 @@ def desired_suggestions(
         suggestions=found,
         proposals=(*(() if offer is None else (offer.proposal,)), *proposals_of(found, platform)),
         offers=_offers(offer, known, inputs.record),
+        archived={item.entering.id: inputs.archived[item.entering.id] for item in found.repacks},
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
     )

@@ -13,10 +13,12 @@ from functools import cache, partial
 from bot.agreement.agreement import Agreement, Tally, agreement_in
 from bot.config import REVIEWED_FILES
 from bot.curator.grounds import EvictionKind
+from bot.curator.staging import AuditStamp
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import CommitSnapshot
 from bot.github.events import is_own
+from bot.github.facts import classified_of
 from bot.github.git_state import (
     abilities_of,
     branch_at,
@@ -39,11 +41,14 @@ from bot.ledger.model import (
     FOLDER,
     INDEX,
     RECONCILED,
+    ArchivedQuery,
     PullRequestRecord,
     Reconciled,
     RunRecord,
+    SuggestionRecord,
 )
 from bot.ledger.store import load_agreement, load_counted, load_requests, load_runs, record_text
+from bot.pipeline.archive import archived_entries
 from bot.reconcile import admission_plan, dashboard_plan, requests
 from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import turned_down
@@ -429,7 +434,32 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         known=known,
         merged_by=tip.github.merged_by,
         pull_request=tip.github.find_pull_request,
+        archived=_archived(tip, record),
+        is_whole=tip.event.seeks,
     )
+
+
+def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, ArchivedQuery]:
+    """Excluded queries that a repack may admit: all of them where all eval sets were read, else those of ``record``
+    that are still there.
+    """
+    inventory, platform = tip.inventory, tip.platform
+    if not tip.event.seeks:
+        kept = {id: item for id, item in record.archived.items() if id not in platform.regression_set.on_record}
+        folders = {item.folder for item in kept.values()}
+        trees = tip.world.store.trees(tip.commit, *sorted(folders), below=False) if folders else {}
+        return {id: item for id, item in kept.items() if trees.get(item.folder) == item.tree}
+    rejected = {item.decision.content for item in tip.rejections}
+    stamp = AuditStamp(at=inventory.at, commit=inventory.base, by=None)
+    read = {(facts.customer, facts.agent): facts for facts in inventory.submissions if facts.folder in inventory.trees}
+    names = {id for facts in read.values() for id, content in facts.contents.items() if content in rejected}
+    entries = archived_entries(platform, map(classified_of, read.values()), inventory.identity, stamp, names)
+    found = {}
+    for id, entry in entries.items():
+        if entry.source is not None:
+            folder = read[entry.source.place[:2]].folder
+            found[id] = ArchivedQuery(entry=entry, folder=folder, tree=inventory.trees[folder])
+    return found
 
 
 def _listed(tip: RunState) -> list[PullRequest]:

@@ -10,7 +10,7 @@ from bot.github.managed_pull_request import ClosedBy, was_closed
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.ledger.people import is_bot
-from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer
+from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer, is_repack
 
 Who = Callable[[int], tuple[str, str]]
 """From a pull request to who ended it, and when."""
@@ -124,6 +124,8 @@ def _kind_of(pull: PullRequest) -> str:
     """What kind of suggestion ``pull`` is, by its branch and by the title that we gave it."""
     if (pull.branch or "").startswith(SWAP):
         return "swap"
+    if is_repack(pull.branch):
+        return "repack"
     if is_offer(pull.branch):
         return ADMISSION
     kind = pull.title.rpartition(": ")[2]

@@ -15,7 +15,7 @@ from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs
 from bot.reconcile.suggestion_outcomes import answered, reopened, suggested
-from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_offer
+from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_offer, is_repack
 from bot.report.escaping import code
 from bot.report.verdict_text import listed
 
@@ -26,7 +26,8 @@ def plan_suggestions(
     wanted: DesiredSuggestions, platform: Platform, inputs: SuggestionInputs
 ) -> tuple[list[tuple[int | None, Operation]], tuple[PlannedPullRequest, ...]]:
     """The writes that make our pull requests match ``wanted``, none where they do, and what becomes of each."""
-    github, limit = inputs.github, platform.config.limits.open_evictions
+    github, limits = inputs.github, platform.config.limits
+    limit = limits.open_evictions + len(wanted.archived)
     planned = plan_pull_requests(wanted.proposals, github, limit, lambda pull: _why_closed(pull, platform))
     again = reopened(github.open, inputs.known, inputs.at)
     if again:
@@ -45,6 +46,7 @@ def plan_suggestions(
         heads=dict(sorted(heads.items())),
         refusals=wanted.refusals,
         offers=dict(wanted.offers),
+        archived=dict(sorted(wanted.archived.items())),
         takes_no_commits=inputs.takes_no_commits,
     )
     events = _events({item.branch: item for item in wanted.proposals}, heads, platform, inputs)
@@ -60,7 +62,8 @@ def _events(
     """The file of events with what became of our suggestions; none where nothing did."""
     github, known = inputs.github, inputs.known
     shown = [pull for pull in github.open if pull.branch in heads]
-    ids = (*platform.regression_set.entries, *platform.regression_set.waiting, *platform.regression_set.tombstones)
+    known_set = platform.regression_set
+    ids = (*known_set.entries, *known_set.waiting, *known_set.tombstones, *inputs.archived)
     found = (
         *suggested(shown, proposals, known, inputs.at),
         *answered(github.closed, known, ids, inputs.merged_by, github.closed_by),
@@ -79,6 +82,8 @@ def _why_closed(pull: PullRequest, platform: Platform) -> str:
     known = platform.regression_set
     if is_offer(pull.branch):
         return "what it offers does not enter unchanged any more; the rest is in another one, or on the dashboard."
+    if is_repack(pull.branch):
+        return "the query that it admits has changed, or the set needs what it removes, or others save more."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:
         return "what it is about is not in the regression set any more."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.curator import file_changes as changes
 from bot.curator.file_changes import FileChange
@@ -16,10 +17,11 @@ from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.github.events import OWN_BRANCHES
 from bot.github.managed_pull_request import DesiredPullRequest
 from bot.pipeline.review import Platform
-from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_swap
+from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_repack, render_swap
 
 EVICT = f"{OWN_BRANCHES}evict/"
 SWAP = f"{OWN_BRANCHES}swap/"
+REPACK = f"{OWN_BRANCHES}repack/"
 ADMIT = f"{OWN_BRANCHES}admit/"
 LABEL = "incumbent: suggestion"
 SAFE = "Every floor and every pin holds without it"
@@ -28,15 +30,15 @@ CHECKED = "The description says who covers what instead."
 """What the check says below its title."""
 
 _SLUG_LENGTH = 100
-_NAME = re.compile(rf"({EVICT}|{SWAP}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
+_NAME = re.compile(rf"({EVICT}|{SWAP}|{REPACK}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal(DesiredPullRequest):
     """A change of the set that people are asked to merge.
 
-    ``entries`` are those that it removes, ``admits`` the one that a swap lets in.  ``remaining`` maps what they cover
-    to the competent coverers that stay.
+    ``entries`` are those that it removes, ``admits`` the one that a swap or a repack lets in.  ``remaining`` maps what
+    they cover to the competent coverers that stay.
     """
 
     kind: str
@@ -54,6 +56,7 @@ def proposals_of(suggestions: Suggestions, platform: Platform) -> tuple[Proposal
     moment = SuggestionContext(suggestions, platform)
     return (
         *(_swap(item, moment) for item in suggestions.swaps),
+        *(_repack(item, moment) for item in suggestions.repacks),
         *(_eviction(item, moment) for item in suggestions.evictions),
     )
 
@@ -70,7 +73,12 @@ def slug(id: str) -> str:
 
 def is_about(branch: str, id: str) -> bool:
     """Whether ``branch`` suggests something of ``id``."""
-    return branch.removeprefix(EVICT).removeprefix(SWAP).rpartition("-")[0] == slug(id)
+    return branch.removeprefix(EVICT).removeprefix(SWAP).removeprefix(REPACK).rpartition("-")[0] == slug(id)
+
+
+def is_repack(branch: str | None) -> bool:
+    """Whether a branch of ours suggests a repack."""
+    return branch is not None and branch.startswith(REPACK) and is_suggestion(branch)
 
 
 def grounds_in(branch: str) -> str:
@@ -106,21 +114,39 @@ def _eviction(item: Suggestion, moment: SuggestionContext) -> Proposal:
 
 
 def _swap(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
-    known = moment.platform.regression_set
-    admit, removed = item.swap.admit, item.swap.remove
-    planned = [changes.admit(item.entering), changes.stop_waiting(admit)]
-    for eviction in item.evictions:
-        planned += changes.evict(known.entries[eviction.id], evicted_on(eviction.grounds))
+    admit, removed = item.swap.admit, ", ".join(item.swap.remove)
     return Proposal(
         branch=branch_of(SWAP, admit, item.digest),
         kind="swap",
-        entries=removed,
-        title=f"Swap {admit} for {', '.join(removed)}"[:250],
+        title=f"Swap {admit} for {removed}"[:250],
         body=render_swap(item, moment),
-        files=_files(planned),
-        admits=admit,
-        remaining={name: count for eviction in item.evictions for name, count in eviction.remaining.items()},
+        **_exchanged(item, moment, [changes.stop_waiting(admit)]),
     )
+
+
+def _repack(item: SwapSuggestion, moment: SuggestionContext) -> Proposal:
+    admit, removed = item.swap.admit, ", ".join(item.swap.remove)
+    return Proposal(
+        branch=branch_of(REPACK, admit, item.digest),
+        kind="repack",
+        title=f"Repack: {admit} instead of {removed}"[:250],
+        body=render_repack(item, moment),
+        **_exchanged(item, moment, []),
+    )
+
+
+def _exchanged(item: SwapSuggestion, moment: SuggestionContext, planned: list[FileChange]) -> dict[str, Any]:
+    """What the pull requests of swaps and repacks have in common, with the changes that are ``planned`` besides."""
+    planned = [changes.admit(item.entering), *planned]
+    for eviction in item.evictions:
+        entry = moment.platform.regression_set.entries[eviction.id]
+        planned += changes.evict(entry, evicted_on(eviction.grounds))
+    return {
+        "entries": item.swap.remove,
+        "files": _files(planned),
+        "admits": item.swap.admit,
+        "remaining": {name: count for each in item.evictions for name, count in each.remaining.items()},
+    }
 
 
 def _files(planned: tuple[FileChange, ...] | list[FileChange]) -> tuple[tuple[str, str | None], ...]:

@@ -12,7 +12,7 @@ from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
-from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, grounds_in, is_about
+from bot.reconcile.suggestion_pull_requests import EVICT, REPACK, SWAP, grounds_in, is_about
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
 
 
@@ -68,7 +68,7 @@ def no_longer_true(
 
 
 def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullRequest | None:
-    """The pull request whose merge left ``tombstone``: its eviction, or the swap with what displaced it."""
+    """The pull request whose merge left ``tombstone``: its eviction, or the swap or repack that freed it."""
     grounds = tombstone.evicted.grounds or {}
     for pull in merged:
         branch = pull.branch or ""
@@ -78,8 +78,8 @@ def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullReq
 
 
 def _swapped_in(branch: str, grounds: Mapping[str, object]) -> bool:
-    """Whether ``branch`` admitted in a swap what freed the entry."""
+    """Whether ``branch`` admitted, in a swap or a repack, what freed the entry."""
     # Older tombstones name what admitted a swap among those that displace the entry.
     yields_to = [grounds["freed_by"]] if "freed_by" in grounds else grounds.get("yields_to")
     found = isinstance(yields_to, list) and any(is_about(branch, str(other)) for other in yields_to)
-    return found and branch.startswith(SWAP)
+    return found and branch.startswith((SWAP, REPACK))

@@ -288,7 +288,7 @@ LEVELS: Final[tuple[tuple[int | None, int | None], ...]] = (
 )
 """Rows of each table, from everything to numbers: what describes the set is cut first, what asks people last."""
 
-Kind = Literal["admission", "displaced", "redundant", "source-deleted", "customer-left", "swap", "undone"]
+Kind = Literal["admission", "displaced", "redundant", "source-deleted", "customer-left", "swap", "repack", "undone"]
 """Why a pull request of ours is, or could be, open."""
 
 _KINDS: Final[dict[Kind, str]] = {
@@ -298,13 +298,14 @@ _KINDS: Final[dict[Kind, str]] = {
     "source-deleted": "its query was deleted",
     "customer-left": "its customer left",
     "swap": "swap with an entry that waits",
+    "repack": "an excluded query does its work",
     "undone": "a curator took its admission back",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenSuggestion:
-    """A pull request of ours that is open: it evicts ``entries``, swaps them, or undoes their admission."""
+    """A pull request of ours that is open: it evicts ``entries``, perhaps for others, or undoes their admission."""
 
     pull_request: int
     entries: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the pull request says that asks people to confirm an eviction or a swap."""
+"""What the pull request says that asks people to confirm an eviction, a swap or a repack."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cached_property
 from bot.curator.entry import Entry
 from bot.curator.grounds import EvictionKind
 from bot.curator.prune import Suggestion
-from bot.curator.suggestions import Suggestions, SwapSuggestion, newcomers_of
+from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.profile import Profile, bits
 from bot.report.escaping import code
-from bot.report.verdict_text import MarkdownStyle, figure, listed, quoted
+from bot.report.verdict_text import MarkdownStyle, counted, figure, listed, quoted
 from bot.text.digests import digest
 from bot.text.masking import masked_together
 
@@ -36,15 +36,20 @@ class SuggestionContext:
     def leaving(self) -> frozenset[str]:
         """All entries that go once every suggestion was confirmed."""
         evicted = {item.id for item in self.suggestions.evictions}
-        return frozenset(evicted.union(item.id for swap in self.suggestions.swaps for item in swap.evictions))
+        return frozenset(evicted.union(item.id for swap in self.exchanges for item in swap.evictions))
+
+    @property
+    def exchanges(self) -> tuple[SwapSuggestion, ...]:
+        """All suggestions that admit something."""
+        return (*self.suggestions.swaps, *self.suggestions.repacks)
 
     @cached_property
     def live(self) -> LiveSet:
         """R and what would enter, each with what is derived from it."""
         taxonomy, known = self.platform.taxonomy, self.platform.regression_set
         residents, _ = known.residents(taxonomy)
-        entering = newcomers_of([swap.entering for swap in self.suggestions.swaps], known, taxonomy)
-        return LiveSet([*residents, *entering.values()], (), self.platform.config)
+        entering = [known.rated(swap.entering, taxonomy, known.identity)[0] for swap in self.exchanges]
+        return LiveSet([*residents, *entering], (), self.platform.config)
 
     @cached_property
     def members(self) -> Mapping[str, Profile]:
@@ -92,11 +97,32 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
 
 def render_swap(item: SwapSuggestion, moment: SuggestionContext) -> str:
     """The description of the pull request that admits a waiting entry in the place of what it frees."""
-    entering, known = item.entering, moment.platform.regression_set
     names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
-    what = f"admit {code(entering.id)}, which waits for a slot, and evict {names}, which the set needs only without it"
+    admit = f"admit {code(item.entering.id)}, which waits for a slot"
+    what = f"{admit}, and evict {names}, which the set needs only without it"
+    return _render_exchange(item, moment, f"The regression set is full. Incumbent suggests a swap: {what}.")
+
+
+def render_repack(item: SwapSuggestion, moment: SuggestionContext) -> str:
+    """The description of the pull request that admits an excluded query in the place of what it frees."""
+    known, entering, count = moment.platform.regression_set, item.entering, len(item.evictions)
+    names = listed([code(eviction.id) for eviction in item.evictions], SHOWN)
+    freed = [known.entries[eviction.id] for eviction in item.evictions]
+    saved = sum(known.cost_of(each.turns, each.setup) for each in freed)
+    saved -= known.cost_of(entering.turns, entering.setup)
+    why = f"{code(entering.id)} was excluded, since the set had what it brings."
+    work = f"By now it does the work of {counted(count, 'entry', 'entries')}"
+    gain = f"The set gets smaller by {count - 1}" if count > 1 else "The set keeps its size"
+    cost = f", and its total cost falls by {figure(saved)}" if saved > 0 else ""
+    what = f"{why} {work}. Incumbent suggests a repack: admit it, and evict {names}. {gain}{cost}."
+    return _render_exchange(item, moment, what)
+
+
+def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str) -> str:
+    """The description of a swap or a repack, which begins with ``what``."""
+    entering, known = item.entering, moment.platform.regression_set
     blocks = [
-        f"The regression set is full. Incumbent suggests a swap: {what}.",
+        what,
         _quote(entering),
         f"Mock set-up that is needed: {_provisions(entering, moment)}.",
         _before_and_after(item, moment),

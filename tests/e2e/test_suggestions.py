@@ -1,4 +1,4 @@
-"""Evictions and swaps as pull requests, end to end: opened, refused, refreshed, closed and merged by people."""
+"""Evictions, swaps and repacks as pull requests, end to end: opened, refused, refreshed, closed and merged by people."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bot.report.eviction_pull_request import was_closed_by_us
-from tests.e2e.bot import Bot, customer_files, platform_files
+from tests.e2e.bot import EVALS, Bot, customer_files, platform_files
 from tests.e2e.harness.merging import MergeMethod
 from tests.e2e.harness.messages import error, json_response
 from tests.e2e.harness.people import CURATOR, JOB
@@ -350,3 +351,87 @@ def test_a_list_that_lags_behind_a_refusal_opens_nothing(world: World, bot: Bot)
     )
     assert bot.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
     assert len(ours(world, "all")) == 1
+
+
+ALL = "quillow-savings-branch-line-all"
+PICTURE, RECORDING, FORM = "speech.picture", "speech.recording", "speech.form"
+PAIRS = {"pic-rec": (PICTURE, RECORDING), "rec-form": (RECORDING, FORM), "pic-form": (PICTURE, FORM)}
+
+
+@pytest.fixture
+def repacking(world: World, tmp_path: Path) -> Bot:
+    """Three entries carry between them what one excluded query of an eval set carries alone."""
+    files = platform_files(without="none")
+    rows = [{"id": "all", "query": "Thank you, goodbye.", "setup": {"attachments": ["a.png", "b.mp3", "c.pdf"]}}]
+    files[EVALS] = yaml.safe_dump({"eval_set": 1, "queries": rows})
+    for id, names in PAIRS.items():
+        files |= spare(id, f"I send you {id}", **dict.fromkeys(names, 1.0))
+    ((path, pinned),) = spare("pic", "Look at this", **{PICTURE: 1.0}).items()
+    files[path] = pinned.replace("pin: null", "pin: an audit wants it")
+    world.push("main", files)
+    bot = Bot(world, tmp_path / "runs")
+    assert bot.on("schedule").codes == (0, 0)
+    assert ours(world) == []
+    assert bot.on("workflow_dispatch").codes == (0, 0)
+    return bot
+
+
+def repack(world: World) -> Any:
+    (pull,) = ours(world)
+    assert pull["head"]["ref"].startswith("incumbent/repack/")
+    return pull
+
+
+def test_a_look_through_all_eval_sets_finds_an_excluded_query_that_does_the_work_of_several(
+    world: World, repacking: Bot
+) -> None:
+    pull = repack(world)
+    assert pull["title"].startswith(f"Repack: {ALL}")
+    assert "does the work of 3 entries" in pull["body"]
+    assert check(world, pull["number"])["conclusion"] == "success"
+    # No ordinary run reads all eval sets, and each keeps what was found.
+    settled(repacking)
+    before = world.head("main")
+    after = world.merge(pull["number"], user=CURATOR)
+    assert repacking.on("push", before=before, after=after).codes == (0, 0)
+    (new,) = [id for id in entries(world) if id.startswith(ALL)]
+    assert not PAIRS.keys() & entries(world)
+    assert read(world, new)["admitted"]["reasons"] == ["NOVEL_COMBO"]
+    for id in PAIRS:
+        assert read(world, f"evicted/{id}")["evicted"]["by"] == CURATOR
+    settled(repacking)
+    assert repacking.on("workflow_dispatch").codes == (0, 0)
+    assert ours(world) == []
+
+
+def test_a_refused_repack_is_not_offered_again(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    world.close(pull["number"])
+    assert repacking.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
+    assert ours(world) == []
+    settled(repacking)
+    for _ in range(2):
+        assert repacking.on("workflow_dispatch").codes == (0, 0)
+        assert ours(world) == []
+
+
+def test_a_repack_is_closed_when_its_query_changes(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    text = world.read("main", EVALS)
+    assert text is not None
+    world.push("main", {EVALS: text.replace("goodbye", "good night")})
+    assert repacking.on("schedule").codes == (0, 0)
+    assert ours(world) == []
+    assert was_closed_by_us(world.pull(pull["number"])["body"])
+    assert repacking.on("workflow_dispatch").codes == (0, 0)
+    assert repack(world)["number"] != pull["number"]
+
+
+def test_a_repack_is_closed_when_what_it_frees_is_pinned(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    texts = {id: world.read("main", f"regression_set/{id}.yaml") or "" for id in PAIRS}
+    pins = {f"regression_set/{id}.yaml": text.replace("pin: null", "pin: why") for id, text in texts.items()}
+    world.push("main", pins)
+    assert repacking.on("schedule").codes == (0, 0)
+    assert ours(world) == []
+    assert was_closed_by_us(world.pull(pull["number"])["body"])
