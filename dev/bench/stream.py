@@ -32,10 +32,10 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator.roles import derive_roles
 from bot.curator.safe_removals import SafeRemovals
-from bot.curator.swaps import choose_swaps
+from bot.curator.swaps import Freed, choose_repacks, choose_swaps
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import load_platform
-from bot.rater.contextualizer import LiveSet
+from bot.rater.contextualizer import LiveSet, without_merit
 from bot.rater.model import RatedEntry, ScoredQuery
 from dev.bench.corpus_stream import corpus_customers
 
@@ -59,6 +59,7 @@ class Outcome:
 
     residents: list[RatedEntry] = field(default_factory=list)
     waiting: list[RatedEntry] = field(default_factory=list)
+    evicted: set[str] = field(default_factory=set)
     seen: list[RatedEntry] = field(default_factory=list)
     reviews: int = 0
     late_reviews: int = 0
@@ -66,6 +67,7 @@ class Outcome:
     admissions: int = 0
     evictions: int = 0
     swaps: int = 0
+    repacks: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -75,6 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--ceilings", type=int, nargs="+", default=[35, 42, 60, 1000])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--without-swaps", action="store_true")
+    parser.add_argument("--without-repacks", action="store_true")
     parser.add_argument("--recency", type=float, nargs="*", default=[], metavar="DAYS", help="half-lives, beside none")
     parser.add_argument("--corpus", action="store_true", help="real queries, in the folder that INCUMBENT_CORPUS names")
     options = parser.parse_args(arguments)
@@ -87,14 +90,15 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{len(real)} customers, {sum(map(len, real))} queries; of these, {options.customers} customers a seed")
     print(
         "ceiling seed recency     R  fewest  ratio  pairs carried, at best, of all  capabilities  reviews/100  admitted"
-        "  evicted  swaps  waiting  cost  champions' age"
+        "  evicted  swaps  repacks  waiting  cost  champions' age"
     )
     for ceiling, seed, recency in product(options.ceilings, options.seeds, (None, *options.recency)):
         rules = shipped.options.model_copy(update={"recency": recency})
         config = shipped.model_copy(update={"ceiling": ceiling, "options": rules})
         draw = random.Random(seed)
         customers = list(real_stream(draw, real, options.customers) if real else stream(draw, options.customers))
-        print(described(run(customers, config, not options.without_swaps), config, seed, len(customers)), flush=True)
+        found = run(customers, config, not options.without_swaps, not options.without_repacks)
+        print(described(found, config, seed, len(customers)), flush=True)
     return 0
 
 
@@ -157,7 +161,7 @@ def _score(draw: random.Random, mean: float) -> float:
     return round(min(1.0, max(0.5, draw.gauss(mean, 0.08))), 6)
 
 
-def run(customers: Sequence[Sequence[RatedEntry]], config: Curation, swapping: bool) -> Outcome:
+def run(customers: Sequence[Sequence[RatedEntry]], config: Curation, swapping: bool, repacking: bool) -> Outcome:
     """Let all ``customers`` come; people confirm whatever is suggested."""
     outcome = Outcome()
     for place, queries in enumerate(customers):
@@ -169,6 +173,8 @@ def run(customers: Sequence[Sequence[RatedEntry]], config: Curation, swapping: b
             outcome.late_queries += len(queries)
         tidy(outcome, config, swapping, place)
         outcome.seen += queries
+        if repacking:
+            look_back(outcome, config, place)
     return outcome
 
 
@@ -215,6 +221,7 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     outcome.swaps += len(swaps)
     gone |= {id for freed in swaps.values() for id in freed}
     entering = [query for query in earning if query.id in swaps]
+    outcome.evicted |= gone
     outcome.residents = [entry for entry in outcome.residents if entry.id not in gone]
     outcome.waiting = [entry for entry in outcome.waiting if entry.id not in swaps]
     for query in entering:
@@ -224,6 +231,35 @@ def tidy(outcome: Outcome, config: Curation, swapping: bool, place: int) -> None
     for query in waiting:
         (now,) = run_cycle([query.query], outcome.residents, config)
         enter(now, {query.id: query}, outcome, config, place)
+
+
+def look_back(outcome: Outcome, config: Curation, place: int) -> None:
+    """Repacks by queries that were excluded are merged, as many as are suggested at a time."""
+    present = {entry.id for entry in (*outcome.residents, *outcome.waiting)}
+    live = LiveSet.knowing((*FACTS, *REQUESTS), [*outcome.residents, *outcome.waiting], config)
+    archived = [
+        query
+        for query in outcome.seen
+        if query.id not in present
+        and query.id not in outcome.evicted
+        and without_merit(live.key(live.profile(query.query)))
+    ]
+    names = {name for query in archived for name in query.scores}
+    removals = SafeRemovals(outcome.residents, config, 1, (), (), names)
+    removals.choose()
+
+    def has_merit(admit: str, freed: Freed) -> bool:
+        left = [entry for entry in outcome.residents if entry.id not in freed]
+        (verdict,) = run_cycle([by_id[admit].query], left, config)
+        return verdict.decision.admits
+
+    by_id = {query.id: query for query in archived}
+    for query, freed in list(choose_repacks(archived, removals, config.limits.open_repacks, has_merit)):
+        outcome.residents = [entry for entry in outcome.residents if entry.id not in freed]
+        outcome.residents.append(replace(query, admitted_at=moment(place, outcome.admissions)))
+        outcome.evicted |= freed.keys()
+        outcome.admissions += 1
+        outcome.repacks += 1
 
 
 def judged_again(outcome: Outcome, config: Curation) -> list[RatedEntry]:
@@ -252,7 +288,8 @@ def described(outcome: Outcome, config: Curation, seed: int, customers: int) -> 
     return (
         f"{config.ceiling:7d} {seed:4d} {config.options.recency or '-':>7} {size:5d} {fewest:7d} {size / fewest:6.2f} "
         f"{carried:13d} {most:8d} {len(best.pairs):7d} {sum(map(bool, roles.coverers.values())):13d} {late:12.1f} "
-        f"{outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} {len(outcome.waiting):8d} {cost:5.0f} "
+        f"{outcome.admissions:9d} {outcome.evictions:8d} {outcome.swaps:6d} {outcome.repacks:8d} "
+        f"{len(outcome.waiting):8d} {cost:5.0f} "
         f"{mean(ages):15.1f}"
     )
 

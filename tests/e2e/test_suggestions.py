@@ -1,4 +1,4 @@
-"""Evictions, swaps and repacks as pull requests, end to end: opened, refused, refreshed, closed and merged by people."""
+"""Evictions, swaps and repacks as pull requests, end to end: opened, refused, refreshed, closed and merged."""
 
 from __future__ import annotations
 
