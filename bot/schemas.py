@@ -56,6 +56,7 @@ from bot.report.output import (
     MigrateOutput,
     PruneOutput,
     ReclassifyOutput,
+    RepackOutput,
     StatusOutput,
     ValidateOutput,
 )
@@ -123,6 +124,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "pin-output": AdmissionOutput,
     "unpin-output": AdmissionOutput,
     "prune-output": PruneOutput,
+    "repack-output": RepackOutput,
     "reclassify-output": ReclassifyOutput,
     "migrate-output": MigrateOutput,
     "impact-output": Impact,

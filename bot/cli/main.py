@@ -41,6 +41,7 @@ COMMANDS = {
     "pin": "Protect an entry from eviction.",
     "unpin": "Remove the pin of an entry.",
     "prune": "Suggest evictions; writes nothing.",
+    "repack": "Find excluded queries that do the work of several entries by now.",
     "evict": "Remove one entry and leave its tombstone.",
     "restore": "Bring an evicted entry back.",
     "reclassify": "Classify the regression set again after a change of classifier or taxonomy.",

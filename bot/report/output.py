@@ -89,6 +89,23 @@ class PruneOutput(Output):
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
 
 
+class Repack(BaseModel):
+    """An excluded query that could enter for the entries that it makes needless."""
+
+    admit: str = Field(description="the id that its entry would have")
+    remove: tuple[str, ...] = Field(description="entries that R needs only without it")
+    cost_needed: float = Field(description="cost of its set-up")
+    cost_freed: float = Field(description="cost of theirs")
+
+
+class RepackOutput(Output):
+    """`incumbent repack --json`."""
+
+    repacks: list[Repack] = Field(description="what saves most first; with ids: those that are carried out")
+    files: dict[str, Literal["write", "delete"]]
+    dry_run: bool
+
+
 class AdmissionOutput(RemarksOutput):
     """`incumbent admit --json`: entry ids, in order."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from bot.curator.costs import total
+from bot.curator.entry import Entry
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
-from bot.curator.suggestions import earning, newcomers_of, suggest
+from bot.curator.suggestions import SwapSuggestion, earning, newcomers_of, suggest
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, pair_coverage
@@ -16,6 +18,8 @@ from bot.report.escaping import visible
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
+    Repack,
+    RepackOutput,
     StatusOutput,
 )
 from bot.report.pairs import carried_words, print_pairs
@@ -159,6 +163,36 @@ def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
     rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]
     title = f"Could go ({len(rows)}): `incumbent evict ID --reason TEXT`"
     out.table(title, ("entry", "grounds", "coverers left"), rows)
+
+
+def repacks_overview(repacks: Iterable[SwapSuggestion], platform: Platform) -> list[Repack]:
+    """``repacks`` with what their set-ups cost."""
+    known = platform.regression_set
+
+    def cost(entry: Entry) -> float:
+        return known.cost_of(entry.turns, entry.setup)
+
+    return [
+        Repack(
+            admit=item.entering.id,
+            remove=item.swap.remove,
+            cost_needed=cost(item.entering),
+            cost_freed=total(cost(known.entries[id]) for id in item.swap.remove),
+        )
+        for item in repacks
+    ]
+
+
+def print_repacks(output: RepackOutput, out: Printer) -> None:
+    """Print a table of repacks."""
+    rows = [
+        (item.admit, ", ".join(item.remove), figure(item.cost_freed), figure(item.cost_needed))
+        for item in output.repacks
+    ]
+    title = f"Repacks ({len(rows)}): `incumbent repack ID`"
+    out.table(title, ("admit", "remove", "cost freed", "cost needed"), rows, right=("cost freed", "cost needed"))
+    if not rows:
+        out.line("no excluded query does the work of several entries, or of one at a lower cost")
 
 
 def _cost(loss: Loss) -> str:

@@ -358,17 +358,20 @@ PICTURE, RECORDING, FORM = "speech.picture", "speech.recording", "speech.form"
 PAIRS = {"pic-rec": (PICTURE, RECORDING), "rec-form": (RECORDING, FORM), "pic-form": (PICTURE, FORM)}
 
 
-@pytest.fixture
-def repacking(world: World, tmp_path: Path) -> Bot:
-    """Three entries carry between them what one excluded query of an eval set carries alone."""
+def repacking_files() -> dict[str, str]:
+    """A platform where three entries carry between them what one excluded query of an eval set carries alone."""
     files = platform_files(without="none")
     rows = [{"id": "all", "query": "Thank you, goodbye.", "setup": {"attachments": ["a.png", "b.mp3", "c.pdf"]}}]
     files[EVALS] = yaml.safe_dump({"eval_set": 1, "queries": rows})
     for id, names in PAIRS.items():
         files |= spare(id, f"I send you {id}", **dict.fromkeys(names, 1.0))
     ((path, pinned),) = spare("pic", "Look at this", **{PICTURE: 1.0}).items()
-    files[path] = pinned.replace("pin: null", "pin: an audit wants it")
-    world.push("main", files)
+    return files | {path: pinned.replace("pin: null", "pin: an audit wants it")}
+
+
+@pytest.fixture
+def repacking(world: World, tmp_path: Path) -> Bot:
+    world.push("main", repacking_files())
     bot = Bot(world, tmp_path / "runs")
     assert bot.on("schedule").codes == (0, 0)
     assert ours(world) == []
