@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bot.curator import file_changes as changes
 from bot.curator.entry import Tombstone
 from bot.curator.losses import Losses, lost_since
-from bot.curator.store import tombstone_path
+from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
@@ -24,9 +24,11 @@ def confirmed(
 ) -> OfferStep | None:
     """The step that completes the tombstones of evictions that were merged since, or ``None``.
 
-    ``merged`` are pull requests of ours; ``merged_by`` says who merged one, and when; ``texts`` reads a tombstone.
+    What a swap admitted was admitted when people merged it.  ``merged`` are pull requests of ours; ``merged_by`` says
+    who merged one, and when; ``texts`` reads a file of the set.
     """
     files = []
+    swapped: dict[str, str] = {}
     for id, tombstone in sorted(platform.regression_set.tombstones.items()):
         pull = None if tombstone.evicted.at is not None else _merged_with(tombstone, merged)
         if pull is None:
@@ -36,8 +38,15 @@ def confirmed(
         path = tombstone_path(id)
         text = changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))
         files.append(changes.FileChange(path, text))
+        swapped[pull.branch or ""] = at
     if not files:
         return None
+    for entry in platform.regression_set.entries.values():
+        for branch, at in swapped.items():
+            # A restored entry keeps its first time.
+            if branch.startswith(SWAP) and is_about(branch, entry.id) and entry.restored is None:
+                now = entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": at})})
+                files.append(changes.admit(now, texts(entry_path(entry.id))))
     return OfferStep(message="Say who confirmed evictions", file_changes=tuple(files))
 
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
-from bot.curator.store import tombstone_path
+from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import IssueComment
 from bot.ledger.events import Answered
 from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, branch_of
@@ -65,6 +65,20 @@ def test_the_merge_of_a_swap_says_who_confirmed_what_yielded_to_the_newcomer() -
     grave = tombstone_file(grounds={"kind": "displaced", "yields_to": ["better", "other"], "digest": DIGEST})
     found = confirmations({6: branch_of(SWAP, "other", OTHER)}, grave)
     assert [item["by"] for item in found.values()] == ["person-6"]
+
+
+@pytest.mark.parametrize(("restored", "at"), [(None, WHEN), ("on no grounds", "2026-01-01T00:00:00Z")])
+def test_what_a_swap_admitted_has_the_time_of_the_merge_unless_it_was_restored(restored: str | None, at: str) -> None:
+    grave = tombstone_file(grounds={"kind": "redundant", "yields_to": [], "digest": DIGEST, "freed_by": "new"})
+    entries = [make_entry("new", {"a": 0.9}, restored=restored), make_entry("new-too", {"a": 0.9})]
+    texts = {tombstone_path("x"): changes.render(grave)} | {entry_path(e.id): changes.render(e) for e in entries}
+    platform = with_set(make_platform(), *entries, gone=(grave,))
+    pulls = [make_pull(6, branch=branch_of(SWAP, "new", OTHER))]
+    step = confirmed(platform, pulls, merged_by, texts.__getitem__)
+    assert step is not None
+    texts |= {path: text or "" for path, text in step.commit.files}
+    assert yaml.safe_load(texts["regression_set/new.yaml"])["admitted"]["at"] == at
+    assert yaml.safe_load(texts["regression_set/new-too.yaml"])["admitted"]["at"] == "2026-01-01T00:00:00Z"
 
 
 def test_its_own_eviction_comes_before_a_swap() -> None:
