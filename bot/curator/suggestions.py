@@ -99,7 +99,9 @@ def suggest(
     looked_back = _comparable(archived, known, taxonomy)
     names = {name for query in looked_back for name in query.scores}
     names |= {name for newcomer in newcomers.values() for name in newcomer.scores}
-    removals = SafeRemovals(staying, config, taxonomy.major, open_suggestions, lagging, names)
+    # What is open of a newcomer is that it enters, not that it goes.
+    to_go = by_id.keys() & set(open_suggestions)
+    removals = SafeRemovals(staying, config, taxonomy.major, to_go, lagging, names)
     removals.choose(refused)
     holding |= {grounds.digest for grounds in removals.withheld.values()}
 

@@ -193,3 +193,52 @@ def test_any_subset_in_any_order_keeps_the_floors_of_what_stays(case: Case, draw
     after = derive_roles(staying, config).coverers
     for name, coverers in found.roles.coverers.items():
         assert len(after.get(name, ())) >= min(config.redundancy_floor(name), len(coverers))
+
+
+ROOM: dict[str, Any] = {"ceiling": 9, "redundancy_floor": 1, "novelty": 2}
+CHAMPIONS = [make_entry(f"best-{name}", {name: 0.95}) for name in "abc"]
+PAIRS = [make_entry(f"{one}{other}", {one: 0.7, other: 0.7}) for one, other in ("ab", "bc", "ac")]
+LOOKED_BACK = make_entry("abc", {"a": 0.75, "b": 0.75, "c": 0.75})
+ABC = make_taxonomy("a", "b", "c")
+
+
+def test_an_archived_query_becomes_a_repack_on_the_verdict_of_then_until_it_is_refused() -> None:
+    known, config, archive = make_set(*CHAMPIONS, *PAIRS), make_config(**ROOM), {"abc": LOOKED_BACK}
+    (repack,) = suggest(known, ABC, config, archived=archive).repacks
+    assert (repack.swap.admit, repack.swap.remove) == ("abc", ("ab", "ac", "bc"))
+    assert repack.entering.admitted.reasons == ("NOVEL_COMBO",)
+    assert {item.grounds.freed_by for item in repack.evictions} == {"abc"}
+    held = suggest(known, ABC, config, refused={repack.digest}, archived=archive)
+    assert held.repacks == ()
+    assert held.refused == {repack.digest}
+    assert suggest(known, ABC, config).repacks == ()
+    assert suggest(known, ABC, make_config(config, limits=limits_of(config, 0)), archived=archive).repacks == ()
+
+
+def limits_of(config: Any, repacks: int) -> Any:
+    return config.limits.model_dump() | {"open_repacks": repacks}
+
+
+def test_what_resembles_an_entry_that_stays_or_is_stale_is_no_repack() -> None:
+    known, config = make_set(*CHAMPIONS, *PAIRS), make_config(**ROOM)
+    clone = make_entry("abc", {"a": 0.75, "b": 0.75, "c": 0.75}, CHAMPIONS[0].turns[0])
+    assert suggest(known, ABC, config, archived={"abc": clone}).repacks == ()
+    other = LOOKED_BACK.classified.model_copy(update={"model": "m0"})
+    stale = LOOKED_BACK.model_copy(update={"classified": other})
+    assert suggest(known, ABC, config, archived={"abc": stale}).repacks == ()
+
+
+def test_a_repack_that_is_open_stays_whatever_would_save_more() -> None:
+    known, config = make_set(*CHAMPIONS, *PAIRS), make_config(**ROOM)
+    cheaper = LOOKED_BACK.model_copy(update={"id": "cheap", "setup": Setup(cost=0.1)})
+    archive = {"abc": LOOKED_BACK, "cheap": cheaper}
+    assert [item.swap.admit for item in suggest(known, ABC, config, archived=archive).repacks] == ["cheap"]
+    found = suggest(known, ABC, config, open_suggestions={"abc"}, archived=archive)
+    assert [item.swap.admit for item in found.repacks] == ["abc"]
+
+
+def test_a_swap_that_is_open_stays_where_its_newcomer_is_no_champion() -> None:
+    wanted = LOOKED_BACK.model_copy(update={"admitted": LOOKED_BACK.admitted.model_copy(update={"by": "cora"})})
+    known, config = make_set(*CHAMPIONS, *PAIRS, waiting=(wanted,)), make_config(**ROOM | {"ceiling": 6})
+    (swap,) = suggest(known, ABC, config).swaps
+    assert suggest(known, ABC, config, open_suggestions={"abc"}).swaps == (swap,)

@@ -12,7 +12,7 @@ from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequ
 from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
 from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import SUGGESTIONS, SuggestionRecord
+from bot.ledger.model import SUGGESTIONS, ArchivedQuery, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
@@ -87,6 +87,8 @@ class Suggesting:
     ledger: str | None = "f" * 40
     closer: str = "dan"
     more: dict[str, Any] = field(default_factory=dict)
+    archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
+    is_whole: bool = False
 
     @property
     def github(self) -> PullRequestState:
@@ -116,6 +118,8 @@ class Suggesting:
             known=parsed(self.events),
             merged_by=lambda number: ("cora", "2026-11-23T09:00:00Z"),
             pull_request=self.elsewhere.__getitem__,
+            archived=self.archived,
+            is_whole=self.is_whole,
         )
 
     @property

@@ -23,9 +23,10 @@ from bot.github.models import (
 )
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS
+from bot.ledger.model import ArchivedQuery
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.report.eviction_pull_request import CLOSED, closing
-from tests.factories import make_entry
+from tests.factories import make_entry, make_taxonomy
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, TIP, commit, make_comment, make_pull
 from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, found, kinds, make_platform, record_in
@@ -354,6 +355,38 @@ def test_a_swap_is_about_the_entry_that_waits() -> None:
     assert "What `better` covers has changed" in closing_of(world)
     world.platform = replace(world.platform, regression_set=RegressionSet({"weak": weak, "other": other}, {}, {}))
     assert closing_of(world) == "what it is about is not in the regression set any more."
+
+
+def repacking() -> Suggesting:
+    """An archived query frees two entries."""
+    best = [make_entry(f"best-{name}", {name: 0.95}) for name in "abc"]
+    pairs = [make_entry(id, dict.fromkeys(id, 0.7)) for id in ("ab", "bc")]
+    platform = replace(make_platform(*best, *pairs, novelty=2), taxonomy=make_taxonomy("a", "b", "c"))
+    entry = make_entry("abc", dict.fromkeys("abc", 0.75))
+    return Suggesting(
+        platform=platform, archived={"abc": ArchivedQuery(entry=entry, folder="eval_sets/c/a", tree=commit(3))}
+    )
+
+
+def test_a_repack_is_remembered_with_what_it_admits_and_closed_without_it() -> None:
+    world = repacking()
+    world.opened(world.proposals["ab"], 5)
+    record = record_in(world.plan())
+    assert record is not None
+    assert record.archived == world.archived
+    world.archived = {}
+    assert closing_of(world).startswith("the query that it admits has changed")
+
+
+@pytest.mark.parametrize(("is_whole", "kept"), [(False, 1), (True, 0)])
+def test_a_refused_repack_is_forgotten_only_where_all_eval_sets_lack_its_query(is_whole: bool, kept: int) -> None:
+    world = repacking()
+    pull = world.opened(world.proposals["ab"], 5)
+    world.open, world.closed = [], [replace(pull, closed=True)]
+    assert [item.branch for item in world.desired.refusals] == [pull.branch]
+    assert world.desired.proposals == ()
+    world.archived, world.is_whole = {}, is_whole
+    assert len(world.desired.refusals) == kept
 
 
 def test_a_new_ledger_says_what_the_branch_is() -> None:

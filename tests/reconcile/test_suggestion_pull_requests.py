@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from bot.curator.grounds import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
+from bot.intake.query import Setup
 from bot.pipeline.review import Platform
 from bot.reconcile.suggestion_pull_requests import (
     ADMIT,
@@ -23,6 +25,7 @@ from bot.reconcile.suggestion_pull_requests import (
     grounds_in,
     is_about,
     is_offer,
+    is_repack,
     is_suggestion,
     proposals_of,
     slug,
@@ -95,6 +98,36 @@ def test_a_swap_comes_first_and_lets_in_what_waits_in_the_place_of_what_it_displ
     assert (admitted["decision"], admitted["displaces"]) == ("REPLACE", ["weak"])
     grave = yaml.safe_load(files["regression_set/evicted/weak.yaml"] or "")
     assert (grave["evicted"]["reason"], grave["evicted"]["grounds"]["yields_to"]) == ("displaced by better", ["better"])
+
+
+@pytest.mark.parametrize(
+    ("cost", "freed", "work", "gain"),
+    [
+        (1.0, ("ab", "bc"), "work of 2 entries", "The set gets smaller by 1, and its total cost falls by 1."),
+        (0.5, ("ab",), "work of 1 entry", "The set keeps its size, and its total cost falls by 0.5."),
+    ],
+)
+def test_a_repack_lets_in_an_excluded_query_in_the_place_of_what_it_frees(
+    cost: float, freed: tuple[str, ...], work: str, gain: str
+) -> None:
+    best = [make_entry(f"best-{name}", {name: 0.95}) for name in "abc"]
+    bare = make_platform(*best, *(make_entry(id, dict.fromkeys(id, 0.7)) for id in freed), novelty=2)
+    platform = replace(bare, taxonomy=make_taxonomy("a", "b", "c"))
+    archived = make_entry("abc", dict.fromkeys("abc", 0.75), setup=Setup(cost=cost))
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config, archived={"abc": archived})
+    (repack,) = proposals_of(found, platform)
+    assert (repack.title, repack.kind) == (f"Repack: abc instead of {', '.join(freed)}", "repack")
+    assert (repack.entries, repack.admits) == (freed, "abc")
+    assert repack.branch.startswith("incumbent/repack/abc-")
+    assert is_repack(repack.branch)
+    assert is_about(repack.branch, "abc")
+    assert {path for path, text in repack.files if text is None} == {f"regression_set/{id}.yaml" for id in freed}
+    assert {path for path, text in repack.files if text is not None} == {
+        "regression_set/abc.yaml",
+        *(f"regression_set/evicted/{id}.yaml" for id in freed),
+    }
+    assert work in repack.body
+    assert gain in repack.body
 
 
 @pytest.mark.parametrize(("id", "expected"), [("x", "x"), ("v1..2", "v1.2"), ("a...b", "a.b"), ("x" * 150, "x" * 100)])
