@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-_NEW_OBJECTS: Final = 50_000
+_NEW_OBJECTS: Final = 200_000
 """The collector runs after so many new objects.  With Python's own number it took a tenth of a command's time."""
 
 

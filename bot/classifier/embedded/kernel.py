@@ -46,6 +46,7 @@ def on_all_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
 
 
 Singles: TypeAlias = NDArray[np.float32]
+Features: TypeAlias = NDArray[np.int8] | Singles
 Doubles: TypeAlias = NDArray[np.float64]
 
 EMBEDDING: Final = 3.1
@@ -63,7 +64,7 @@ _PER_TERM: Final = LEXICAL / UNIT**2
 """The same per unit of a product of two terms."""
 
 FREQUENT: Final = 512
-"""How many of the most frequent terms are multiplied apart from the others; it decides on the time alone."""
+"""How many of the most frequent terms :func:`gram` multiplies apart from the others; it decides on the time alone."""
 
 _CUE_VALUES: Final = np.array([0.0, 10.0, 12.0, 14.0], np.float32)
 _CUE_UNIT: Final = 10.0
@@ -75,37 +76,27 @@ class ReferenceQueries:
     """The queries that others are compared with, ready for that.
 
     Each of ``blocks`` is single-precision rows for squared distances (:func:`_from_distances`), and what a unit of such
-    a distance counts.
-    ``columns`` has, for each place of the terms, its column in ``frequent`` (a row per query), or −1 for a rare term.
-    Of rare terms, ``starts`` has where in ``holders`` (queries) and ``weights`` those that have it are.
+    a distance counts.  Of each term, ``starts`` has where in ``holders`` (queries) and ``weights`` those that have it
+    are.
     """
 
+    size: int
     blocks: tuple[tuple[Singles, np.float32], ...]
-    columns: NDArray[np.intp]
-    frequent: Singles
     starts: NDArray[np.intp]
-    holders: NDArray[np.intp]
-    weights: Singles
+    holders: NDArray[np.int32]
+    weights: NDArray[np.uint8]
 
     @staticmethod
     def of(rows: Rows) -> ReferenceQueries:
         """``rows`` of at least one query."""
         owners = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.ends))
-        columns = _columns(rows)
-        own = columns.astype(np.int32)[rows.places]
-        common = np.flatnonzero(own >= 0)
-        frequent = np.zeros((len(rows), FREQUENT), np.float32)
-        frequent.reshape(-1)[owners[common] * FREQUENT + own[common]] = rows.values[common]
-        rare = np.flatnonzero(own < 0)
-        places = rows.places[rare]
-        order = rare[np.argsort(places, kind="stable")]
+        order = np.argsort(rows.places, kind="stable")
         return ReferenceQueries(
+            size=len(rows),
             blocks=tuple((_from_distances(block), np.float32(unit)) for block, unit in _blocks(rows)),
-            columns=columns,
-            frequent=frequent,
-            starts=np.concatenate([[0], np.cumsum(np.bincount(places, minlength=2 * BUCKETS))]),
-            holders=owners[order].astype(np.intp),
-            weights=rows.values[order].astype(np.float32),
+            starts=np.concatenate([[0], np.cumsum(np.bincount(rows.places, minlength=2 * BUCKETS))]),
+            holders=owners[order],
+            weights=rows.values[order],
         )
 
     def similarities(self, queries: Rows) -> Doubles:
@@ -113,13 +104,10 @@ class ReferenceQueries:
 
         A query has the same bits whatever is beside it.
         """
-        common, rare = self._terms(queries)
-        found = np.empty((len(queries), len(self.frequent)))
+        found = self._by_terms(queries)
+        found *= _PER_TERM
         for span, closeness in self._closeness(queries):
-            shared = common @ self.frequent[span].T
-            shared += rare[:, span]
-            closeness += np.multiply(shared, _PER_TERM, dtype=np.float64)
-            found[:, span] = closeness
+            found[:, span] += closeness
         return found
 
     def products(self, queries: Rows, weights: Doubles, by_term: Doubles) -> Doubles:
@@ -136,7 +124,7 @@ class ReferenceQueries:
     def _closeness(self, queries: Rows) -> Iterator[tuple[slice, Doubles]]:
         """What all features but terms add to k; so few columns at a time that they stay in a core's cache."""
         blocks = [_to_distances(block) for block, _ in _blocks(queries)]
-        for span in spans(len(self.frequent)):
+        for span in spans(self.size):
             closeness = np.zeros((len(queries), span.stop - span.start))
             for own, (block, unit) in zip(blocks, self.blocks, strict=True):
                 distance = own @ block[span].T
@@ -145,24 +133,20 @@ class ReferenceQueries:
             np.exp(closeness, out=closeness)
             yield span, closeness
 
-    def _terms(self, queries: Rows) -> tuple[Singles, Singles]:
-        """The frequent terms of each query, and its scalar products with all others by its rare terms."""
-        common = np.zeros((len(queries), self.frequent.shape[1]), np.float32)
-        shared = np.zeros((len(queries), len(self.frequent)), np.float32)
+    def _by_terms(self, queries: Rows) -> Doubles:
+        """The scalar products of the terms of ``queries`` (rows) and of the reference's (columns)."""
+        found = np.zeros((len(queries), self.size))
         for number, (start, end) in enumerate(pairwise(queries.ends.tolist())):
             places, values = queries.places[start:end], queries.values[start:end]
-            columns = self.columns[places]
-            known = columns >= 0
-            common[number, columns[known]] = values[known]
-            starts, ends = self.starts[places[~known]], self.starts[places[~known] + np.uint16(1)]
+            starts, ends = self.starts[places], self.starts[places + np.uint16(1)]
             held = np.flatnonzero(ends > starts)
             if len(held):
                 ranges = [slice(*pair) for pair in zip(starts[held].tolist(), ends[held].tolist(), strict=True)]
                 holders = np.concatenate([self.holders[each] for each in ranges])
-                weights = np.concatenate([self.weights[each] for each in ranges])
-                weights *= np.repeat(values[~known][held], (ends - starts)[held])
-                shared[number] = np.bincount(holders, weights=weights, minlength=shared.shape[1])
-        return common, shared
+                weights = np.concatenate([self.weights[each] for each in ranges]).astype(np.float64)
+                weights *= np.repeat(values[held], (ends - starts)[held])
+                found[number] = np.bincount(holders, weights=weights, minlength=self.size)
+        return found
 
 
 def weights_by_term(rows: Rows, weights: Doubles) -> Doubles:
@@ -174,18 +158,11 @@ def weights_by_term(rows: Rows, weights: Doubles) -> Doubles:
     return found
 
 
-def _columns(rows: Rows) -> NDArray[np.intp]:
-    """The column of each of the most frequent terms of ``rows``, and −1 for all others."""
-    found = np.full(2 * BUCKETS, -1, np.intp)
-    counts = np.bincount(rows.places, minlength=2 * BUCKETS)
-    found[np.argsort(-counts, kind="stable")[:FREQUENT]] = np.arange(FREQUENT)
-    return found
-
-
 def gram(rows: Rows) -> Doubles:
     """k between all pairs of ``rows``."""
     size = len(rows)
-    blocks = [(block, (block * block).sum(axis=1), np.float32(unit)) for block, unit in _blocks(rows)]
+    features = [(block.astype(np.float32), np.float32(unit)) for block, unit in _blocks(rows)]
+    blocks = [(block, (block * block).sum(axis=1), unit) for block, unit in features]
     frequent, rare = _terms(rows)
     found = np.empty((size, size))
 
@@ -222,22 +199,30 @@ def _term_matrix(rows: Rows, kind: type[np.floating[Any]] = np.float64) -> Any:
     return csr_array((rows.values.astype(kind), rows.places.astype(np.int32), rows.ends), shape=shape)
 
 
-def _to_distances(block: Singles) -> Singles:
+def _to_distances(block: Features) -> Singles:
     """Rows whose products with those of :func:`_from_distances` are squared distances: |x|² − 2⟨x, y⟩ + |y|²."""
-    return np.column_stack([block, (block * block).sum(axis=1), np.ones(len(block), np.float32)])
+    single = block.astype(np.float32)
+    return np.column_stack([single, (single * single).sum(axis=1), np.ones(len(block), np.float32)])
 
 
-def _from_distances(block: Singles) -> Singles:
+def _from_distances(block: Features) -> Singles:
     """The other side of :func:`_to_distances`."""
-    return np.column_stack([-2 * block, np.ones(len(block), np.float32), (block * block).sum(axis=1)])
+    size, width = block.shape
+    found = np.empty((size, width + 2), np.float32)
+    for span in spans(size):
+        single = block[span].astype(np.float32)
+        np.multiply(single, -2, out=found[span, :width])
+        found[span, width] = 1
+        found[span, width + 1] = (single * single).sum(axis=1)
+    return found
 
 
-def _blocks(rows: Rows) -> tuple[tuple[Singles, float], ...]:
+def _blocks(rows: Rows) -> tuple[tuple[Features, float], ...]:
     """Each block of features, and what a unit of its squared distance counts."""
     alone = rows.embedding.shape[1] == 0
-    meaning = () if alone else ((rows.embedding.astype(np.float32), EMBEDDING / SCALE**2),)
+    meaning = () if alone else ((rows.embedding, EMBEDDING / SCALE**2),)
     return (
         *meaning,
-        (rows.structure.astype(np.float32), (STRUCTURE_ALONE if alone else STRUCTURE) / STRUCTURE_STEP**2),
+        (rows.structure, (STRUCTURE_ALONE if alone else STRUCTURE) / STRUCTURE_STEP**2),
         (_CUE_VALUES[rows.cues], (CUES_ALONE if alone else CUES) / _CUE_UNIT**2),
     )
