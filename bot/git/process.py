@@ -147,16 +147,20 @@ class GitProcess:
             raise refused(arguments[0], reason)
         return output
 
-    def ask_id(self, name: str) -> str:
-        """The object id of ``name``."""
-        return self.ask("rev-parse", "--verify", name).decode().strip()
+    def ask_ids(self, *names: str) -> list[str]:
+        """The object id of each of ``names``, of which there is at least one."""
+        return self.ask("rev-parse", *names).decode().split()
 
-    def shallow(self) -> list[str]:
-        """The commits that were fetched without their parents."""
+    def shallow(self) -> set[str]:
+        """The commits that were fetched without their parents, as git notes them; none if every history is whole."""
         try:
-            return (self._folder / "shallow").read_text("ascii").split()
-        except OSError as error:
-            raise refused("fetch", str(error.strerror)) from None
+            shared = self._folder / "commondir"
+            # A further working tree has a folder of its own, and most files in that of the repository.
+            folder = self._folder / shared.read_text("utf-8").strip() if shared.exists() else self._folder
+            noted = folder / "shallow"
+            return set(noted.read_text("ascii").split()) if noted.exists() else set()
+        except (OSError, UnicodeError) as error:
+            raise refused("fetch", str(error)) from None
 
     def content(self, object_id: str) -> bytes:
         """The content of a blob, checked against its id; reads through a persistent process."""

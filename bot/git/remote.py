@@ -47,7 +47,7 @@ class Remote:
     """A repository to fetch from.
 
     ``partial`` fetches requested contents only, and marks the local repository as partial permanently.  ``alone`` are
-    the commits that were fetched without their ancestors.
+    the commits that were fetched without their ancestors, and ``here`` is local name → commit of the last fetch.
     """
 
     url: str
@@ -55,6 +55,7 @@ class Remote:
     sleep: Callable[[float], None]
     partial: bool
     alone: set[str]
+    here: dict[str, str]
 
 
 def fetch(
@@ -134,27 +135,23 @@ def _attempt(
     url = remote.url
     named = sorted({name for name in refs.values() if not is_id(name)})
     missing: set[str] = set()
-    if named:
+    known: dict[str, str] = {}
+    # Each reference that is missing costs an attempt, unless one asks before.
+    if named and (not remote.here.keys().isdisjoint(refs) or len(optional) > 1):
         status, listed, reason = git.run("ls-remote", "--quiet", "--", url, *named, environment=secret)
         if status:
             raise RemoteError(reason)
         rows = [os.fsdecode(row).partition("\t") for row in listed.split(b"\n")]
         there = {name: commit for commit, _, name in rows}
         missing = set(named) - there.keys()
-        known = {local: there[name] for local, name in refs.items() if name in there}
-        if (
-            known
-            and all(name in there or local in optional for local, name in refs.items())
-            and _has(git, remote, known)
-        ):
-            return known
+        known = _unmoved(git, remote, {local: there[name] for local, name in refs.items() if name in there})
     while True:
-        wanted = {local: name for local, name in sorted(refs.items()) if name not in missing}
+        wanted = {local: name for local, name in sorted(refs.items()) if name not in missing and local not in known}
         absent = sorted({name for local, name in refs.items() if name in missing and local not in optional})
         if absent:
             raise OutsideError(f"{url} has no {', '.join(absent)}: check that it was not deleted, and run again")
         if not wanted:
-            return {}
+            return known
         # Finding common ancestors needs the whole history.
         depth = "--unshallow" if is_shallow(git, remote.alone) else "--update-shallow"
         place = (_WITHOUT_CONTENTS, _REMOTE) if remote.partial else ("--", url)
@@ -164,9 +161,11 @@ def _attempt(
             if specs and status == 0:
                 status, _, reason = git.run(*_FETCH, far, *place, *specs, environment=secret)
         if status == 0:
-            found = {local: git.ask_id(f"{PLACE}{local}^{{commit}}") for local in wanted}
+            ids = git.ask_ids(*(f"{PLACE}{local}^{{commit}}" for local in wanted))
+            found = dict(zip(wanted, ids, strict=True))
             remote.alone.update(commit for local, commit in found.items() if local in ends)
-            return found
+            remote.here.update(found)
+            return known | found
         # A missing id is noticed only now, and a reference may have been deleted since it was listed.
         gone = _NOT_THERE.search(reason)
         if gone is None or gone[1] not in wanted.values():
@@ -176,15 +175,11 @@ def _attempt(
 
 def is_shallow(git: GitProcess, alone: Collection[str] = ()) -> bool:
     """Whether the repository lacks the beginning of a history, other than those of commits fetched ``alone``."""
-    if git.ask("rev-parse", "--is-shallow-repository").strip() != b"true":
-        return False
-    return not alone or not set(git.shallow()) <= set(alone)
+    return not git.shallow() <= set(alone)
 
 
-def _has(git: GitProcess, remote: Remote, known: Mapping[str, str]) -> bool:
-    """Whether the commits in ``known`` were fetched already under their local names, with their whole history."""
+def _unmoved(git: GitProcess, remote: Remote, there: Mapping[str, str]) -> dict[str, str]:
+    """Those of the commits ``there``, by local name, that were fetched already under it, with all that was wanted."""
     if is_shallow(git, remote.alone):
-        return False
-    listed = git.ask("for-each-ref", "--format=%(refname) %(objectname) %(objecttype)", PLACE)
-    present = set(listed.decode("ascii", "replace").splitlines())
-    return all(f"{PLACE}{local} {commit} commit" in present for local, commit in known.items())
+        return {}
+    return {local: commit for local, commit in there.items() if remote.here.get(local) == commit}

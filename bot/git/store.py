@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -47,6 +47,8 @@ _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no
 _RENAMES = ("--find-renames=50%", "-l1000")
 _SAME_CONTENT = ("--find-renames=100%",)
 _LIST = ("ls-tree", "-r", "-z", "--full-tree")
+_MOST_ANSWERS = 1_000
+"""Maximum number of answers of git that are remembered."""
 _KINDS: Mapping[str, Literal["added", "modified", "deleted", "renamed"]] = {
     "A": "added",
     "M": "modified",
@@ -83,6 +85,10 @@ class ObjectStore:
         self._remote: Remote | None = None
         self._ours: set[str] = set()
         self._alone: set[str] = set()
+        self._here: dict[str, str] = {}
+        # For commands that name what they are about by ids: their answers never change.
+        self._ask_once = lru_cache(maxsize=_MOST_ANSWERS)(git.ask)
+        self._relations: dict[tuple[str, ...], str | None] = {}
         self._fetched: dict[str, Sequence[str]] = {}
         self._listings: dict[str, Listing] = {}
 
@@ -143,14 +149,15 @@ class ObjectStore:
         ``ours`` are further top-level folders in which files that were both renamed and changed are recognised.  For
         local names in ``ends`` only the last commit is fetched, without its ancestors.
         """
-        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial, alone=self._alone)
+        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial, alone=self._alone, here=self._here)
         found = fetch(self._git, remote, refs, optional, ends)
         if self._is_partial:
             self._remote = remote
             self._ours.update(ours, *(tops for local, tops in folders.items() if local not in ends))
-            fetched = {found[local]: tops for local, tops in folders.items() if local in found}
-            bring(self._git, remote, fetched)
-            self._fetched |= {commit: tops or ("",) for commit, tops in fetched.items()}
+            fetched = {found[local]: tuple(tops) for local, tops in folders.items() if local in found}
+            missing = {commit: tops for commit, tops in fetched.items() if self._fetched.get(commit) != (tops or ("",))}
+            bring(self._git, remote, missing)
+            self._fetched |= {commit: tops or ("",) for commit, tops in missing.items()}
         return found
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
@@ -194,7 +201,7 @@ class ObjectStore:
         return all(path.partition("/")[0] in self._ours for path in (change.path, change.before or change.path))
 
     def _differ(self, options: Sequence[str], old: str, new: str, *places: str) -> tuple[ChangedFile, ...]:
-        output = self._git.ask(*_DIFF, *options, old, new, "--", *places)
+        output = self._ask_once(*_DIFF, *options, old, new, "--", *places)
         fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
         found = []
         for head in filter(None, fields):
@@ -236,7 +243,7 @@ class ObjectStore:
 
     def commit_time(self, commit: str) -> str:
         """The committer date of ``commit``: ISO 8601 in UTC."""
-        said = self._git.ask("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()
+        said = self._ask_once("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()
         try:
             at = datetime.fromtimestamp(int(said[0]), UTC)
         except (ValueError, OverflowError, OSError):
@@ -245,7 +252,7 @@ class ObjectStore:
 
     def tree(self, commit: str) -> str:
         """The id of the tree of ``commit``."""
-        return self._git.ask_id(f"{checked(commit)}^{{tree}}")
+        return self._ask_once("rev-parse", "--verify", f"{checked(commit)}^{{tree}}").decode().strip()
 
     def trees(self, commit: str, *places: str, below: bool = True) -> dict[str, str]:
         """Path → tree id of the folders ``places`` of ``commit``, and of all folders ``below`` them."""
@@ -305,12 +312,20 @@ class ObjectStore:
 
     def _related(self, *arguments: str) -> str | None:
         """The output of ``git merge-base``; ``None`` if it finds no relation."""
-        status, output, reason = self._git.run("merge-base", *arguments)
-        if status not in (0, 1):
-            raise refused("merge-base", reason)
-        if status and is_shallow(self._git, self._alone):
-            raise OutsideError("the repository holds only the end of its history: fetch the whole (fetch-depth: 0)")
-        return None if status else output.decode().strip()
+        if arguments not in self._relations:
+            status, output, reason = self._git.run("merge-base", *arguments)
+            if status not in (0, 1):
+                raise refused("merge-base", reason)
+            found = None if status else output.decode().strip()
+            if is_shallow(self._git, self._alone):
+                if status:
+                    raise OutsideError(
+                        "the repository holds only the end of its history: fetch the whole (fetch-depth: 0)"
+                    )
+                # A fetch of the rest may find another.
+                return found
+            self._relations[arguments] = found
+        return self._relations[arguments]
 
 
 def _sorted(changes: Iterable[ChangedFile]) -> tuple[ChangedFile, ...]:

@@ -903,6 +903,40 @@ def test_of_a_branch_only_its_end_is_fetched_and_the_others_have_their_whole_his
     assert gone == {"base": main}
 
 
+def test_only_what_moved_is_fetched_again(origin: Origin, copy: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        origin.git("config", f"uploadpack.{name}", "true")
+    base = origin.commit({"config/a.yaml": b"a"}, ref=MAIN)
+    refs, url = {"base": MAIN, "end": "refs/heads/end"}, f"file://{origin.folder}"
+
+    def fetched() -> tuple[dict[str, str], list[str]]:
+        commands: list[tuple[str, ...]] = []
+        with monkeypatch.context() as patch:
+            run = GitProcess.run
+
+            def heard(self: GitProcess, *arguments: str, **more: Any) -> tuple[int, bytes, str]:
+                commands.append(arguments)
+                return run(self, *arguments, **more)
+
+            patch.setattr(GitProcess, "run", heard)
+            folders = {"base": ("config",), "end": ("runs.json",)}
+            found = copy.fetch(url, refs, None, optional=("end",), sleep=unwaited, folders=folders, ends=("end",))
+        said = [item for each in commands for item in each]
+        return found, [name for name in ("ls-remote", f"+{MAIN}:refs/incumbent/base") if name in said]
+
+    asked, brought = "ls-remote", f"+{MAIN}:refs/incumbent/base"
+    assert fetched() == ({"base": base}, [brought])
+    assert fetched() == ({"base": base}, [asked])
+    for text in (b"1", b"2"):
+        end = origin.commit({"runs.json": text}, ref="refs/heads/end")
+        assert fetched() == ({"base": base, "end": end}, [asked])
+        assert copy.snapshot(end).read("runs.json", LIMITS) == text
+    moved = origin.commit({"config/a.yaml": b"b"}, base, ref=MAIN)
+    assert fetched() == ({"base": moved, "end": end}, [asked, brought])
+    assert copy.snapshot(moved).read("config/a.yaml", LIMITS) == b"b"
+    assert copy.is_ancestor(base, moved)
+
+
 def test_what_is_prepared_is_fetched_at_once_and_what_lies_beside_it_is_not(
     origin: Origin, copy: ObjectStore, server: Server
 ) -> None:
