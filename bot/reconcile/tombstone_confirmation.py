@@ -24,8 +24,8 @@ def confirmed(
 ) -> OfferStep | None:
     """The step that completes the tombstones of evictions that were merged since, or ``None``.
 
-    What a swap admitted was admitted when people merged it.  ``merged`` are pull requests of ours; ``merged_by`` says
-    who merged one, and when; ``texts`` reads a file of the set.
+    What a swap or a repack admitted was admitted when people merged it.  ``merged`` are pull requests of ours;
+    ``merged_by`` says who merged one, and when; ``texts`` reads a file of the set.
     """
     files = []
     swapped: dict[str, str] = {}
@@ -44,7 +44,7 @@ def confirmed(
     for entry in platform.regression_set.entries.values():
         for branch, at in swapped.items():
             # A restored entry keeps its first time.
-            if branch.startswith(SWAP) and is_about(branch, entry.id) and entry.restored is None:
+            if branch.startswith((SWAP, REPACK)) and is_about(branch, entry.id) and entry.restored is None:
                 now = entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": at})})
                 files.append(changes.admit(now, texts(entry_path(entry.id))))
     return OfferStep(message="Say who confirmed evictions", file_changes=tuple(files))

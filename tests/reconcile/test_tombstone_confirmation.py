@@ -14,7 +14,7 @@ from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import IssueComment
 from bot.ledger.events import Answered
-from bot.reconcile.suggestion_pull_requests import EVICT, SWAP, branch_of
+from bot.reconcile.suggestion_pull_requests import EVICT, REPACK, SWAP, branch_of
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
@@ -68,12 +68,15 @@ def test_the_merge_of_a_swap_says_who_confirmed_what_yielded_to_the_newcomer() -
 
 
 @pytest.mark.parametrize(("restored", "at"), [(None, WHEN), ("on no grounds", "2026-01-01T00:00:00Z")])
-def test_what_a_swap_admitted_has_the_time_of_the_merge_unless_it_was_restored(restored: str | None, at: str) -> None:
+@pytest.mark.parametrize("kind", [SWAP, REPACK])
+def test_what_a_swap_admitted_has_the_time_of_the_merge_unless_it_was_restored(
+    kind: str, restored: str | None, at: str
+) -> None:
     grave = tombstone_file(grounds={"kind": "redundant", "yields_to": [], "digest": DIGEST, "freed_by": "new"})
     entries = [make_entry("new", {"a": 0.9}, restored=restored), make_entry("new-too", {"a": 0.9})]
     texts = {tombstone_path("x"): changes.render(grave)} | {entry_path(e.id): changes.render(e) for e in entries}
     platform = with_set(make_platform(), *entries, gone=(grave,))
-    pulls = [make_pull(6, branch=branch_of(SWAP, "new", OTHER))]
+    pulls = [make_pull(6, branch=branch_of(kind, "new", OTHER))]
     step = confirmed(platform, pulls, merged_by, texts.__getitem__)
     assert step is not None
     texts |= {path: text or "" for path, text in step.commit.files}
