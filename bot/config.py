@@ -457,6 +457,10 @@ class Limits(Section):
         ge=0,
         description="repacks that are suggested at a time: an excluded query enters for entries that it makes needless",
     )
+    group: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=default("limits.group"),
+        description="evictions in one pull request, where more could be suggested than may be open; 1: one in each",
+    )
 
     @property
     def reading(self) -> ReadingLimits:

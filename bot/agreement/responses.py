@@ -136,7 +136,7 @@ class _History:
     decided_contents: set[tuple[int, str]] = field(default_factory=set)
     last_words: dict[tuple[str, str, str], _Word] = field(default_factory=dict)
     last_answers: dict[tuple[str, str, bool], str] = field(default_factory=dict)
-    remaining: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    remaining: dict[tuple[int, str], Mapping[str, int]] = field(default_factory=dict)
     let_in: dict[int, str] = field(default_factory=dict)
     taken_out: dict[str, str] = field(default_factory=dict)
     brought_back: dict[str, str] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class _History:
             case Passed(by_bot=False) if is_person(event.by):
                 self.passed.append(event)
             case Suggested():
-                self.remaining[event.pull_request] = event.remaining
+                self.remaining[event.pull_request, event.branch] = event.remaining
                 if event.admits is not None:
                     self.let_in[event.pull_request] = event.admits
             case Answered(by_bot=False) if is_person(event.by):
@@ -173,7 +173,9 @@ class _History:
                 self.last_answers[answer] = max(self.last_answers.get(answer, ""), event.at)
             case Settled(happened=False):
                 self.without_effect.add(_request(event))
-            case Requested() if _request(event) not in self.without_effect and is_person(event.by):
+            case Requested(action="undo" | "restore") if _request(event) not in self.without_effect and is_person(
+                event.by
+            ):
                 _keep_last(self.taken_out if event.action == "undo" else self.brought_back, [event.entry], event.at)
             case ChangedByHand(by_bot=False) if is_person(event.by):
                 _keep_last(self.taken_out, event.removed, event.at)
@@ -289,7 +291,7 @@ def _of_answer(event: Answered, history: _History) -> Response:
         pull_request=event.pull_request,
         reversed=(event.agrees and _is_undone(event, decision, history))
         or history.last_answers.get(other, "") > event.at,
-        remaining=history.remaining.get(event.pull_request, {}),
+        remaining=history.remaining.get((event.pull_request, event.branch), {}),
     )
 
 

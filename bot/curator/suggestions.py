@@ -12,6 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from pydantic import JsonValue
+
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
@@ -209,8 +211,11 @@ def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: T
     return [query for query, lag in rated if lag is None]
 
 
-def evicted_on(grounds: Grounds) -> Evicted:
-    """The eviction record of an entry that is suggested on ``grounds``; the confirmation is filled in later."""
+def evicted_on(grounds: Grounds, group: str | None = None) -> Evicted:
+    """The eviction record of an entry that is suggested on ``grounds``; the confirmation is filled in later.
+
+    ``group`` is the group in which it is suggested: by it the pull request is found that was merged.
+    """
     beside = "" if grounds.freed_by is None else f", with {grounds.freed_by}"
     reasons = {
         EvictionKind.DISPLACED: f"displaced by {', '.join(grounds.yields_to)}",
@@ -219,7 +224,8 @@ def evicted_on(grounds: Grounds) -> Evicted:
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set any more",
         EvictionKind.UNDONE: "its admission was taken back",
     }
-    return Evicted(reason=reasons[grounds.kind], grounds=grounds.recorded)
+    within: dict[str, JsonValue] = {} if group is None else {"group": group}
+    return Evicted(reason=reasons[grounds.kind], grounds={**grounds.recorded, **within})
 
 
 def _swap_digest(admit: Entry, removed: Mapping[str, Grounds]) -> str:

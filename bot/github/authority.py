@@ -9,7 +9,7 @@ from typing import Final
 from bot.github.commands import Verb
 from bot.ledger.people import GHOST, is_bot
 
-_DECISIONS: Final = frozenset({Verb.ACCEPT, Verb.REJECT, Verb.CORRECT, Verb.PIN, Verb.UNPIN, Verb.UNDO, Verb.RESTORE})
+_DECISIONS: Final = frozenset(set(Verb) - {Verb.RUN, Verb.HELP})
 UNKNOWN_PERMISSION: Final = "untold"
 """In the place of a permission that the token may not look up."""
 NO_PERMISSION: Final = "none"

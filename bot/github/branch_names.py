@@ -11,6 +11,7 @@ BEGINNING: Final = "incumbent"
 """The prefix of the bot's branches."""
 FOLDERS: Final = (
     "incumbent/evict/",
+    "incumbent/group/",
     "incumbent/swap/",
     "incumbent/repack/",
     "incumbent/admit/",

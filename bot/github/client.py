@@ -175,6 +175,12 @@ class GitHubClient:
         found = self._pages(f"/issues/{number}/comments")
         return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
 
+    def is_reviewed(self, number: int) -> bool:
+        """Whether people commented on the pull request ``number``, or reviewed it."""
+        if not all(item.is_bot for item in self.comments(number)):
+            return True
+        return any(is_submitted(item) for item in self._pages(f"/pulls/{number}/reviews"))
+
     def said_on(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, and those texts of its reviews that have commands."""
         reviews = self._pages(f"/pulls/{number}/reviews")
@@ -279,7 +285,9 @@ class GitHubClient:
             case PushCommits():
                 self._push(operation.branch, operation.parent, operation.commits, tree)
             case PushBranch():
-                tip = self._commit(operation.files, operation.message, tree, operation.parents)[0]
+                tip, tree = self._commit(operation.files, operation.message, tree, operation.parents)
+                for commit in operation.then:
+                    tip, tree = self._commit(commit.files, commit.message, tree, (tip,))
                 self._point(operation.branch, operation.tip, tip)
             case OpenPullRequest():
                 self._open(operation)

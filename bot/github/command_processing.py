@@ -52,6 +52,7 @@ COMMANDS = """\
 | `/incumbent accept regression_set reason` | allow a change of the set by hand, for this very commit |
 | `/incumbent undo ENTRY…` | once it is merged: take an admission back, by a pull request that people merge |
 | `/incumbent restore ENTRY…` | once it is merged: bring an evicted entry back |
+| `/incumbent keep ENTRY…` | where the bot suggests to evict it: it stays, until the grounds change |
 | `/incumbent run` | judge again; releases a first contribution that is held, with its later pushes |
 | `/incumbent help` | this table |"""
 HELP = f"""\

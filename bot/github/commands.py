@@ -115,6 +115,7 @@ class Verb(StrEnum):
     UNPIN = "unpin"
     UNDO = "undo"
     RESTORE = "restore"
+    KEEP = "keep"
     RUN = "run"
     HELP = "help"
 
@@ -127,12 +128,13 @@ USAGE: Final[Mapping[Verb, str]] = {
     Verb.UNPIN: "/incumbent unpin ID…",
     Verb.UNDO: "/incumbent undo ENTRY…",
     Verb.RESTORE: "/incumbent restore ENTRY…",
+    Verb.KEEP: "/incumbent keep ENTRY…",
     Verb.RUN: "/incumbent run",
     Verb.HELP: "/incumbent help",
 }
 """How each command is written."""
 
-ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE})
+ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE, Verb.KEEP})
 """The verbs on present or evicted entries of the regression set; :mod:`bot.reconcile.requests` reads them."""
 _ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
 _REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})

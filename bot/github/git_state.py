@@ -124,6 +124,7 @@ def pull_request_state(
         closed_by=lambda pull: closed_by(pull.number),
         check=github.check,
         comments=github.comments,
+        author_of=cache(github.author_of),
     )
 
 

@@ -20,6 +20,7 @@ from bot.github.models import (
     CheckConclusion,
     CheckRun,
     ClosePullRequest,
+    Commit,
     CreateComment,
     DeleteBranch,
     EditDescription,
@@ -45,6 +46,9 @@ Action: TypeAlias = Literal["open", "barred", "refresh", "keep", "leave", "close
 - ``refused``: people closed it; the bot does not ask again.
 """
 
+MOST_COMMITS = 300
+"""The most commits with which a run begins new branches: the token of a job has 1,000 requests an hour, and a commit
+takes two.  The next run goes on."""
 _CLOSED_MARK = "<!-- incumbent:closes -->"
 # Changes of these files by people must not pass unnoticed.
 _GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
@@ -58,6 +62,9 @@ class DesiredPullRequest:
     commit's message.  A ``followed`` branch stays the bot's: the bot refreshes it, with the description, the ``label``
     and the ``check`` (title and text).  Any other belongs to people once it is pushed.  Only so many ``limited`` ones
     are open at a time.
+
+    A change in ``parts`` has a commit for each, which people may drop: together they are all ``files``.  ``lasts`` is a
+    part of the description that the bot writes again, whoever edited it.
     """
 
     branch: str
@@ -70,6 +77,21 @@ class DesiredPullRequest:
     limited: bool = True
     label: str = ""
     check: tuple[str, str] = ("", "")
+    parts: tuple[Commit, ...] = ()
+    lasts: str = ""
+
+    @cached_property
+    def part_blobs(self) -> tuple[dict[str, str | None], ...]:
+        """The same as ``blobs``, of each part."""
+        return tuple({path: self.blobs[path] for path, _ in part.files} for part in self.parts)
+
+    def allows(self, blobs: Mapping[str, str | None]) -> bool:
+        """Whether the changes ``blobs`` are wanted: all of them or, of parts, any that are whole."""
+        rest = dict(blobs)
+        for part in self.part_blobs:
+            if part.items() <= rest.items():
+                rest = {path: blob for path, blob in rest.items() if path not in part}
+        return not rest if self.parts else blobs == self.blobs
 
     @cached_property
     def blobs(self) -> dict[str, str | None]:
@@ -99,9 +121,11 @@ class Branch:
 class PullRequestState:
     """The pull requests of one kind on GitHub, and their branches by name; ``base`` is the default branch's commit.
 
-    ``check`` reads the bot's check on a commit, ``comments`` those of a pull request.  ``heads`` are the commits that
+    ``check`` reads the bot's check on a commit, ``comments`` those of a pull request, ``author_of`` the author of a
+    commit.  ``heads`` are the commits that
     the bot pushed, by branch, from the ledger.  For ``barred`` branches GitHub does not let the bot open a pull
-    request.  For ``opened`` ones this run opened one, which the lists may not show yet.
+    request.  For ``opened`` ones this run opened one, which the lists may not show yet.  ``pushed`` is how many commits
+    it pushed to branches so far.
     """
 
     login: str
@@ -113,9 +137,16 @@ class PullRequestState:
     closed_by: ClosedBy
     check: Callable[[str], CheckRun | None]
     comments: Callable[[int], tuple[IssueComment, ...]]
+    author_of: Callable[[str], str]
     heads: Mapping[str, str] = field(default_factory=dict)
     barred: frozenset[str] = frozenset()
     opened: frozenset[str] = frozenset()
+    pushed: int = 0
+
+    def is_own(self, branch: str) -> bool:
+        """Whether the last commit of ``branch`` is the bot's."""
+        commit = self.branches[branch].commit
+        return self.heads.get(branch) == commit or self.author_of(commit) == self.login
 
     def was_refused(self, pull: PullRequest) -> bool:
         """Whether people closed ``pull``, unmerged."""
@@ -179,11 +210,17 @@ def plan_pull_requests(
     unlisted = {item.branch for item in planned if item.branch in state.opened} - {pull.branch for pull in state.open}
     room = limit - len(unlisted - unlimited)
     room -= sum(1 for pull in state.open if pull.branch not in unlimited | gone)
-    found = []
+    found, pushed = [], state.pushed
     for item in planned:
         takes_room = item.action in ("open", "barred") and item.branch not in unlimited
-        found.append(replace(item, action="wait", operations=()) if takes_room and room <= 0 else item)
+        commits = sum(1 + len(each.then) for each in item.operations if isinstance(each, PushBranch))
+        is_too_much = bool(pushed) and pushed + commits > MOST_COMMITS
+        if takes_room and (room <= 0 or is_too_much):
+            found.append(replace(item, action="wait", operations=()))
+            continue
+        found.append(item)
         room -= takes_room
+        pushed += commits
     return tuple(sorted(found, key=lambda item: (item.number is None, item.number or 0)))
 
 
@@ -200,7 +237,8 @@ def plan_pull_request(desired: DesiredPullRequest, state: PullRequestState) -> P
     if answer is not None and answer.merge is None:
         return PlannedPullRequest(branch=name, action="refused", number=answer.number)
     moved_on = branch is not None and answer is not None and answer.head == branch.commit
-    if branch is not None and branch.blobs and branch.blobs != desired.blobs and not moved_on:
+    changed = branch is not None and bool(branch.blobs) and branch.blobs != desired.blobs
+    if changed and not moved_on and not (desired.parts and state.is_own(name)):
         # Someone committed to it; a branch that was merged unchanged is still the bot's.
         return PlannedPullRequest(branch=name, action="wait")
     found: list[Operation] = []
@@ -226,12 +264,14 @@ def _keep(
         # It was just deleted, and GitHub is about to close the pull request: a person's answer.
         return "keep", []
     if not branch.contains(desired):
-        if branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
+        own = desired.parts and (desired.allows(branch.blobs) or state.is_own(desired.branch))
+        if own or branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
             return "refresh", [_push(desired, branch, state)]
         return "leave", _leave(pull, desired, branch, state)
     found: list[Operation] = []
     # A pull request that the bot closed and people reopened may be refused again.
-    if lasting(pull.body) != lasting(desired.body) and (is_as_written(pull.body) or was_closed_by_us(pull.body)):
+    ours = is_as_written(pull.body) or was_closed_by_us(pull.body)
+    if lasting(pull.body) != lasting(desired.body) and (ours or not _is_in(desired.lasts, pull.body)):
         found.append(EditDescription(body=desired.body))
     title, text = desired.check
     derived = f"Derived again for {code(state.base[:12])}, as if all other open suggestions were merged as well."
@@ -239,9 +279,13 @@ def _keep(
     return "keep", [*found, *labelled(pull, desired.label), *check]
 
 
+def _is_in(part: str, body: str) -> bool:
+    return part in body.replace("\r\n", "\n")
+
+
 def _leave(pull: PullRequest, desired: DesiredPullRequest, branch: Branch, state: PullRequestState) -> list[Operation]:
     """Leave a branch with people's commits unchanged; the check says whether it still does what was suggested."""
-    same = desired.blobs == {path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)}
+    same = desired.allows({path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)})
     summary = (
         "It still does to the regression set what was suggested."
         if same
@@ -274,11 +318,29 @@ def _close(pull: PullRequest, why: str, state: PullRequestState) -> PlannedPullR
 
 def _push(desired: DesiredPullRequest, branch: Branch | None, state: PullRequestState) -> PushBranch:
     tip = () if branch is None else (branch.commit,)
+    files, message, then = _in_parts(desired, branch) if desired.parts else (desired.files, desired.title, ())
     return PushBranch(
         branch=desired.branch,
         tip=None if branch is None else branch.commit,
         base=state.base,
         parents=tip if branch is not None and branch.has_base else (*tip, state.base),
-        files=desired.files,
-        message=f"{desired.title}\n\n{desired.reason}" if desired.reason else desired.title,
+        files=files,
+        message=f"{message}\n\n{desired.reason}" if desired.reason else message,
+        then=then,
     )
+
+
+def _in_parts(
+    desired: DesiredPullRequest, branch: Branch | None
+) -> tuple[tuple[tuple[str, str | None], ...], str, tuple[Commit, ...]]:
+    """The files and the message of the first commit, and the commits that follow: one for each part that is new."""
+    known = {} if branch is None else branch.blobs
+    new = [
+        part
+        for part, blobs in zip(desired.parts, desired.part_blobs, strict=True)
+        if not blobs.items() <= known.items()
+    ]
+    files = tuple(sorted(file for part in desired.parts if part not in new for file in part.files))
+    if branch is None or (new and branch.has_base and known == {path: desired.blobs[path] for path, _ in files}):
+        return tuple(sorted((*files, *new[0].files))), new[0].message, tuple(new[1:])
+    return files, f"{desired.title} (brought up to date)", tuple(new)

@@ -198,7 +198,8 @@ class PushCommits:
 class PushBranch:
     """Make ``branch`` equal to ``base`` with the changed ``files``, by one commit on top of ``tip``; no commit is lost.
 
-    ``tip`` is the head of the branch (``None``: it does not exist yet); ``parents`` are those of the commit.
+    ``tip`` is the head of the branch (``None``: it does not exist yet); ``parents`` are those of the commit.  Commits
+    in ``then`` follow on it.
     """
 
     branch: str
@@ -207,6 +208,12 @@ class PushBranch:
     parents: tuple[str, ...]
     files: tuple[tuple[str, str | None], ...]
     message: str
+    then: tuple[Commit, ...] = ()
+
+    @property
+    def all_files(self) -> dict[str, str | None]:
+        """The files that differ from those of ``base`` in the end."""
+        return dict(self.files) | {path: text for commit in self.then for path, text in commit.files}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,9 +315,9 @@ def describe(operation: Operation) -> str:
         case PushCommits(branch=branch, commits=commits):
             paths = [path for commit in commits for path, _ in commit.files]
             return f"push {len(commits)} commits to {branch}: {', '.join(paths)}"
-        case PushBranch(branch=branch, tip=tip, files=files):
+        case PushBranch(branch=branch, tip=tip):
             verb = "make" if tip is None else "refresh"
-            return f"{verb} the branch {branch}: {', '.join(path for path, _ in files)}"
+            return f"{verb} the branch {branch}: {', '.join(operation.all_files)}"
         case OpenPullRequest(branch=branch):
             return f"open a pull request for {branch}"
         case EditDescription(body=body):

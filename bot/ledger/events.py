@@ -185,7 +185,8 @@ class Forgotten(_Event):
 class Suggested(_Event):
     """The bot opened a pull request that suggests to evict ``entries`` (a swap or a repack admits ``admits``).
 
-    One of kind ``admission`` offers admissions: ``entries`` are added or changed.
+    One of kind ``admission`` offers admissions: ``entries`` are added or changed.  A group has an event for each entry,
+    whose ``branch`` is the one that the entry alone would have; so has an answer to it.
     """
 
     kind: Literal["suggested"] = "suggested"
@@ -229,11 +230,11 @@ class Reopened(_Event):
 
 
 class Requested(_Event):
-    """A curator requested by a command that an entry's admission be undone, or that an entry be restored."""
+    """A curator requested by a command that an entry be kept or restored, or that its admission be undone."""
 
     kind: Literal["requested"] = "requested"
     entry: EntryId
-    action: Literal["undo", "restore"]
+    action: Literal["undo", "restore", "keep"]
     by: Login
     comment: int
 
@@ -243,7 +244,7 @@ class Settled(_Event):
 
     kind: Literal["settled"] = "settled"
     entry: EntryId
-    action: Literal["undo", "restore"]
+    action: Literal["undo", "restore", "keep"]
     comment: int
     happened: bool = Field(default=True, description="false: it ended without effect; the entry is where it was")
 

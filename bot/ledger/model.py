@@ -37,6 +37,8 @@ FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, INDEX
 """The file at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+Grounds = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+"""The digest of the grounds of a suggestion."""
 CommitId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 CommentKey: TypeAlias = (
     Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^(review|inline):[1-9][0-9]{0,17}:[1-9][0-9]{0,17}$")]
@@ -274,10 +276,18 @@ class FolderRecord(FileModel):
 
 
 class Refusal(FileModel):
-    """A suggestion that people closed; the name of its branch has the grounds."""
+    """A suggestion that people closed; the name of its branch has the grounds.
+
+    Of a group, the description of the pull request has the grounds.
+    """
 
     pull_request: Annotated[int, Field(ge=1)]
     branch: Text
+    entries: dict[EntryId, Grounds] = Field(
+        default_factory=dict,
+        exclude_if=lambda value: not value,
+        description="of a group: entry that was refused or kept: digest of the grounds",
+    )
 
 
 class ArchivedQuery(FileModel):
@@ -311,10 +321,20 @@ class Request(FileModel):
     """A curator's request about an entry, and its comment."""
 
     entry: EntryId
-    action: Literal["undo", "restore"]
+    action: Literal["undo", "restore", "keep"]
     by: Login
     comment: int
     said: Digest = Field(description="digest of the comment as it was read")
+    grounds: Grounds | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="digest of the grounds on which the entry to keep was suggested",
+    )
+    pull_request: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="the pull request that suggested to evict the entry to keep",
+    )
 
 
 class RequestRecord(FileModel):

@@ -25,6 +25,7 @@ from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
+from bot.reconcile.suggestion_pull_requests import Proposal
 from bot.report.dashboard import (
     MARKER,
     TITLE,
@@ -123,12 +124,13 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         limit=platform.config.limits.open_evictions,
         candidates=tuple(
             UnopenedSuggestion(
-                entry=proposal.entries[0],
-                kind=cast(Kind, proposal.kind),
+                entry=entry,
+                kind=cast(Kind, kind),
                 why="",
                 compare=_compare(item.branch, inputs) if item.action == "barred" else None,
             )
             for item, proposal in beyond
+            for entry, kind in _suggested_in(proposal)
         ),
         refused=len(inputs.wanted.suggestions.refused),
         pending=tuple(_pending(inputs.records)),
@@ -137,6 +139,13 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         agreement=inputs.agreement,
         agents=inputs.agents,
     )
+
+
+def _suggested_in(proposal: Proposal) -> list[tuple[str, str]]:
+    """What ``proposal`` is about, and why: of a group each entry, of anything else the first."""
+    if not proposal.members:
+        return [(proposal.entries[0], proposal.kind)]
+    return [(item.id, item.grounds.kind.value) for item in proposal.members]
 
 
 def _compare(branch: str, inputs: DashboardInputs) -> str:

@@ -15,17 +15,18 @@ from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
 from bot.ledger.events import Event
-from bot.ledger.model import ArchivedQuery, Refusal, SuggestionRecord
+from bot.ledger.model import ArchivedQuery, Refusal, Request, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
-from bot.reconcile.suggestion_pull_requests import (
-    Proposal,
-    grounds_in,
-    is_about,
-    is_repack,
-    is_suggestion,
-    proposals_of,
+from bot.reconcile.suggestion_groups import (
+    grouped,
+    kept_in,
+    of_present,
+    open_groups,
+    refusal_by,
+    refused_grounds,
 )
+from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_repack, is_suggestion, proposals_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,8 @@ class SuggestionInputs:
     ``misnamed`` are open pull requests from other branches under our prefix.  ``takes_no_commits`` tells that the
     default branch refused the last commits.  ``at`` is the time of the default branch's commit; ``events`` is the
     ledger's file of events so far, ``known`` those of them on pull requests that are here, or that the ledger calls
-    refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here.
+    refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here,
+    ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep.
     ``archived`` are excluded queries by the ids that their entries would have: all of them if ``is_whole``, else those
     that the last look through all eval sets chose for repacks.
     """
@@ -50,6 +52,8 @@ class SuggestionInputs:
     known: tuple[Event, ...]
     merged_by: Callable[[int], tuple[str, str]]
     pull_request: Callable[[int], PullRequest | None]
+    is_reviewed: Callable[[int], bool]
+    keeps: tuple[Request, ...] = ()
     archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
     is_whole: bool = False
 
@@ -84,26 +88,28 @@ def desired_suggestions(
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
     github = inputs.github
-    listed_refusals = [
-        Refusal(pull_request=pull.number, branch=pull.branch or "")
-        for pull in github.closed
-        if github.was_refused(pull)
-    ]
+    listed_refusals = [item for pull in github.closed if (item := refusal_by(pull, github)) is not None]
     here = {pull.number for pull in (*github.open, *github.closed)}
     kept = [item for item in inputs.record.refusals if item.pull_request not in here]
     archived = {id: item.entry for id, item in inputs.archived.items()}
     entries = [*platform.regression_set.entries, *platform.regression_set.waiting, *archived]
+    present = [of_present(item, platform.regression_set.entries) for item in (*listed_refusals, *kept)]
     known = [
         item
-        for item in (*listed_refusals, *kept)
+        for item in present
         if item.branch in inputs.record.offers
+        or item.entries
         or (is_repack(item.branch) and not inputs.is_whole)
         or any(is_about(item.branch, id) for id in entries)
     ]
+    groups = open_groups(github)
     busy = {id for id in entries for pull in github.open if is_about(pull.branch or "", id)}
+    busy |= {id for item in groups for id in item.members.suggests}
+    here_kept = {digest for item in groups for digest in item.members.kept.values()}
+    here_kept |= {item.grounds for item in inputs.keeps if item.grounds is not None}
 
     def suggested(refusals: Sequence[Refusal]) -> Suggestions:
-        refused = {grounds_in(item.branch) for item in refusals}
+        refused = here_kept.union(*map(refused_grounds, refusals))
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
         now, *after = [
@@ -113,17 +119,28 @@ def desired_suggestions(
         return also_safe(now, after[0]) if after else now
 
     found = suggested(known)
+    remembered = {item.pull_request for item in kept}
     forged = [
         item
-        for item in kept
-        if item in known and grounds_in(item.branch) in found.refused and not _is_real(item, inputs)
+        for item in known
+        if item.pull_request in remembered and refused_grounds(item) & found.refused and not _is_real(item, inputs)
     ]
     if forged:
-        known = [item for item in known if item not in forged]
+        told = [(item, _real(item, inputs)) for item in forged]
+        real = [of_present(given, platform.regression_set.entries) for _, given in told if given is not None]
+        known = [*(item for item in known if item not in forged), *(item for item in real if item.entries)]
         found = suggested(known)
     return DesiredSuggestions(
         suggestions=found,
-        proposals=(*(() if offer is None else (offer.proposal,)), *proposals_of(found, platform)),
+        proposals=(
+            *(() if offer is None else (offer.proposal,)),
+            *proposals_of(
+                found,
+                platform,
+                grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed),
+                kept_in(groups, inputs.keeps),
+            ),
+        ),
         offers=_offers(offer, known, inputs.record),
         archived={item.entering.id: inputs.archived[item.entering.id] for item in found.repacks},
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
@@ -141,7 +158,13 @@ def _offers(
 
 
 def _is_real(item: Refusal, inputs: SuggestionInputs) -> bool:
+    real = _real(item, inputs)
+    return real is not None and item.entries.items() <= real.entries.items()
+
+
+def _real(item: Refusal, inputs: SuggestionInputs) -> Refusal | None:
+    """What people refused on the pull request of ``item``, if it is the one that is named."""
     pull = inputs.pull_request(item.pull_request)
-    if pull is None or not is_suggestion(pull.branch) or pull.branch != item.branch:
-        return False
-    return inputs.github.was_refused(pull)
+    if pull is None or not pull.closed or not is_suggestion(pull.branch) or pull.branch != item.branch:
+        return None
+    return refusal_by(pull, inputs.github)

@@ -1,4 +1,4 @@
-"""What curators ask of entries in comments: to take an admission back, or to bring an evicted entry back."""
+"""What curators ask of entries in comments: to undo an admission, to restore an evicted entry, or to keep an entry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class RequestInputs:
 
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
     from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
-    request; ``by_hand`` tells that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
+    request; ``suggested`` reads the grounds on which entries are suggested for eviction, by pull request and entry;
+    ``by_hand`` tells that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
     """
 
     login: str
@@ -52,6 +53,7 @@ class RequestInputs:
     author: Callable[[int], str]
     curators: tuple[str, ...]
     permission: Callable[[str], str]
+    suggested: Callable[[], Mapping[int, Mapping[str, str]]]
     by_hand: bool
     ledger: str | None
     events: str | None = None
@@ -132,9 +134,9 @@ def settled(before: Sequence[Request], after: Sequence[Request], known: Regressi
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:
-    """Those of ``requests`` that have not happened yet."""
+    """Those of ``requests`` that have not happened yet; one to keep an entry applies as long as it is in R."""
     return tuple(
-        item for item in requests if item.entry in (known.entries if item.action == "undo" else known.tombstones)
+        item for item in requests if item.entry in (known.tombstones if item.action == "restore" else known.entries)
     )
 
 
@@ -159,7 +161,7 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
         if not named:
             lines.append(f"{quoted(cut(line))}: it does not say which entries. Write: {code(USAGE[Verb(verb)])}")
         for name in named[:_MOST_NAMES]:
-            found = _request(name, verb, names, comment, inputs, helpful=len(lines) < _SUGGESTIONS)
+            found = _request(name, verb, names, remark, inputs, helpful=len(lines) < _SUGGESTIONS)
             if isinstance(found, str):
                 lines.append(f"{quoted(cut(name))}: {found}")
             else:
@@ -184,26 +186,37 @@ def _names(number: int, known: RegressionSet) -> dict[str, str]:
 
 
 def _request(
-    name: str, verb: str, names: Mapping[str, str], comment: IssueComment, inputs: RequestInputs, helpful: bool
+    name: str, verb: str, names: Mapping[str, str], remark: ThreadComment, inputs: RequestInputs, helpful: bool
 ) -> Request | str:
     """What is asked of the entry called ``name``, or why it cannot be."""
     id = names.get(name.casefold())
     if id is None:
         near = did_you_mean(name, list(names)[:_NAMES_COMPARED]) if helpful and len(name) <= _LONGEST_COMPARED else ""
         return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
-    request = Request.model_validate(
-        {"entry": id, "action": verb, "by": comment.author, "comment": comment.id, "said": digest(comment.body)}
-    )
+    comment = remark.comment
+    said: dict[str, object] = {"by": comment.author, "comment": comment.id, "said": digest(comment.body)}
+    if verb == Verb.KEEP:
+        shown = _shown(id, remark.number, inputs.suggested())
+        if shown is None:
+            return "no open pull request suggests to evict it."
+        said["pull_request"], said["grounds"] = shown
+    request = Request.model_validate({"entry": id, "action": verb, **said})
     return _refusal(request, inputs) or _obstacle(request, inputs) or request
+
+
+def _shown(id: str, number: int, suggested: Mapping[int, Mapping[str, str]]) -> tuple[int, str] | None:
+    """The pull request that suggests to evict the entry ``id``, and the grounds; the thread ``number`` comes first."""
+    numbers = sorted(suggested, key=lambda other: (other != number, other))
+    return next(((other, suggested[other][id]) for other in numbers if id in suggested[other]), None)
 
 
 def _obstacle(request: Request, inputs: RequestInputs) -> str | None:
     """Why what is asked makes no sense as R is."""
     known, id = inputs.known, request.entry
-    if request.action == "undo":
+    if request.action != "restore":
         if id not in known.entries:
             return "it is not in the regression set."
-        if known.entries[id].pin is not None:
+        if request.action == "undo" and known.entries[id].pin is not None:
             return "a person pinned it: take the pin out first."
     elif id not in known.tombstones:
         return "it was not evicted."

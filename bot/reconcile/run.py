@@ -325,8 +325,8 @@ def _apply(number: int | None, operation: Operation, tip: RunState) -> None:
             except OutsideError as error:
                 fix = f"let the token push to {branch} past its rules, or set `admissions: pull-request`"
                 raise OutsideError(f"{error}; {fix}") from None
-        case PushBranch(base=base, files=files):
-            _read_back(dict(files), tip)
+        case PushBranch(base=base):
+            _read_back(operation.all_files, tip)
             tip.github.apply(number, operation, tip.world.store.tree(base))
         case WriteLedger(parent=ledger):
             tip.github.apply(number, operation, None if ledger is None else tip.world.store.tree(ledger))

@@ -29,7 +29,7 @@ from bot.github.git_state import (
     text_of,
 )
 from bot.github.managed_pull_request import Branch, PullRequestState
-from bot.github.models import CreateIssue, OpenPullRequest, Operation, PullRequest, PushCommits, WriteLedger
+from bot.github.models import CreateIssue, OpenPullRequest, Operation, PullRequest, PushBranch, PushCommits, WriteLedger
 from bot.github.publish_plan import doubled_replies
 from bot.ledger.counted import CountedFiles
 from bot.ledger.event_files import SUFFIX, appended, parsed_of, parsed_with
@@ -59,9 +59,10 @@ from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
 from bot.reconcile.merged_submissions import MergedSubmission, cases_of, has_merit, judged_again, origins, settled_in
 from bot.reconcile.run_state import RunState, Staged, StageResult
+from bot.reconcile.suggestion_groups import grounds_shown
 from bot.reconcile.suggestion_outcomes import remembered
 from bot.reconcile.suggestion_plan import plan_suggestions
-from bot.reconcile.suggestion_pull_requests import is_offer, is_suggestion
+from bot.reconcile.suggestion_pull_requests import is_group, is_offer, is_suggestion
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
@@ -91,6 +92,7 @@ def read_requests(tip: RunState) -> Staged:
             author=author,
             curators=tip.platform.config.curators,
             permission=tip.github.permission,
+            suggested=lambda: grounds_shown(tip.open_pull_requests(), tip.platform.regression_set.entries),
             by_hand=tip.platform.config.admissions == "by-hand",
             ledger=tip.ledger_commit,
             events=text_of(tip.ledger, SET_EVENTS),
@@ -330,6 +332,9 @@ def raise_candidates(tip: RunState) -> Staged:
 def suggest_changes(tip: RunState) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     inputs = _suggestion_inputs(tip)
+    # What people dropped from a group is seen on its branch.
+    names = {pull.branch or "" for pull in inputs.github.open if is_group(pull.branch)}
+    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
     departed = tip.inventory.departed_from(tip.platform.regression_set)
     undone = {id: item.comment for id, item in requests.asked(tip.carried.requests, "undo").items()}
     kinds = {id: EvictionKind(kind) for id, kind in departed.items()}
@@ -436,6 +441,8 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         pull_request=tip.github.find_pull_request,
         archived=_archived(tip, record),
         is_whole=tip.event.seeks,
+        is_reviewed=cache(tip.github.is_reviewed),
+        keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
     )
 
 
@@ -478,7 +485,8 @@ def _state(tip: RunState, pulls: Sequence[PullRequest]) -> PullRequestState:
     """What GitHub shows of ``pulls``, without their branches."""
     state = pull_request_state(tip.github, tip.event.default_branch, tip.commit, pulls)
     opened = frozenset(item.branch for item in tip.written if isinstance(item, OpenPullRequest))
-    return replace(state, barred=tip.barred, opened=opened)
+    pushed = sum(1 + len(item.then) for item in tip.written if isinstance(item, PushBranch))
+    return replace(state, barred=tip.barred, opened=opened, pushed=pushed)
 
 
 def branches_of(tip: RunState, names: Collection[str]) -> dict[str, Branch]:

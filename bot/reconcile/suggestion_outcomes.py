@@ -6,11 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from bot.curator.grounds import EvictionKind
+from bot.curator.prune import Suggestion
 from bot.github.managed_pull_request import ClosedBy, was_closed
 from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
+from bot.ledger.model import Request
 from bot.ledger.people import is_bot
-from bot.reconcile.suggestion_pull_requests import SWAP, Proposal, is_about, is_offer, is_repack
+from bot.reconcile.suggestion_pull_requests import (
+    EVICT,
+    SWAP,
+    Proposal,
+    branch_of,
+    is_about,
+    is_group,
+    is_offer,
+    is_repack,
+)
+from bot.report.eviction_group import members_in
 
 Who = Callable[[int], tuple[str, str]]
 """From a pull request to who ended it, and when."""
@@ -21,11 +33,15 @@ def suggested(
     open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], known: Sequence[Event], at: str
 ) -> tuple[Event, ...]:
     """The suggestions that are open and not among the ``known`` events."""
-    recorded = {item.pull_request for item in known if isinstance(item, Suggested)}
+    recorded = {(item.pull_request, item.branch) for item in known if isinstance(item, Suggested)}
     found = []
     for pull in open_pulls:
         proposal = proposals.get(pull.branch or "")
-        if proposal is None or pull.number in recorded:
+        if proposal is None or (pull.number, proposal.branch) in recorded:
+            continue
+        if proposal.members:
+            alone = [_alone(item, pull.number, at) for item in proposal.members]
+            found += [item for item in alone if (item.pull_request, item.branch) not in recorded]
             continue
         found.append(
             Suggested(
@@ -39,6 +55,70 @@ def suggested(
             )
         )
     return tuple(found)
+
+
+def _alone(item: Suggestion, pull_request: int, at: str) -> Suggested:
+    """The event that ``item`` would have in a pull request of its own."""
+    return Suggested(
+        at=at,
+        pull_request=pull_request,
+        branch=branch_of(EVICT, item.id, item.grounds.digest),
+        suggestion=item.grounds.kind.value,
+        entries=(item.id,),
+        remaining=dict(item.remaining),
+    )
+
+
+def answered_in_groups(
+    closed: Sequence[PullRequest],
+    known: Sequence[Event],
+    entries: Collection[str],
+    merged_by: Who,
+    closed_by: ClosedBy,
+    keeps: Sequence[Request] = (),
+) -> tuple[Event, ...]:
+    """The same as :func:`answered` of the groups among ``closed``: an answer for each of their entries.
+
+    What is still among the ``entries`` of R after a merge was kept; ``keeps`` say who asked for that in a comment.
+    """
+    opened = {(item.pull_request, item.branch): item for item in known if isinstance(item, Suggested)}
+    last = _last_answers(known)
+    found: list[Event] = []
+    for pull in sorted((pull for pull in closed if is_group(pull.branch)), key=lambda item: item.number):
+        members = members_in(pull.body)
+        ended = pull.merge is not None or was_closed(pull)
+        kept = {**members.kept, **(members.suggests if ended else {})}
+        asked = {item.grounds: item for item in keeps if item.pull_request == pull.number}
+        kept |= {item.entry: item.grounds for item in asked.values() if item.grounds is not None}
+        branches = {branch_of(EVICT, id, digest): (id, digest) for id, digest in sorted(kept.items())}
+        answer = last.get(pull.number)
+        if not branches or (answer is not None and (pull.merge is not None or answer.at == pull.closed_at)):
+            continue
+        by, at = merged_by(pull.number) if pull.merge is not None else closed_by(pull)
+        answers: list[Answered] = []
+        for branch, (id, digest) in branches.items():
+            request, suggestion = asked.get(digest), opened.get((pull.number, branch))
+            agrees = pull.merge is not None and id not in entries
+            who = by if request is None else request.by
+            answers.append(
+                Answered(
+                    at=at,
+                    pull_request=pull.number,
+                    branch=branch,
+                    suggestion=_UNKNOWN if suggestion is None else suggestion.suggestion,
+                    entries=(id,),
+                    agrees=agrees,
+                    by=who,
+                    by_bot=is_bot(who),
+                )
+            )
+        # The last answer on a pull request says how it ended, and who ended it.
+        found += _in_order(answers, by)
+    return tuple(found)
+
+
+def _in_order(answers: Sequence[Answered], ended_by: str) -> list[Answered]:
+    return sorted(answers, key=lambda item: (item.agrees, item.by == ended_by))
 
 
 def answered(
@@ -56,7 +136,7 @@ def answered(
     opened = {item.pull_request: item for item in known if isinstance(item, Suggested)}
     last = _last_answers(known)
     found = []
-    for pull in sorted(closed, key=lambda item: item.number):
+    for pull in sorted((pull for pull in closed if not is_group(pull.branch)), key=lambda item: item.number):
         agrees = pull.merge is not None
         if not (agrees or was_closed(pull)) or _recorded_answer(pull, last) is not None:
             continue

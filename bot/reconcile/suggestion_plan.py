@@ -14,8 +14,8 @@ from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs
-from bot.reconcile.suggestion_outcomes import answered, reopened, suggested
-from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_offer, is_repack
+from bot.reconcile.suggestion_outcomes import answered, answered_in_groups, reopened, suggested
+from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
 from bot.report.escaping import code
 from bot.report.verdict_text import listed
 
@@ -28,7 +28,8 @@ def plan_suggestions(
     """The writes that make our pull requests match ``wanted``, none where they do, and what becomes of each."""
     github, limits = inputs.github, platform.config.limits
     limit = limits.open_evictions + len(wanted.archived)
-    planned = plan_pull_requests(wanted.proposals, github, limit, lambda pull: _why_closed(pull, platform))
+    asked = {item.entry for item in inputs.keeps}
+    planned = plan_pull_requests(wanted.proposals, github, limit, lambda pull: _why_closed(pull, platform, asked))
     again = reopened(github.open, inputs.known, inputs.at)
     if again:
         # Before anything is closed: a run that is killed must not leave a refusal that somebody took back.
@@ -40,7 +41,8 @@ def plan_suggestions(
     heads = {
         item.branch: github.branches[item.branch].commit
         for item in planned
-        if item.action == "keep" and item.number is not None and item.branch in github.branches
+        if ((item.action == "keep" and item.number is not None) or item.action == "barred")
+        and item.branch in github.branches
     }
     record = SuggestionRecord(
         heads=dict(sorted(heads.items())),
@@ -67,6 +69,14 @@ def _events(
     found = (
         *suggested(shown, proposals, known, inputs.at),
         *answered(github.closed, known, ids, inputs.merged_by, github.closed_by),
+        *answered_in_groups(
+            github.closed,
+            known,
+            platform.regression_set.entries,
+            inputs.merged_by,
+            github.closed_by,
+            inputs.keeps,
+        ),
     )
     return {SET_EVENTS: appended(inputs.events, found)} if found else {}
 
@@ -77,13 +87,15 @@ def _turn_down(pull: PullRequest, inputs: SuggestionInputs) -> list[Operation]:
     return post_check(pull.head, "failure", title, text, inputs.github.check(pull.head))
 
 
-def _why_closed(pull: PullRequest, platform: Platform) -> str:
-    """Why what ``pull`` suggests is not suggested any more."""
+def _why_closed(pull: PullRequest, platform: Platform, kept: Collection[str]) -> str:
+    """Why what ``pull`` suggests is not suggested any more; ``kept`` are entries that curators asked to keep."""
     known = platform.regression_set
     if is_offer(pull.branch):
         return "what it offers does not enter unchanged any more; the rest is in another one, or on the dashboard."
     if is_repack(pull.branch):
         return "the query that it admits has changed, or the set needs what it removes, or others save more."
+    if is_group(pull.branch):
+        return "nothing is left of it: people keep its entries, or their grounds do not hold any more."
     about = [id for id in (*known.entries, *known.waiting) if is_about(pull.branch or "", id)]
     if not about:
         return "what it is about is not in the regression set any more."
@@ -91,4 +103,6 @@ def _why_closed(pull: PullRequest, platform: Platform) -> str:
     pins = [known.entries[id].pin for id in about if id in known.entries and known.entries[id].pin is not None]
     if pins:
         return f"{names} was pinned by a person."
+    if any(id in kept for id in about):
+        return f"a curator asked to keep {names}. It is not suggested again until the grounds change."
     return f"its grounds do not hold any more. What {names} covers has changed, or whom it yields to, or its text."

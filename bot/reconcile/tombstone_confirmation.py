@@ -12,7 +12,7 @@ from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, Event
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
-from bot.reconcile.suggestion_pull_requests import EVICT, REPACK, SWAP, grounds_in, is_about
+from bot.reconcile.suggestion_pull_requests import EVICT, GROUP, REPACK, SWAP, grounds_in, is_about, is_group
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
 
 
@@ -81,6 +81,8 @@ def _merged_with(tombstone: Tombstone, merged: Sequence[PullRequest]) -> PullReq
     grounds = tombstone.evicted.grounds or {}
     for pull in merged:
         branch = pull.branch or ""
+        if is_group(branch) and branch == f"{GROUP}{grounds.get('group')}":
+            return pull
         if branch.startswith(EVICT) and is_about(branch, tombstone.id) and grounds_in(branch) == grounds.get("digest"):
             return pull
     return next((pull for pull in merged if _swapped_in(pull.branch or "", grounds)), None)

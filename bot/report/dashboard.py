@@ -288,7 +288,9 @@ LEVELS: Final[tuple[tuple[int | None, int | None], ...]] = (
 )
 """Rows of each table, from everything to numbers: what describes the set is cut first, what asks people last."""
 
-Kind = Literal["admission", "displaced", "redundant", "source-deleted", "customer-left", "swap", "repack", "undone"]
+Kind = Literal[
+    "admission", "displaced", "redundant", "source-deleted", "customer-left", "group", "swap", "repack", "undone"
+]
 """Why a pull request of ours is, or could be, open."""
 
 _KINDS: Final[dict[Kind, str]] = {
@@ -297,6 +299,7 @@ _KINDS: Final[dict[Kind, str]] = {
     "redundant": "redundant",
     "source-deleted": "its query was deleted",
     "customer-left": "its customer left",
+    "group": "several, each in a commit of its own",
     "swap": "swap with an entry that waits",
     "repack": "an excluded query does its work",
     "undone": "a curator took its admission back",

@@ -82,7 +82,7 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
     """The description of the pull request that evicts ``item``, as things stand now."""
     entry = moment.platform.regression_set.entries[item.id]
     blocks = [
-        f"Incumbent suggests to evict {code(item.id)}: {_why(item)}.",
+        f"Incumbent suggests to evict {code(item.id)}: {why_evicted(item)}.",
         _quote(entry),
         _coverage(item, entry, moment),
         *_about(item, entry, moment),
@@ -162,7 +162,8 @@ def marked(blocks: Sequence[str]) -> str:
     return f"{MARKER} {digest(text)} -->\n{text}\n"
 
 
-def _why(item: Suggestion) -> str:
+def why_evicted(item: Suggestion) -> str:
+    """Why ``item`` could go, without its name."""
     grounds = item.grounds
     if grounds.kind is EvictionKind.DISPLACED:
         return f"{listed([code(id) for id in grounds.yields_to], SHOWN)} covers all that it covers, and beat it"

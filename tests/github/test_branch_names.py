@@ -9,7 +9,7 @@ from bot.github.calibration_offer import BRANCHES as CALIBRATION
 from bot.ledger.model import BRANCH
 from bot.mcp_server.on_github import BRANCHES as CHAT
 from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
-from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_git_cannot_hold_beside_ours(name: str, found: bool) -> None:
 
 
 def test_all_of_ours_are_known() -> None:
-    assert set(FOLDERS) == {EVICT, SWAP, REPACK, ADMIT, CANDIDATES, CALIBRATION, CHAT}
+    assert set(FOLDERS) == {EVICT, GROUP, SWAP, REPACK, ADMIT, CANDIDATES, CALIBRATION, CHAT}
     assert all(name.startswith(BEGINNING) for name in (*FOLDERS, BRANCH))
 
 

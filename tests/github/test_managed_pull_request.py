@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -35,7 +36,9 @@ def pull(number: int = 5, branch: str | None = "some/branch", **more: Any) -> Pu
     return PullRequest(**{"number": number, "branch": branch} | defaults | more)
 
 
-def shown(*pulls: PullRequest, branches: dict[str, Branch] | None = None, **more: Any) -> PullRequestState:
+def shown(
+    *pulls: PullRequest, branches: dict[str, Branch] | None = None, authored: Collection[str] = (), **more: Any
+) -> PullRequestState:
     """GitHub with ``pulls``; a bot closed those with a number above 90."""
     return PullRequestState(
         login="incumbent[bot]",
@@ -47,6 +50,7 @@ def shown(*pulls: PullRequest, branches: dict[str, Branch] | None = None, **more
         closed_by=lambda item: ("stale[bot]" if item.number > 90 else "ann", "2026-11-22T10:00:00Z"),
         check=lambda commit: None,
         comments=lambda number: (),
+        author_of=lambda commit: "incumbent[bot]" if commit in authored else "ann",
         **more,
     )
 

@@ -37,6 +37,7 @@ class Threads:
     comments: dict[int, list[IssueComment]] = field(default_factory=dict)
     record: RequestRecord | None = None
     reviewed: frozenset[int] = frozenset()
+    suggested: dict[int, dict[str, str]] = field(default_factory=dict)
     known: RegressionSet = KNOWN
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -64,6 +65,7 @@ class Threads:
             "author": {7: "mara", 8: "nils"}.__getitem__,
             "curators": ("cora", "mara"),
             "permission": dict[str, str]().__getitem__,
+            "suggested": lambda: self.suggested,
             "by_hand": False,
             "ledger": "f" * 40,
         }

@@ -25,11 +25,12 @@ from tests.reconcile.runs import platform_of, queries_of
 
 @dataclass
 class Known:
-    """What the last check found: R, the contents of R and of the line, what was refused, and what was recorded."""
+    """What the last check found: R, the contents of R and of the line, what people refused or kept, and events."""
 
     members: set[str] = field(default_factory=set)
     contents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: dict[int, Offered] = field(default_factory=dict)
+    kept: list[Offered] = field(default_factory=list)
     events: dict[str, str] = field(default_factory=dict)
 
 
@@ -167,9 +168,12 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
         check = hub.checks[pull.head]
         assert check.conclusion == "success"
         assert LABEL in pull.labels
-    held = {item.grounds for item in known.refused.values()}
+    turned_down = (*known.refused.values(), *known.kept)
+    held: set[object] = {(*each, None) for item in turned_down if item.admits is None for each in item.each}
+    held |= {item.grounds for item in turned_down if item.admits is not None}
     for item in offered:
-        assert item.grounds not in held, ("suggested again", item)
+        mine: set[object] = {item.grounds} if item.admits is not None else {(*each, None) for each in item.each}
+        assert not mine & held, ("suggested again", item)
     residents = {id: item_of(entry) for id, entry in now.entries.items()}
     check_floors(residents, offered, platform.config)
     if now.waiting or len(pulls) >= platform.config.limits.open_evictions:
@@ -181,7 +185,7 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
     staying = [item for id, item in residents.items() if id not in gone]
     refused = {
         grounds
-        for item in known.refused.values()
+        for item in turned_down
         for id, grounds in item.removes.items()
         if item.admits is None and id in residents and residents[id].turns == item.texts[id]
     }

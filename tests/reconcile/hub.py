@@ -191,6 +191,9 @@ class Hub(GitHubClient):
     def said_on(self, number: int) -> tuple[IssueComment, ...]:
         return self.comments(number)
 
+    def is_reviewed(self, number: int) -> bool:
+        return any(not item.is_bot for item in self.comments(number))
+
     def introduced_by(self, commit: str) -> tuple[PullRequest, ...]:
         return tuple(self._value(pull) for _, pull in sorted(self.pulls.items()) if pull.merge == commit)
 
@@ -287,7 +290,12 @@ class Hub(GitHubClient):
         assert tree == self.repository.tree(operation.base)
         assert operation.tip is None or operation.tip in operation.parents, "a branch only ever gains commits"
         files = _with(self.repository.commits[operation.base].files, dict(operation.files))
-        self._advance(operation.branch, self.repository.commit(files, operation.parents, self.now))
+        commit = self.repository.commit(files, operation.parents, self.now)
+        for then in operation.then:
+            files = _with(files, dict(then.files))
+            commit = self.repository.commit(files, (commit,), self.now)
+        self.repository.authors[commit] = BOT
+        self._advance(operation.branch, commit)
 
     def _advance(self, branch: str, commit: str) -> None:
         self.repository.branches[branch] = commit

@@ -36,6 +36,7 @@ KNOBS: dict[str, tuple[Any, ...]] = {
     "competence_bar": (0.5, 0.6, 0.75),
     "clone_cutoff": (0.9, 0.6, 1.0),
     "open_evictions": (6, 1, 10, 2),
+    "group": (1, 2, 3, 50),
     "customer_share": (1.0, 0.5),
 }
 PLACES = st.integers(0, 7)

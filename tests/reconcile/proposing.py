@@ -12,7 +12,7 @@ from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequ
 from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
 from bot.ledger.event_files import appended, parsed
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import SUGGESTIONS, ArchivedQuery, SuggestionRecord
+from bot.ledger.model import SUGGESTIONS, ArchivedQuery, Request, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
@@ -38,10 +38,13 @@ OFFER = AdmissionOffer(
 )
 
 
-def make_platform(*entries: Any, waiting: tuple[Any, ...] = (), open_evictions: int = 10, **config: Any) -> Platform:
+def make_platform(
+    *entries: Any, waiting: tuple[Any, ...] = (), open_evictions: int = 10, group: int = 1, **config: Any
+) -> Platform:
     """A platform with capabilities a and b that need one coverer each; ``spare`` and ``best2`` could go."""
     knobs = make_config(**{"redundancy_floor": 1} | config)
-    knobs = knobs.model_copy(update={"limits": knobs.limits.model_copy(update={"open_evictions": open_evictions})})
+    limits = knobs.limits.model_copy(update={"open_evictions": open_evictions, "group": group})
+    knobs = knobs.model_copy(update={"limits": limits})
     known = {item.id: item for item in entries or (*BEST, SPARE)}
     return Platform(
         taxonomy=make_taxonomy("a", "b"),
@@ -86,6 +89,9 @@ class Suggesting:
     events: str | None = None
     ledger: str | None = "f" * 40
     closer: str = "dan"
+    authors: dict[str, str] = field(default_factory=dict)
+    reviewed: set[int] = field(default_factory=set)
+    keeps: list[Request] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)
     archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
     is_whole: bool = False
@@ -102,6 +108,7 @@ class Suggesting:
             closed_by=remembered(parsed(self.events), lambda number: (self.closer, "2026-11-23T09:30:00Z")),
             check=self.checks.get,
             comments=lambda number: self.comments.get(number, ()),
+            author_of=lambda commit: self.authors.get(commit, "dan"),
             heads=self.record.heads,
             **self.more,
         )
@@ -120,6 +127,8 @@ class Suggesting:
             pull_request=self.elsewhere.__getitem__,
             archived=self.archived,
             is_whole=self.is_whole,
+            is_reviewed=lambda number: number in self.reviewed,
+            keeps=tuple(self.keeps),
         )
 
     @property

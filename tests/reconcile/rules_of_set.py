@@ -29,6 +29,15 @@ class Offered:
         return any(grounds.kind in ("source-deleted", "customer-left") for grounds in self.removes.values())
 
     @property
+    def each(self) -> list[tuple[object, ...]]:
+        """The same as ``grounds``, of each entry that goes."""
+        return [(id, self.texts[id], repr(self.removes[id])) for id in self.removes]
+
+    def of(self, id: str) -> Offered:
+        """What it does to the entry ``id``."""
+        return Offered(self.number, {id: self.removes[id]}, {id: self.texts[id]}, None)
+
+    @property
     def grounds(self) -> object:
         """What a refusal of it holds by."""
         coming = None if self.admits is None else (self.admits.id, self.admits.turns)

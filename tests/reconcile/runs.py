@@ -57,7 +57,8 @@ class Reader:
 
 def config_text(**values: Any) -> str:
     """The config file with these knobs, options and limits."""
-    limits: dict[str, Any] = {name: values.pop(name) for name in ("open_evictions", "customer_share") if name in values}
+    names = ("open_evictions", "group", "customer_share")
+    limits: dict[str, Any] = {name: values.pop(name) for name in names if name in values}
     config = make_config(**{"appraisal": NO_APPRAISAL} | values)
     config = config.model_copy(update={"limits": config.limits.model_copy(update=limits)})
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)

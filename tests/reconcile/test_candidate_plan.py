@@ -74,6 +74,7 @@ class Raising:
             closed_by=self.closed_by,
             check=self.checks.get,
             comments=lambda number: (),
+            author_of=lambda commit: "cora",
             barred=self.barred,
         )
 

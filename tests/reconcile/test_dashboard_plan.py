@@ -26,8 +26,9 @@ from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashbo
 from bot.report.dashboard import MARKER, TITLE
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown
+from tests.factories import make_entry
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
-from tests.reconcile.proposing import OFFER, Suggesting, make_platform
+from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, make_platform
 
 PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"
@@ -106,6 +107,16 @@ def test_the_page_of_another_run_is_no_reason_to_write() -> None:
 
 
 # What it tells -----------------------------------------------------------------------------------------------------
+
+
+def test_each_entry_of_a_group_that_waits_is_told() -> None:
+    more = [make_entry(f"more{number}", {"a": 0.6, "b": 0.6}) for number in range(2)]
+    world = Suggesting(platform=make_platform(*BEST, SPARE, *more, open_evictions=1, group=2))
+    body = body_of(make_scene(world))
+    _, waiting = world.desired.proposals
+    assert "Could go or enter, not suggested yet (2)" in body
+    for entry in waiting.entries:
+        assert f"| `{entry}` | redundant |" in body
 
 
 def test_what_is_suggested_and_what_could_go_is_told() -> None:

@@ -7,6 +7,7 @@ goes through real files, and what must hold is in :mod:`tests.reconcile.checks`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from bot.config import CONFIG_FILE
 from bot.curator.entry import entry_id
+from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import WriteLedger, describe
 from bot.ledger.model import BRANCH, INDEX, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
+from bot.reconcile.suggestion_pull_requests import is_group
 from tests.reconcile.checks import (
     Known,
     check_all,
@@ -181,6 +184,25 @@ class AfterTheMerge(RuleBasedStateMachine):
             self.known.refused[pull.number] = offered_by(self.hub, pull)
         self.hub.close_pull(pull, by)
 
+    @precondition(lambda self: self._groups())
+    @rule(place=PLACES, which=PLACES, said=st.booleans())
+    def keep_one(self, place: int, which: int, said: bool) -> None:
+        """A curator keeps an entry of a group: by a comment that a run hears, or by a commit."""
+        self._move()
+        pulls = self._groups()
+        pull = pulls[place % len(pulls)]
+        offered = offered_by(self.hub, pull)
+        shown = [id for id in sorted(offered.removes) if re.search(rf"^{id} [0-9a-f]{{16}}$", pull.body, re.MULTILINE)]
+        if not shown:
+            return
+        id = shown[which % len(shown)]
+        self.known.kept.append(offered.of(id))
+        if said:
+            self.hub.say(pull.number, "cora", f"/incumbent keep {id}")
+        else:
+            back: dict[str, str | None] = {tombstone_path(id): None, entry_path(id): self.here[entry_path(id)]}
+            self.hub.push(pull.branch, back)
+
     @precondition(lambda self: self.known.refused)
     @rule(place=PLACES)
     def think_again(self, place: int) -> None:
@@ -322,6 +344,11 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     def _suggested(self) -> list[Pull]:
         return [pull for pull in open_suggestions(self.hub) if self.hub.can_merge(pull)]
+
+    def _groups(self) -> list[Pull]:
+        return [
+            pull for pull in self._suggested() if is_group(pull.branch) and len(offered_by(self.hub, pull).removes) > 1
+        ]
 
     def _config(self) -> str:
         return config_text(curators=list(CURATORS), **self.knobs)

@@ -244,3 +244,45 @@ def test_what_the_taxonomy_does_not_know_is_not_restored() -> None:
     plan = threads.plan()
     assert plan.stand == ()
     assert "which the taxonomy does not know" in answers(plan)[0]
+
+
+SHOWN = {7: {"x": "1" * 16}, 9: {"x": "2" * 16, "local": "3" * 16}}
+
+
+@pytest.mark.parametrize(
+    ("number", "line", "entry", "shown"),
+    [
+        (7, "/incumbent keep x: an audit wants it", "x", (7, "1" * 16)),
+        (9, "/incumbent keep X", "x", (9, "2" * 16)),
+        (DASHBOARD, "/incumbent keep local", "local", (9, "3" * 16)),
+        (DASHBOARD, "/incumbent keep x", "x", (7, "1" * 16)),
+    ],
+)
+def test_to_keep_an_entry_is_asked_on_the_grounds_that_its_thread_shows(
+    number: int, line: str, entry: str, shown: tuple[int, str]
+) -> None:
+    threads = Threads(suggested=SHOWN)
+    threads.say(number, "cora", line)
+    (request,) = threads.plan().stand
+    assert (request.entry, request.action) == (entry, "keep")
+    assert (request.pull_request, request.grounds) == shown
+    assert threads.plan().stand == (request,)
+    threads.suggested = {}
+    assert threads.plan().stand == (request,), "it stands whether or not anything is suggested"
+    threads.known = RegressionSet({}, {}, {})
+    assert threads.plan().stand == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("/incumbent keep w", "no open pull request suggests to evict it."),
+        ("/incumbent keep gone", "no open pull request suggests to evict it."),
+        ("/incumbent keep", "it does not say which entries"),
+    ],
+)
+def test_what_is_not_suggested_cannot_be_kept(line: str, answer: str) -> None:
+    threads = Threads(suggested=SHOWN)
+    threads.say(7, "cora", line)
+    assert threads.plan().stand == ()
+    assert answer in threads.comments[7][-1].body

@@ -14,7 +14,7 @@ from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import IssueComment
 from bot.ledger.events import Answered
-from bot.reconcile.suggestion_pull_requests import EVICT, REPACK, SWAP, branch_of
+from bot.reconcile.suggestion_pull_requests import EVICT, GROUP, REPACK, SWAP, branch_of
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from tests.factories import make_entry
 from tests.github.scenes import make_platform
@@ -59,6 +59,13 @@ def test_the_merge_of_its_eviction_says_who_and_when() -> None:
             "grounds": {"kind": "redundant", "yields_to": [], "digest": DIGEST},
         }
     }
+
+
+def test_the_merge_of_its_group_says_who_and_when() -> None:
+    grave = tombstone_file(grounds={"kind": "redundant", "yields_to": [], "digest": DIGEST, "group": f"mixed-{OTHER}"})
+    found = confirmations({4: f"{GROUP}mixed-{DIGEST}", 5: f"{GROUP}mixed-{OTHER}"}, grave)
+    assert [item["by"] for item in found.values()] == ["person-5"]
+    assert confirmations({4: f"{GROUP}mixed-{DIGEST}"}, grave) == {}
 
 
 def test_the_merge_of_a_swap_says_who_confirmed_what_yielded_to_the_newcomer() -> None:
