@@ -35,6 +35,8 @@ SAFE_IN_PART = "Every floor and every pin holds, whichever of them go"
 """The same of a group."""
 CHECKED = "The description says who covers what instead."
 """What the check says below its title."""
+CHECKED_IN_PART = "The description says how much cover is left for each, and how to keep one."
+"""The same of a group."""
 
 _SLUG_LENGTH = 100
 _NAME = re.compile(rf"({EVICT}|{GROUP}|{SWAP}|{REPACK}|{ADMIT})[^/]+-[0-9a-f]{{16}}")
@@ -171,7 +173,7 @@ def _group(
         files=tuple(sorted(file for part in parts for file in part.files)),
         remaining={capability: count for item in members for capability, count in item.remaining.items()},
         members=tuple(members),
-        check=(_short("them", members, moment) or SAFE_IN_PART, CHECKED),
+        check=(_short("them", members, moment) or SAFE_IN_PART, CHECKED_IN_PART),
         parts=tuple(parts),
         lasts=listing.text,
     )

@@ -15,7 +15,7 @@ from typing import Final
 from bot.curator.prune import Suggestion
 from bot.report.escaping import code, shortened, visible
 from bot.report.eviction_pull_request import SuggestionContext, marked, why_evicted
-from bot.report.verdict_text import MarkdownStyle, counted, figure, listed, quoted
+from bot.report.verdict_text import MarkdownStyle, figure, listed, quoted
 from bot.text.masking import masked_together
 
 GROUNDS: Final = "the kind, whom it yields to, its own content, or the taxonomy's major version"
@@ -67,9 +67,8 @@ def render_group(
     moment: SuggestionContext,
 ) -> str:
     """The description of the pull request that evicts ``members``, which ``shared`` says what they have in common."""
-    number = counted(len(members), "entry", "entries")
     blocks = [
-        f"Incumbent suggests to evict {number}{shared}.",
+        f"Incumbent suggests to evict several entries{shared}: {len(members)} in this pull request.",
         "Each has a commit of its own. Any of them may stay: the others may go all the same.",
         _table(members, moment),
         *([_kept(kept)] if kept else []),

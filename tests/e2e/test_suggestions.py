@@ -177,11 +177,8 @@ def test_the_check_is_posted_again_whenever_the_base_moves(world: World, bot: Bo
 
 
 def test_the_limit_is_kept_and_evictions_are_safe_in_any_order(world: World, tmp_path: Path) -> None:
-    config = (
-        platform_files()["config/curation.yaml"]
-        .replace("open_evictions: 10", "open_evictions: 2")
-        .replace("group: 50", "group: 1")
-    )
+    text = platform_files()["config/curation.yaml"]
+    config = text.replace("open_evictions: 10", "open_evictions: 2\n  group: 1")
     world.push("main", platform_files() | {"config/curation.yaml": config})
     bot = Bot(world, tmp_path / "runs")
     for number in range(4):

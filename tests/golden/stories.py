@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from unittest.mock import patch
 
 from bot.calibration.calibrate import ConfigEdit
 from bot.config import CONFIG_FILE
+from bot.curator.file_changes import render
+from bot.curator.store import entry_path, tombstone_path
 from bot.doctor.diagnosis import diagnose
 from bot.github.calibration_offer import calibration_offer
 from bot.github.events import Flow
@@ -205,6 +208,29 @@ def full_set(work: Path) -> str:
     return story.text
 
 
+def groups(work: Path) -> str:
+    """Where more could go than may be suggested one by one: a group, of which people keep some."""
+    words = ("late", "jump", "echo", "zip")
+    spare = [imported(f"s{n}", text_of(word, {"b": 0.6}), "2026-01-05T00:00:00Z") for n, word in enumerate(words)]
+    best = [imported(id, text_of(*RESIDENTS[id]), "2026-01-01T00:00:00Z") for id in ("r1", "r2")]
+    knobs: dict[str, Any] = {"curators": ["cora"], "redundancy_floor": 1, "open_evictions": 1}
+    story = Story(Watched(platform_files([*best, *spare[:3]], config_text(**knobs))))
+    story.reconcile()
+    (group,) = story.ours()
+    first, second, *_ = re.findall(r"^(\S+) [0-9a-f]{16}$", group.body, re.MULTILINE)
+    story.say(group.number, "cora", f"/incumbent keep {first}: an audit wants it")
+    story.reconcile()
+    known = story.hub.repository.files(MAIN)[entry_path(second)]
+    back: dict[str, str | None] = {entry_path(second): known, tombstone_path(second): None}
+    story.offer(f"reverts the eviction of {second}", back, "cora", group.number)
+    story.reconcile()
+    story.push("one more that could go", {entry_path("s3"): render(spare[3])})
+    story.reconcile()
+    story.merge(group.number)
+    story.reconcile()
+    return story.text
+
+
 def taxonomy_and_config(work: Path) -> str:
     """Changes of taxonomy and config: their impact, faults, and entries that follow after the merge."""
     parts = []
@@ -285,6 +311,7 @@ CASES = [
         at_fault,
         modes,
         full_set,
+        groups,
         taxonomy_and_config,
         candidates,
         calibration,

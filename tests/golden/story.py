@@ -96,7 +96,9 @@ def written(number: int | None, operation: Operation) -> str:
             parts = [f"--- commit to {branch}: {commit.message}\n{_files(commit.files)}" for commit in commits]
             return "\n".join(parts)
         case PushBranch(branch=branch, files=files, message=message):
-            return f"--- branch {branch}: {message}\n{_files(files)}"
+            parts = [f"--- branch {branch}: {message}\n{_files(files)}"]
+            parts += [f"--- branch {branch}: {commit.message}\n{_files(commit.files)}" for commit in operation.then]
+            return "\n".join(parts)
         case OpenPullRequest():
             kind = "draft pull request" if operation.draft else "pull request"
             return f"--- {kind} from {operation.branch} to {operation.base}: {operation.title}\n{operation.body}"

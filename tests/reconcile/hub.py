@@ -266,7 +266,7 @@ class Hub(GitHubClient):
                 pull.body = body
             case ClosePullRequest(body=body):
                 assert pull.open
-                pull.body = body
+                pull.body, pull.closed_by, pull.closed_at = body, BOT, self.now
                 self._end(pull)
             case _:
                 raise AssertionError(f"nobody knows {operation}")

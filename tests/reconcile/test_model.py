@@ -347,7 +347,7 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     def _groups(self) -> list[Pull]:
         return [
-            pull for pull in self._suggested() if is_group(pull.branch) and len(offered_by(self.hub, pull).removes) > 1
+            pull for pull in self._suggested() if is_group(pull.branch) and len(offered_by(self.hub, pull).removes) > 0
         ]
 
     def _config(self) -> str:

@@ -29,7 +29,7 @@ def spare(id: str = "spare", **more: Any) -> Any:
 
 def test_each_entry_has_a_row_with_its_grounds_and_what_is_left() -> None:
     body = rendered(spare(turns=("Set my limit",), source=source("q1")), spare("other"))
-    assert "Incumbent suggests to evict 2 entries of customer acme." in body
+    assert "Incumbent suggests to evict several entries of customer acme: 2 in this pull request." in body
     why = "others cover all that it covers, and carry all its combinations"
     assert f"| `spare` | `acme` | `Set my limit` | {why} | *A*: 1, floor 1 |" in body
     assert "| `other` | – |" in body
