@@ -55,6 +55,7 @@ from bot.github.responses import (
     tree_item,
 )
 from bot.ledger.model import BRANCH, CommentKey
+from bot.ledger.people import is_bot
 
 PAGE = 100
 SHOWN = 5
@@ -179,7 +180,8 @@ class GitHubClient:
         """Whether people commented on the pull request ``number``, or reviewed it."""
         if not all(item.is_bot for item in self.comments(number)):
             return True
-        return any(is_submitted(item) for item in self._pages(f"/pulls/{number}/reviews"))
+        reviews = self._pages(f"/pulls/{number}/reviews")
+        return any(is_submitted(item) and not is_bot(account(item.get("user"))) for item in reviews)
 
     def said_on(self, number: int) -> tuple[IssueComment, ...]:
         """All comments of the pull request ``number``, and those texts of its reviews that have commands."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from bot.errors import OutsideError
 from bot.github.client import BlockedBranchError, GitHubClient, LostRaceError, ProtectedBranchError
-from bot.github.models import PushBranch
+from bot.github.models import Commit, PushBranch
 
 
 class Hub:
@@ -76,6 +77,33 @@ def refusing(hub: Hub, status: int, message: str, **found: tuple[int, Any]) -> N
     """GitHub makes the commit, and refuses the branch."""
     made: dict[str, tuple[int, Any]] = dict.fromkeys(MAKE[:2], (201, {"sha": "c" * 40}))
     hub.answers = {**made, MAKE[2]: (status, {"message": message}), **found}
+
+
+def test_commits_that_follow_are_made_before_the_branch_moves(hub: Hub) -> None:
+    hub.answers = {name: (201, {"sha": "c" * 40}) for name in MAKE}
+    then = (Commit(files=(), message="second"), Commit(files=(), message="third"))
+    hub.client().apply(None, replace(PUSH, then=then), "e" * 40)
+    assert hub.asked == [*MAKE[:2] * 3, MAKE[2]]
+
+
+@pytest.mark.parametrize(
+    ("author", "state", "commented", "expected"),
+    [
+        ("mara", "APPROVED", False, True),
+        ("mara", "DISMISSED", False, False),
+        ("copilot[bot]", "COMMENTED", False, False),
+        ("copilot[bot]", "COMMENTED", True, True),
+    ],
+)
+def test_only_people_review(hub: Hub, author: str, state: str, commented: bool, expected: bool) -> None:
+    def user(login: str) -> dict[str, str]:
+        return {"login": login, "type": "Bot" if login.endswith("[bot]") else "User"}
+
+    when = {"created_at": "2026-11-21T10:00:00Z", "updated_at": "2026-11-21T10:00:00Z"}
+    said = [{"id": 1, "user": user("mara" if commented else "ci[bot]"), "body": "x", **when}]
+    review = {"user": user(author), "state": state, "submitted_at": "2026-11-21T10:00:00Z"}
+    hub.answers = {"GET /issues/5/comments": (200, said), "GET /pulls/5/reviews": (200, [review])}
+    assert hub.client().is_reviewed(5) is expected
 
 
 def test_a_lost_first_write_costs_one_request(hub: Hub) -> None:
