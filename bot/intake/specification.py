@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
@@ -16,6 +17,8 @@ from bot.errors import Problem
 AuthMode: TypeAlias = Literal["none", "api-key", "oauth", "sso", "other"]
 Protocol: TypeAlias = Literal["rest", "mcp", "local", "function"]
 Effect: TypeAlias = Literal["read", "write", "unknown"]
+OwnFact: TypeAlias = str | bool | int | float | tuple[str | bool | int | float, ...]
+"""A fact that only the taxonomy of its platform knows: a text, a number, true or false, or a list of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +83,9 @@ class Specification:
     """What an agent declares about itself.
 
     ``auth``, ``tools`` and ``knowledge`` are ``None`` if nothing was declared or nothing could be read, and empty if
-    the agent declares to have none.  ``notes`` are warnings about parts that were not read, about sources that disagree
-    and about violations of a published schema; they never stop a review.
+    the agent declares to have none.  ``own_facts`` are facts under names of the platform's own, which its taxonomy
+    gives meaning.  ``notes`` are warnings about parts that were not read, about sources that disagree and about
+    violations of a published schema; they never stop a review.
     """
 
     platform: str
@@ -92,6 +96,7 @@ class Specification:
     tools: tuple[Tool, ...] | None
     knowledge: tuple[Knowledge, ...] | None
     starters: tuple[str, ...]
+    own_facts: Mapping[str, OwnFact] = field(default_factory=dict)
     notes: tuple[Problem, ...] = ()
 
     @property
@@ -108,6 +113,9 @@ class Specification:
             "tools": None if self.tools is None else [tool.facts() for tool in self.tools],
             "knowledge": None if self.knowledge is None else sorted({item.kind for item in self.knowledge}),
             "starters": list(self.starters),
+            "facts": {
+                name: list(value) if isinstance(value, tuple) else value for name, value in self.own_facts.items()
+            },
         }
 
     def for_tool(self, tool: Tool) -> Specification:
@@ -118,7 +126,8 @@ class Specification:
     @cached_property
     def digest(self) -> str:
         """A digest of everything on which a classification may depend."""
-        seen = self.facts() | {
+        # Without own facts, the digest is that of specifications before there were any.
+        seen = {name: value for name, value in self.facts().items() if value or name != "facts"} | {
             "description": self.description,
             "tool_descriptions": None if self.tools is None else [tool.description for tool in self.tools],
             "tool_parameters": None

@@ -59,13 +59,15 @@ class QueryInput(FileModel):
 class AgentInput(FileModel):
     """What the agent declares, as in agent.yaml (docs/specification.md); leave out what it does not declare."""
 
-    name: Text = Field(description="name of the agent")
-    platform: Text = Field(default="inline", description="platform that runs the agent, free text")
+    name: Text = Field(description="its name")
+    platform: Text = Field(default="inline", description="platform that runs it")
     description: str | None = None
     auth_modes: Tuple[AuthMode] | None = Field(default=None, description="how its tools authenticate; [none] if not")
-    tools: Tuple[AgentTool] | None = Field(default=None, description="what the agent can call; [] for nothing")
+    tools: Tuple[AgentTool] | None = Field(default=None, description="what it can call; [] for nothing")
     knowledge: Tuple[Kind] | None = Field(default=None, description="what it answers from; [] for nothing")
     starters: Tuple[Text] | None = Field(default=None, description="conversation starters")
+    # Checked when it is read as a file: the schema of a fact, in three tools, would cost each question too much.
+    facts: dict[str, Any] = Field(default_factory=dict, description="own facts")
 
 
 class ScoredInput(FileModel):

@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 import jmespath
@@ -21,7 +22,7 @@ from bot.errors import IncumbentError
 from bot.taxonomy.model import Source
 from bot.text.did_you_mean import did_you_mean
 
-FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starters")
+FACTS: Final = ("platform", "name", "auth_modes", "tools", "knowledge", "starters", "facts")
 """The fields of the normalised specification."""
 
 TOOL_FACTS: Final = ("name", "protocol", "effect", "confirmation", "card", "auth")
@@ -78,6 +79,9 @@ _ONE_TOOL: Final = Shape(
         "auth": _value("auth", values=AUTH_MODES),
     },
 )
+_OWN_FACTS: Final = Shape(name="'facts'", kind="mapping")
+"""The facts under names of the platform's own; a value may be of any type."""
+
 _ONE_SPECIFICATION: Final = Shape(
     name="the normalised specification",
     kind="mapping",
@@ -89,6 +93,7 @@ _ONE_SPECIFICATION: Final = Shape(
         # No fixed values: an unknown kind of knowledge keeps its own name.
         "knowledge": _values("knowledge"),
         "starters": _values("starters"),
+        "facts": _OWN_FACTS,
     },
 )
 _ONE_STRUCTURE: Final = Shape(
@@ -147,6 +152,7 @@ _SPECIFICATIONS: Final[tuple[Mapping[str, object], ...]] = tuple(
         "tools": tools,
         "knowledge": knowledge,
         "starters": ["a"] if platform else [],
+        "facts": {},
     }
     for platform, modes, tools, knowledge in (
         ("", None, None, None),
@@ -226,10 +232,11 @@ class RuleError(IncumbentError):
 
 @dataclass(frozen=True)
 class Rule:
-    """A compiled rule over the facts of ``source``, if given."""
+    """A compiled rule over the facts of ``source``, if given; ``own_facts`` are the own facts that it reads."""
 
     text: str
     source: Source | None
+    own_facts: frozenset[str]
     _expression: Any = field(repr=False, compare=False)
 
 
@@ -253,28 +260,48 @@ def compile_rule(text: str, source: Source | None = None) -> Rule:
         raise _too_deep() from None
     nodes = list(_nodes(expression.parsed))
     made = _made(nodes)
+    own = _own_facts(nodes)
     for node in nodes:
         if node["type"] == "function_expression":
             _check_function(str(node["value"]), len(node["children"]))
-        elif node["type"] == "field" and source is None:
+        elif node["type"] == "field" and source is None and not any(node is name for name in own):
             _check_name(str(node["value"]), SUBJECTS.values(), made, source)
     if source is not None:
         try:
             growth = _growth(expression.parsed)
-            _Check(source, made).shape(expression.parsed, SUBJECTS[source].shape)
+            result = _Check(source, made).shape(expression.parsed, SUBJECTS[source].shape)
         except RecursionError:
             raise _too_deep() from None
         if growth > _MOST_GROWTH:
             raise RuleError("the rule puts together more and more of the same", "name each part once or twice")
-    return Rule(text, source, expression)
+        wholes = [node for node in nodes if node["type"] == "field" and node["value"] == "facts"]
+        if len(own) < sum(not any(node is name for name in own) for node in wholes):
+            raise RuleError("'facts' is used as a whole", "name each fact, as in facts.engine == 'spark'")
+        if own and result is not None and result.kind != "boolean":
+            # No sample has such facts, so that no sample would show it.
+            raise _no_condition(f"a {result.kind}", source)
+    return Rule(text, source, frozenset(str(name["value"]) for name in own), expression)
 
 
 def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
     """Evaluate ``rule`` over ``facts``, those of its source; ``None`` if they do not decide it.
 
-    A null argument of a function that needs a value makes the whole rule null.  Raises :class:`RuleError` for any other
-    type error, and for a result that is neither true, false nor null.
+    A null argument of a function that needs a value makes the whole rule null.  So does an own fact that is not
+    declared, or whose type does not fit: it is the agent's choice.  Raises :class:`RuleError` for any other type error,
+    and for a result that is neither true, false nor null.
     """
+    declared = facts.get("facts")
+    if rule.own_facts and not (isinstance(declared, Mapping) and rule.own_facts <= declared.keys()):
+        return None
+    try:
+        return _evaluate(rule, facts)
+    except RuleError:
+        if rule.own_facts:
+            return None
+        raise
+
+
+def _evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
     try:
         result = rule._expression.search(facts)
     except JMESPathTypeError as error:
@@ -290,10 +317,13 @@ def evaluate(rule: Rule, facts: Mapping[str, object]) -> bool | None:
     if result is None or isinstance(result, bool):
         return result
     kinds: dict[type, str] = {str: "a text", list: "a list", dict: "a mapping", int: "a number", float: "a number"}
-    kind = kinds.get(type(result), "something else")
-    raise RuleError(
+    raise _no_condition(kinds.get(type(result), "something else"), rule.source)
+
+
+def _no_condition(kind: str, source: Source | None) -> RuleError:
+    return RuleError(
         f"the rule gives {kind}; it must give true, false or null",
-        f"compare it, for example {' or '.join(CONDITIONS[rule.source or 'spec'])}",
+        f"compare it, for example {' or '.join(CONDITIONS[source or 'spec'])}",
     )
 
 
@@ -356,6 +386,18 @@ def _made(nodes: Iterable[Mapping[str, Any]]) -> set[str]:
             literals.extend(value.values())
         elif isinstance(value, list):
             literals.extend(value)
+    return found
+
+
+def _own_facts(nodes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The nodes that name an own fact: that of `engine` in `facts.engine`."""
+    found = []
+    for node in nodes:
+        for whole, name in pairwise(node["children"]) if node["type"] == "subexpression" else ():
+            while name["type"] == "index_expression":
+                name = name["children"][0]
+            if whole["type"] == name["type"] == "field" and whole["value"] == "facts":
+                found.append(name)
     return found
 
 
@@ -475,6 +517,8 @@ class _Check:
             return None
         if name in at.fields:
             return at.fields[name]
+        if at is _OWN_FACTS:
+            return None
         if at is self._subject.shape:
             raise _unknown_field(name, self._source)
         if at.kind != "mapping":

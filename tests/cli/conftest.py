@@ -16,7 +16,7 @@ from bot.cli.main import run
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
-EXAMPLE = REPOSITORY / "examples" / "other-platform"
+EXAMPLE = REPOSITORY / "tests" / "service_desk"
 
 
 @dataclass(frozen=True)

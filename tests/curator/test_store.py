@@ -204,7 +204,7 @@ def test_a_set_that_is_a_link_is_a_fault_and_not_empty(tmp_path: Path) -> None:
     assert [message for _, _, message in faults(root)] == ["the path is a symbolic link"]
 
 
-@pytest.mark.parametrize("place", [REPOSITORY, REPOSITORY / "examples" / "other-platform"], ids=["seed", "example"])
+@pytest.mark.parametrize("place", [REPOSITORY, REPOSITORY / "tests" / "service_desk"], ids=["seed", "example"])
 def test_the_shipped_sets_are_as_the_curator_would_write_them(place: Path) -> None:
     tree = WorkingTree(place)
     found = load_regression_set(tree, load_taxonomy(tree))

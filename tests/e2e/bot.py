@@ -30,7 +30,7 @@ from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY, config_with
 
 WORKFLOW = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
-EXAMPLE = REPOSITORY / "examples" / "other-platform"
+EXAMPLE = REPOSITORY / "tests" / "service_desk"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
 EVALS = f"{BRANCH_LINE}/evals.yaml"

@@ -24,7 +24,7 @@ _EVERY = 23
 def platform(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("platform")
     for part in ("config", "taxonomy"):
-        shutil.copytree(REPOSITORY / "examples" / "other-platform" / part, folder / part)
+        shutil.copytree(REPOSITORY / "tests" / "service_desk" / part, folder / part)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("INCUMBENT_CACHE", str(shared_cache))
         yield folder

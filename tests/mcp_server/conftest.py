@@ -29,7 +29,7 @@ from bot.mcp_server.workspace import Workspace
 from tests.copies import copy_of
 from tests.factories import BY_HAND, REPOSITORY, config_with
 
-EXAMPLE = REPOSITORY / "examples" / "other-platform"
+EXAMPLE = REPOSITORY / "tests" / "service_desk"
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
 AGENT: dict[str, Any] = {

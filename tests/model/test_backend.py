@@ -26,7 +26,7 @@ TAXONOMY = taxonomy(intent("track"), intent("cancel"))
 NAMES = tuple(TAXONOMY.by_id)
 QUERY = "Where is my parcel?"
 
-EXAMPLE = REPOSITORY / "examples" / "other-platform"
+EXAMPLE = REPOSITORY / "tests" / "service_desk"
 EVAL_SET = "eval_sets/quillow-savings/branch-line"
 
 

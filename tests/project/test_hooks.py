@@ -22,7 +22,7 @@ def test_the_hook_for_platforms_checks_what_a_platform_has(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (hook,) = load(".pre-commit-hooks.yaml")
-    platform = REPOSITORY / "examples" / "other-platform"
+    platform = REPOSITORY / "tests" / "service_desk"
     files = [path.relative_to(platform).as_posix() for path in platform.rglob("*.yaml")]
     assert {path.split("/")[0] for path in files if re.search(hook["files"], path)} == {
         "taxonomy",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import time
 from typing import Any, get_args
 
@@ -580,3 +581,80 @@ def test_rules_know_the_fields_that_specifications_have() -> None:
     for subject in SUBJECTS.values():
         assert all(tuple(probed) == subject.fields for probed in subject.probes)
     assert SUBJECTS["structure"].fields == STRUCTURE_FACTS
+
+
+BATCH = {"engine": "batch", "sources": ("files", "api"), "lag": 5, "encrypted": True}
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("facts.engine == 'batch'", True),
+        ("facts.engine == 'streaming'", False),
+        ("contains(facts.sources, 'api')", True),
+        ("facts.sources[0] == 'files'", True),
+        ("facts.sources[5] == 'files'", False),
+        ("length(facts.sources[?@ == 'files']) == `1`", True),
+        ("facts.lag > `4`", True),
+        ("facts.encrypted", True),
+        ("facts.engine == 'batch' && platform == 'p'", True),
+    ],
+)
+def test_rules_read_own_facts(rule: str, value: bool) -> None:
+    facts = specification(platform="p", own_facts=BATCH)
+    for compiled in (compile_rule(rule, "spec"), compile_rule(rule)):
+        probe(compiled, "spec")
+        assert evaluate(compiled, facts) is value
+
+
+@pytest.mark.parametrize(
+    "own", [{}, {"engine": 1, "sources": 2, "lag": "x", "encrypted": "yes"}], ids=["absent", "odd"]
+)
+@pytest.mark.parametrize("rule", ["contains(facts.sources, 'api')", "facts.lag > `4`", "facts.encrypted"])
+def test_an_own_fact_that_is_absent_or_of_another_type_decides_nothing(rule: str, own: dict[str, Any]) -> None:
+    assert evaluate(compile_rule(rule), specification(own_facts=own)) is None
+
+
+def test_an_own_fact_that_is_absent_is_never_false() -> None:
+    assert evaluate(compile_rule("facts.engine == 'batch'"), specification()) is None
+    assert evaluate(compile_rule("!(facts.encrypted)"), specification()) is None
+    assert evaluate(compile_rule("facts.engine == 'batch'"), {}) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("facts", "'facts' is used as a whole"),
+        ("facts.*", "'facts' is used as a whole"),
+        ("facts | engine", "'facts' is used as a whole"),
+        ("length(keys(facts)) > `0`", "'facts' is used as a whole"),
+        ("facts.[engine]", "'facts' is used as a whole"),
+        ("length(facts.engine)", "the rule gives a number"),
+        ("facts.engine.maker == 'x'", "has no field 'maker'"),
+        ("fact.engine == 'x'", "perhaps you meant 'facts'"),
+        ("length(tools[?facts.engine == 'x']) > `0`", "'facts' is a field of the normalised specification"),
+    ],
+)
+def test_rules_name_each_own_fact(rule: str, message: str) -> None:
+    with pytest.raises(RuleError, match=re.escape(message)) as caught:
+        compile_rule(rule, "spec")
+    assert caught.value.fix
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["engine", "sources", "lag"]),
+        st.one_of(st.text(), st.booleans(), st.integers(), st.lists(st.text()).map(tuple)),
+    ),
+    st.sampled_from(
+        [
+            "contains(facts.sources, 'a')",
+            "facts.lag > `4`",
+            "length(facts.engine) > `2`",
+            "facts.lag",
+            "sum(facts.lag) > `1`",
+        ]
+    ),
+)
+def test_no_fact_of_a_customer_makes_a_rule_fail(own: dict[str, Any], rule: str) -> None:
+    assert evaluate(compile_rule(rule), specification(own_facts=own)) in (True, False, None)

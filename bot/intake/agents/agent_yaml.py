@@ -9,13 +9,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse, parse_yaml
 from bot.files.snapshot import Snapshot, path_beside
-from bot.files.validation import FileModel, Text, Tuple, validate
+from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
 from bot.intake.agents.knowledge import NORMAL_KINDS
@@ -29,6 +29,7 @@ from bot.intake.specification import (
     AuthMode,
     Effect,
     Knowledge,
+    OwnFact,
     Parameter,
     Protocol,
     Specification,
@@ -37,6 +38,25 @@ from bot.intake.specification import (
 from bot.text.did_you_mean import did_you_mean
 
 Kind = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
+
+_LARGEST: Final = 2**53
+"""Whole numbers beyond this one are not the same in every JSON reader."""
+
+
+def _fact(value: object) -> object:
+    """``value`` of a fact; refuses what is neither a scalar nor a list of scalars."""
+    for item in value if isinstance(value, list | tuple) else [value]:
+        known = isinstance(item, str | bool | int | float)
+        if not known or (isinstance(item, int | float) and abs(item) > _LARGEST):
+            raise ConstraintError(
+                "a text, a number up to 2^53, true or false, or a list of these",
+                "write one of these; leave out what is not known",
+            )
+    return value
+
+
+FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
+Fact = Annotated[str | bool | int | float | Tuple[str | bool | int | float], BeforeValidator(_fact)]
 
 
 class AgentTool(FileModel):
@@ -86,6 +106,9 @@ class AgentFile(FileModel):
         default=None, description="what the agent may answer from, such as web-search or files; [] for nothing"
     )
     starters: Tuple[Text] | None = Field(default=None, description="conversation starters shown to people")
+    facts: dict[FactName, Fact] = Field(
+        default_factory=dict, description="what else is true of the agent; the rules of your taxonomy give it meaning"
+    )
 
 
 class WholeAgentFile(AgentFile):
@@ -129,6 +152,7 @@ def lay_over(
         tools=tools,
         knowledge=base.knowledge if agent.knowledge is None else own.knowledge,
         starters=base.starters if agent.starters is None else own.starters,
+        own_facts=own.own_facts,
         notes=tuple(notes),
     )
 
@@ -398,7 +422,20 @@ def _inconsistencies(agent: AgentFile, document: Document, limits: Limits) -> li
                     f"add {tool.auth!r} to auth_modes, or use one of: {', '.join(agent.auth_modes)}",
                 )
             )
+    if not _few(agent.facts, limits):
+        message = (
+            f"facts: more than the limit of {limits.tools:,} values, those of lists included, or of "
+            f"{limits.turn_characters:,} characters together"
+        )
+        problems.append(document.problem(("facts",), message, "keep to the facts that the rules of the taxonomy read"))
     return problems
+
+
+def _few(facts: Mapping[str, OwnFact], limits: Limits) -> bool:
+    """Whether ``facts`` keep to the limits."""
+    items = [item for value in facts.values() for item in (value if isinstance(value, tuple) else (value,))]
+    characters = sum(len(text) for text in (*facts, *items) if isinstance(text, str))
+    return max(len(facts), len(items)) <= limits.tools and characters <= limits.turn_characters
 
 
 def _specification(agent: AgentFile, document: Document) -> Specification:
@@ -419,6 +456,7 @@ def _specification(agent: AgentFile, document: Document) -> Specification:
             for index, kind in enumerate(agent.knowledge)
         ),
         starters=agent.starters or (),
+        own_facts=agent.facts,
         notes=tuple(_remarks(agent, document)),
     )
 

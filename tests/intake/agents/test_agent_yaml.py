@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.intake.agents.builders import Folder, notes_of, tools_of
@@ -120,3 +122,84 @@ def test_too_many_tools_are_an_error_that_names_the_limit(folder: Folder) -> Non
     (problem,) = folder.problems(tools=10)
     assert problem.message == "tools: 11 tools, more than the limit of 10"
     assert "limits.tools" in problem.fix
+
+
+FACTS = """\
+agent: 1
+name: Till receipts
+platform: pipelines
+facts:
+  engine: streaming
+  sources: [events, 3, true]
+  lag_minutes: 1.5
+  encrypted: false
+  sinks: []
+"""
+
+
+def test_own_facts_are_kept_as_written(folder: Folder) -> None:
+    facts = folder.write("agent.yaml", FACTS).read().facts()["facts"]
+    expected = {
+        "engine": "streaming",
+        "sources": ["events", 3, True],
+        "lag_minutes": 1.5,
+        "encrypted": False,
+        "sinks": [],
+    }
+    assert facts == expected
+
+
+def test_own_facts_are_part_of_the_digest_and_none_leave_it_as_it_was(folder: Folder) -> None:
+    with_facts = folder.write("agent.yaml", FACTS).read()
+    without = replace(with_facts, own_facts={})
+    assert with_facts.digest != without.digest
+    assert with_facts.digest != replace(with_facts, own_facts={"engine": "batch"}).digest
+    assert without.digest == "acba78baff42dafa"
+
+
+def test_own_facts_are_those_of_agent_yaml_where_it_extends_others(folder: Folder) -> None:
+    folder.write("api.yaml", "openapi: 3.0.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
+    folder.write("agent.yaml", "agent: 1\nextends: api.yaml\nplatform: p\nfacts: {engine: batch}\n")
+    assert folder.read().own_facts == {"engine": "batch"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "line", "message"),
+    [
+        ("[a]", 4, "facts: must be a mapping"),
+        ("{Engine: x}", 4, "facts.Engine: must match the pattern"),
+        ("{a-b: x}", 4, "must match the pattern"),
+        ("{a: null}", 4, "facts.a: must be a text, a number up to 2^53, true or false, or a list of these"),
+        ("{a: {b: c}}", 4, "facts.a: must be a text"),
+        ("{a: [[b]]}", 4, "facts.a: must be a text"),
+        ("{a: [null]}", 4, "facts.a: must be a text"),
+        ("{a: .inf}", 4, "'.inf' is not a finite number"),
+        ("{a: 9007199254740993}", 4, "facts.a: must be a text"),
+        (f"{{{'a' * 101}: x}}", 4, "at most 100 characters"),
+    ],
+)
+def test_a_fact_that_no_rule_could_read_is_an_error(folder: Folder, facts: str, line: int, message: str) -> None:
+    (problem,) = folder.write("agent.yaml", f"agent: 1\nname: N\nplatform: p\nfacts: {facts}\n").problems()
+    assert (problem.file, problem.line) == ("agent.yaml", line)
+    assert message in problem.message
+    assert problem.fix
+
+
+def test_every_fact_at_fault_is_named_at_once(folder: Folder) -> None:
+    text = "agent: 1\nname: N\nplatform: p\nfacts:\n  a: null\n  b: x\n  c: {d: e}\n  E: f\n"
+    assert [problem.line for problem in folder.write("agent.yaml", text).problems()] == [5, 7, 8]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "{" + ", ".join(f"a{number}: x" for number in range(11)) + "}",
+        "{a: [1, 2, 3, 4, 5, 6], b: [1, 2, 3, 4, 5]}",
+        "{a: " + "x" * 500 + ", b: [" + "x" * 500 + "]}",
+    ],
+)
+def test_too_many_facts_or_too_long_ones_are_an_error_that_names_the_limits(folder: Folder, facts: str) -> None:
+    folder.write("agent.yaml", f"agent: 1\nname: N\nplatform: p\nfacts: {facts}\n")
+    (problem,) = folder.problems(tools=10, turn_characters=1_000)
+    assert problem.line == 4
+    assert problem.message.startswith("facts: more than the limit of 10 values")

@@ -33,6 +33,7 @@ def test_an_agent_is_read_from_manifest_to_plugin(folder: Folder) -> None:
         ],
         "knowledge": ["web-search"],
         "starters": ["Which berths are free?", "When is high water?"],
+        "facts": {},
     }
     assert (specification.description, specification.instructions) == ("Berths and tides.", "Be brief.")
     assert specification.notes == ()
