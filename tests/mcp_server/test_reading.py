@@ -218,6 +218,7 @@ def test_the_taxonomy_tells_by_which_rules_it_decides(platform: Path) -> None:
         "tools",
         "knowledge",
         "starters",
+        "facts",
     ]
 
 
@@ -230,7 +231,8 @@ NEEDS = {
     "execution.tools.write": "declare a tool for which this is true: `effect == 'write' || ",
     "execution.knowledge.code-interpreter": "for which this is true: `contains(knowledge, 'code-interpreter')`",
     "execution.knowledge.web-search": "FALSE where this is false of the agent: `contains(knowledge, 'web-search')` "
-    "(JMESPath over platform, name, auth_modes, tools, knowledge, starters; where it is null, the value is inferred)",
+    "(JMESPath over platform, name, auth_modes, tools, knowledge, starters, facts; where it is null, the value is "
+    "inferred)",
     "request.attachments.image": "write queries for which this is true: `contains(attachments, 'image')`",
     "execution.orchestration.multi-turn": "`user_turns &gt; `1` || `null``",
     "request.tone.frustrated": "inferred from the query: any agent will do",
