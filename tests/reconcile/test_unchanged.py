@@ -260,6 +260,13 @@ CHANGES: dict[str, tuple[Callable[[Now], Now], set[str]]] = {
         lambda found: with_entries(found, ENTRY.model_copy(update={"pin": "an audit"})),
         {DESK, SHOP},
     ),
+    "the swap of an entry was confirmed": (
+        lambda found: with_entries(
+            found,
+            ENTRY.model_copy(update={"admitted": ENTRY.admitted.model_copy(update={"at": "2026-11-23T12:00:00Z"})}),
+        ),
+        {DESK, SHOP},
+    ),
     "an entry took the new name of its query": (
         lambda found: with_entries(found, ENTRY.model_copy(update={"source": source("renamed")})),
         {DESK, SHOP},
