@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -124,6 +125,28 @@ def test_the_first_repack_is_the_one_of_the_definition(case: Case) -> None:
     expected = reference.repack(items, case.residents, case.open, case.knobs, case.options)
     chosen = [(query.id, tuple(gone)) for query, gone in choose_repacks(archived, found, 1)]
     assert chosen == ([] if expected is None else [expected])
+
+
+@given(cases(most=8))
+def test_each_repack_is_the_best_of_what_is_left_in_any_order_of_the_archive(case: Case) -> None:
+    archived, config = newcomers_of(case), config_of(case)
+    most = len(archived)
+    chosen = [(query.id, [*gone]) for query, gone in choose_repacks(archived, of(case, config, archived), most)]
+    again = choose_repacks([*reversed(archived)], of(case, config, archived), most)
+    assert [(query.id, [*gone]) for query, gone in again] == chosen
+    left = of(case, config, archived)
+    newcomers = {query.id: left.arriving(query) for query in archived}
+    costs = {item.id: item.setup_cost for item in case.residents}
+    for step in [*chosen, None]:
+        ranked = []
+        for id, newcomer in newcomers.items():
+            gone = [*left.freed(newcomer)]
+            saving = reference.rounded(math.fsum(costs[each] for each in gone) - newcomer.entry.setup_cost)
+            if len(gone) > 1 or (gone and saving > 0):
+                ranked.append((-saving, -len(gone), id, gone))
+        assert (min(ranked)[2:] if ranked else None) == step
+        if step is not None:
+            left.swap(newcomers.pop(step[0]), step[1])
 
 
 @settings(max_examples=settings().max_examples * 2)
