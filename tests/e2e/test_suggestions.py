@@ -293,8 +293,6 @@ def test_at_the_ceiling_a_swap_lets_a_better_entry_in(world: World, tmp_path: Pa
     assert "better" in entries(world)
     assert read(world, "better")["admitted"]["displaces"] == [weak]
     assert read(world, f"evicted/{weak}")["evicted"]["by"] == CURATOR
-    # The entry has got its time of admission, so that the eval sets are read once more.
-    assert bot.on("schedule").codes == (0, 0)
     settled(bot)
 
 
@@ -405,7 +403,6 @@ def test_a_look_through_all_eval_sets_finds_an_excluded_query_that_does_the_work
     assert read(world, new)["admitted"]["reasons"] == ["NOVEL_COMBO"]
     for id in PAIRS:
         assert read(world, f"evicted/{id}")["evicted"]["by"] == CURATOR
-    assert repacking.on("schedule").codes == (0, 0)
     settled(repacking)
     assert repacking.on("workflow_dispatch").codes == (0, 0)
     assert ours(world) == []
