@@ -31,6 +31,7 @@ from bot.ledger.model import (
     Reconciled,
     Rejection,
     StoredClassification,
+    SuggestionRecord,
     folder_path,
 )
 from bot.ledger.store import (
@@ -41,6 +42,7 @@ from bot.ledger.store import (
     load_index,
     load_reconciled,
     load_record,
+    load_suggestions,
 )
 from bot.pipeline.submission import EVAL_SETS
 
@@ -179,6 +181,14 @@ def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
         return load_candidates(ledger) or CandidateRecord()
     except InputError:
         return CandidateRecord()
+
+
+def suggestions_of(ledger: CommitSnapshot | None) -> SuggestionRecord:
+    """What is known of suggestions; a corrupt record counts as missing."""
+    try:
+        return load_suggestions(ledger) or SuggestionRecord()
+    except InputError:
+        return SuggestionRecord()
 
 
 def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:

@@ -15,7 +15,7 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
-from bot.curator.entry import Entry, EntryId, Timestamp
+from bot.curator.entry import EntryId, Timestamp
 from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
@@ -291,11 +291,12 @@ class Refusal(FileModel):
 
 
 class ArchivedQuery(FileModel):
-    """A query of an eval set that was excluded and that a repack would admit: the ``entry`` that it would have."""
+    """A query of an eval set that was excluded and that a repack would admit, or that people refused to admit so."""
 
-    entry: Entry
-    folder: Text = Field(description="folder of the eval set that has it")
-    tree: CommitId = Field(description="git's id of that folder as it was read")
+    folder: Text = Field(description="folder of the agent whose eval set has it")
+    text: Digest = Field(description="digest of its text")
+    at: Timestamp = Field(description="the time of the commit")
+    commit: CommitId = Field(description="the commit of the default branch at which it was found")
 
 
 class SuggestionRecord(FileModel):
@@ -313,7 +314,7 @@ class SuggestionRecord(FileModel):
     archived: dict[EntryId, ArchivedQuery] = Field(
         default_factory=dict,
         exclude_if=lambda value: not value,
-        description="what repacks would admit, so that they are derived again without reading all eval sets",
+        description="entry that a repack would admit: where its query is, so that not all eval sets are read again",
     )
 
 

@@ -6,10 +6,11 @@ up before it holds anything back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from bot.curator.entry import Entry
 from bot.curator.grounds import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
@@ -26,7 +27,16 @@ from bot.reconcile.suggestion_groups import (
     refusal_by,
     refused_grounds,
 )
-from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_repack, is_suggestion, proposals_of
+from bot.reconcile.suggestion_pull_requests import (
+    Proposal,
+    is_repack,
+    is_suggestion,
+    proposals_of,
+    slug,
+    subject_of,
+)
+from bot.reconcile.unchanged import folder_of
+from bot.text.digests import digest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +48,9 @@ class SuggestionInputs:
     ledger's file of events so far, ``known`` those of them on pull requests that are here, or that the ledger calls
     refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here,
     ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep.
-    ``archived`` are excluded queries by the ids that their entries would have: all of them if ``is_whole``, else those
-    that the last look through all eval sets chose for repacks.
+    ``archived`` are the entries that excluded queries would have, by id: of all of them in a look through all eval
+    sets, else of those that the last look chose for repacks.  Of ``unread`` ones the eval set was not read, so that
+    nothing is known of them.
     """
 
     github: PullRequestState
@@ -54,8 +65,8 @@ class SuggestionInputs:
     pull_request: Callable[[int], PullRequest | None]
     is_reviewed: Callable[[int], bool]
     keeps: tuple[Request, ...] = ()
-    archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
-    is_whole: bool = False
+    archived: Mapping[str, Entry] = field(default_factory=dict)
+    unread: Mapping[str, ArchivedQuery] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +74,8 @@ class DesiredSuggestions:
     """What people should be asked: ``proposals``, most urgent first, and the ``suggestions`` that they follow from.
 
     ``refusals`` are those that stand, ``forged`` those of the ledger that nobody gave; ``offers`` says what branches
-    that offer admissions hold, as long as that is to be remembered.  ``archived`` is what repacks would admit.
+    that offer admissions hold, as long as that is to be remembered.  ``archived`` is what repacks would admit, or what
+    people refused to admit so.
     """
 
     suggestions: Suggestions
@@ -91,45 +103,56 @@ def desired_suggestions(
     listed_refusals = [item for pull in github.closed if (item := refusal_by(pull, github)) is not None]
     here = {pull.number for pull in (*github.open, *github.closed)}
     kept = [item for item in inputs.record.refusals if item.pull_request not in here]
-    archived = {id: item.entry for id, item in inputs.archived.items()}
-    entries = [*platform.regression_set.entries, *platform.regression_set.waiting, *archived]
+    entries = {*platform.regression_set.entries, *platform.regression_set.waiting, *inputs.archived}
+    subjects = {slug(id) for id in entries}
     present = [of_present(item, platform.regression_set.entries) for item in (*listed_refusals, *kept)]
     known = [
         item
         for item in present
         if item.branch in inputs.record.offers
         or item.entries
-        or (is_repack(item.branch) and not inputs.is_whole)
-        or any(is_about(item.branch, id) for id in entries)
+        # A query may be archived again that is not just now.
+        or is_repack(item.branch)
+        or subject_of(item.branch) in subjects
     ]
     groups = open_groups(github)
-    busy = {id for id in entries for pull in github.open if is_about(pull.branch or "", id)}
+    open_subjects = {subject_of(pull.branch or "") for pull in github.open}
+    busy = {id for id in entries if slug(id) in open_subjects}
     busy |= {id for item in groups for id in item.members.suggests}
     here_kept = {digest for item in groups for digest in item.members.kept.values()}
     here_kept |= {item.grounds for item in inputs.keeps if item.grounds is not None}
 
-    def suggested(refusals: Sequence[Refusal]) -> Suggestions:
+    def suggested(refusals: Sequence[Refusal]) -> list[Suggestions]:
         refused = here_kept.union(*map(refused_grounds, refusals))
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
-        now, *after = [
-            suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone, archived) for known in sets
+        return [
+            suggest(known, taxonomy, config, departed, frozenset(busy), refused, undone, inputs.archived)
+            for known in sets
         ]
-        # Whether what is offered is merged before them or after them, they have to be safe.
-        return also_safe(now, after[0]) if after else now
 
-    found = suggested(known)
+    unread = {slug(id) for id in inputs.unread}
+
+    def unjudged(refusals: Sequence[Refusal]) -> frozenset[str]:
+        about = [item for item in refusals if is_repack(item.branch) and subject_of(item.branch) in unread]
+        return frozenset().union(*map(refused_grounds, about))
+
+    now, *after = suggested(known)
+    holding = now.refused | unjudged(known)
     remembered = {item.pull_request for item in kept}
     forged = [
         item
         for item in known
-        if item.pull_request in remembered and refused_grounds(item) & found.refused and not _is_real(item, inputs)
+        if item.pull_request in remembered and refused_grounds(item) & holding and not _is_real(item, inputs)
     ]
     if forged:
         told = [(item, _real(item, inputs)) for item in forged]
         real = [of_present(given, platform.regression_set.entries) for _, given in told if given is not None]
         known = [*(item for item in known if item not in forged), *(item for item in real if item.entries)]
-        found = suggested(known)
+        now, *after = suggested(known)
+    now = replace(now, refused=now.refused | unjudged(known))
+    # Whether what is offered is merged before them or after them, they have to be safe.
+    found = also_safe(now, after[0]) if after else now
     return DesiredSuggestions(
         suggestions=found,
         proposals=(
@@ -142,10 +165,31 @@ def desired_suggestions(
             ),
         ),
         offers=_offers(offer, known, inputs.record),
-        archived={item.entering.id: inputs.archived[item.entering.id] for item in found.repacks},
+        archived=_archived({item.entering.id for item in now.repacks}, known, inputs),
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
     )
+
+
+def folders_looked_back_on(record: SuggestionRecord) -> frozenset[str]:
+    """The folders of queries that open repacks would admit: they are read in each run."""
+    refused = {subject_of(item.branch) for item in record.refusals}
+    return frozenset(item.folder for id, item in record.archived.items() if slug(id) not in refused)
+
+
+def _archived(
+    chosen: Collection[str], refusals: Sequence[Refusal], inputs: SuggestionInputs
+) -> dict[str, ArchivedQuery]:
+    """Where to look for the queries ``chosen`` for repacks, and for those that people may reopen one about."""
+    refused = {subject_of(item.branch) for item in refusals if is_repack(item.branch)}
+    found = dict(inputs.unread)
+    for id, entry in inputs.archived.items():
+        source = entry.source
+        if source is not None and source.commit is not None and (id in chosen or slug(id) in refused):
+            found[id] = ArchivedQuery(
+                folder=folder_of(source), text=digest(entry.turns), at=entry.admitted.at, commit=source.commit
+            )
+    return dict(sorted(found.items()))
 
 
 def _offers(

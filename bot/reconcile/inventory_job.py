@@ -50,8 +50,8 @@ class Past:
 
     ``known`` are classifications by key, of pull requests and entries, ``folder`` tells what is known of a folder's
     queries: what is among these is not classified again.  ``prepare`` fetches what is known of many folders at once.
-    ``reconciled`` is what the last run left, ``index`` the folders that need not be read, ``corrections`` what curators
-    said of texts, whether or not it stands.
+    ``reconciled`` is what the last run left, ``index`` the folders that need not be read, but for those that open
+    repacks have ``looked_back`` on; ``corrections`` is what curators said of texts, whether or not it stands.
     """
 
     known: Mapping[str, StoredClassification]
@@ -60,6 +60,7 @@ class Past:
     reconciled: Reconciled | None
     index: FolderIndex | None
     corrections: CorrectionRecord
+    looked_back: frozenset[str] = frozenset()
 
     def known_in(self, folders: Collection[str]) -> dict[str, StoredClassification]:
         """The classifications of queries in ``folders``, by key."""
@@ -110,6 +111,7 @@ def survey(
     unchanged: Mapping[str, ReconciledFolder] = {}
     if since is not None and conditions is not None and raised is None and not (reconciled and reconciled.left):
         touched = {_folder(path) for change in new for path in (change.path, change.before or "")}
+        touched |= past.looked_back
         known = platform.regression_set
         if past.index is not None:
             past.prepare([folder for folder in folders if folder not in past.index.folders])

@@ -34,10 +34,12 @@ from bot.github.git_state import (
     prepare_folders,
     raised_of,
     reconciled_of,
+    suggestions_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
+from bot.reconcile.desired_suggestions import folders_looked_back_on
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.inventory_job import Past, survey
 from bot.reconcile.run_state import RunState, Stage, StageResult
@@ -110,6 +112,7 @@ def survey_event(
         reconciled=reconciled,
         index=index_of(ledger),
         corrections=corrections,
+        looked_back=folders_looked_back_on(suggestions_of(ledger)),
     )
     raised = tuple(raised_of(ledger).raised.values()) if event.seeks else None
     # Whether they stand is looked up where they take effect: here they tell which entries may have to be asked about.

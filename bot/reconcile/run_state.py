@@ -13,10 +13,9 @@ from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
 from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections
 from bot.github.events import Event
-from bot.github.git_state import World, folders_of, reconciled_of, rejections_of
+from bot.github.git_state import World, folders_of, reconciled_of, rejections_of, suggestions_of
 from bot.github.models import Operation, PullRequest
 from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Request, SuggestionRecord, folder_path
-from bot.ledger.store import load_suggestions
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
@@ -88,7 +87,7 @@ class RunState:
     @cached_property
     def suggestions(self) -> SuggestionRecord:
         """What the ledger says of our pull requests."""
-        return self.known(load_suggestions, SuggestionRecord())
+        return suggestions_of(self.ledger)
 
     @cached_property
     def reconciled(self) -> Reconciled | None:

@@ -12,6 +12,7 @@ from functools import cache, partial
 
 from bot.agreement.agreement import Agreement, Tally, agreement_in
 from bot.config import REVIEWED_FILES
+from bot.curator.entry import Entry
 from bot.curator.grounds import EvictionKind
 from bot.curator.staging import AuditStamp
 from bot.errors import InputError
@@ -427,6 +428,7 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
     refused = {item.pull_request for item in record.refusals}
     known = parsed_of(events, refused.union(pull.number for pull in ours))
     closed_by = remembered(known, cache(tip.github.closed_by))
+    archived = _archived(tip, record)
     return SuggestionInputs(
         github=replace(_state(tip, ours), heads=record.heads, closed_by=closed_by),
         misnamed=tuple(pull for pull in pulls if is_own(pull.branch) and pull not in ours and not pull.closed),
@@ -439,34 +441,44 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         known=known,
         merged_by=tip.github.merged_by,
         pull_request=tip.github.find_pull_request,
-        archived=_archived(tip, record),
-        is_whole=tip.event.seeks,
+        archived=archived,
+        unread=_unread(tip, record, archived),
         is_reviewed=cache(tip.github.is_reviewed),
         keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
     )
 
 
-def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, ArchivedQuery]:
-    """Excluded queries that a repack may admit: all of them where all eval sets were read, else those of ``record``
-    that are still there.
+def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, Entry]:
+    """The entries of excluded queries that a repack may admit: all of them in a look through all eval sets, else
+    those of ``record``.
     """
-    inventory, platform = tip.inventory, tip.platform
-    if not tip.event.seeks:
-        kept = {id: item for id, item in record.archived.items() if id not in platform.regression_set.on_record}
-        folders = {item.folder for item in kept.values()}
-        trees = tip.world.store.trees(tip.commit, *sorted(folders), below=False) if folders else {}
-        return {id: item for id, item in kept.items() if trees.get(item.folder) == item.tree}
-    rejected = {item.decision.content for item in tip.rejections}
+    inventory, rejected = tip.inventory, {item.decision.content for item in tip.rejections}
+    known = {id: item for id, item in record.archived.items() if id not in tip.platform.regression_set.on_record}
+    if not (tip.event.seeks or known):
+        return {}
+    folders = None if tip.event.seeks else {item.folder for item in known.values()}
+    read = [facts for facts in inventory.submissions if folders is None or facts.folder in folders]
+    names = {id for facts in read for id, content in facts.contents.items() if content in rejected}
     stamp = AuditStamp(at=inventory.at, commit=inventory.base, by=None)
-    read = {(facts.customer, facts.agent): facts for facts in inventory.submissions if facts.folder in inventory.trees}
-    names = {id for facts in read.values() for id, content in facts.contents.items() if content in rejected}
-    entries = archived_entries(platform, map(classified_of, read.values()), inventory.identity, stamp, names)
-    found = {}
-    for id, entry in entries.items():
-        if entry.source is not None:
-            folder = read[entry.source.place[:2]].folder
-            found[id] = ArchivedQuery(entry=entry, folder=folder, tree=inventory.trees[folder])
-    return found
+    found = archived_entries(tip.platform, map(classified_of, read), inventory.identity, stamp, names)
+    return {id: _found_before(entry, known.get(id)) for id, entry in found.items() if folders is None or id in known}
+
+
+def _found_before(entry: Entry, known: ArchivedQuery | None) -> Entry:
+    """``entry`` as it was found first: else its pull request would change with each commit of the default branch."""
+    if known is None or entry.source is None or known.text != digest(entry.turns):
+        return entry
+    admitted = entry.admitted.model_copy(update={"at": known.at})
+    source = entry.source.model_copy(update={"commit": known.commit})
+    return entry.model_copy(update={"admitted": admitted, "source": source})
+
+
+def _unread(tip: RunState, record: SuggestionRecord, archived: Collection[str]) -> dict[str, ArchivedQuery]:
+    """What ``record`` knows of queries that are not ``archived`` and whose eval sets were not read, or with faults."""
+    inventory, known = tip.inventory, {*tip.platform.regression_set.on_record, *archived}
+    faulty = {facts.folder for facts in inventory.submissions if facts.problems}
+    there = {*inventory.unchanged, *inventory.unread, *faulty}
+    return {id: item for id, item in record.archived.items() if item.folder in there and id not in known}
 
 
 def _listed(tip: RunState) -> list[PullRequest]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from bot.github.check import post_check
 from bot.github.events import OWN_BRANCHES
@@ -27,9 +28,12 @@ def plan_suggestions(
 ) -> tuple[list[tuple[int | None, Operation]], tuple[PlannedPullRequest, ...]]:
     """The writes that make our pull requests match ``wanted``, none where they do, and what becomes of each."""
     github, limits = inputs.github, platform.config.limits
-    limit = limits.open_evictions + len(wanted.archived)
+    limit = limits.open_evictions + len(wanted.suggestions.repacks)
     asked = {item.entry for item in inputs.keeps}
-    planned = plan_pull_requests(wanted.proposals, github, limit, lambda pull: _why_closed(pull, platform, asked))
+    # Nothing is known of these: they stay as they are.
+    left = {pull.branch or "" for pull in github.open if _is_unread(pull, inputs)}
+    judged = replace(github, open=tuple(pull for pull in github.open if pull.branch not in left))
+    planned = plan_pull_requests(wanted.proposals, judged, limit, lambda pull: _why_closed(pull, platform, asked))
     again = reopened(github.open, inputs.known, inputs.at)
     if again:
         # Before anything is closed: a run that is killed must not leave a refusal that somebody took back.
@@ -44,11 +48,12 @@ def plan_suggestions(
         if ((item.action == "keep" and item.number is not None) or item.action == "barred")
         and item.branch in github.branches
     }
+    heads |= {branch: head for branch, head in inputs.record.heads.items() if branch in left}
     record = SuggestionRecord(
         heads=dict(sorted(heads.items())),
         refusals=wanted.refusals,
         offers=dict(wanted.offers),
-        archived=dict(sorted(wanted.archived.items())),
+        archived=dict(wanted.archived),
         takes_no_commits=inputs.takes_no_commits,
     )
     events = _events({item.branch: item for item in wanted.proposals}, heads, platform, inputs)
@@ -79,6 +84,11 @@ def _events(
         ),
     )
     return {SET_EVENTS: appended(inputs.events, found)} if found else {}
+
+
+def _is_unread(pull: PullRequest, inputs: SuggestionInputs) -> bool:
+    """Whether ``pull`` repacks a query whose eval set was not read."""
+    return is_repack(pull.branch) and any(is_about(pull.branch or "", id) for id in inputs.unread)
 
 
 def _turn_down(pull: PullRequest, inputs: SuggestionInputs) -> list[Operation]:

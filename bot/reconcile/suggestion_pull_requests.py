@@ -106,7 +106,12 @@ def slug(id: str) -> str:
 
 def is_about(branch: str, id: str) -> bool:
     """Whether ``branch`` suggests something of ``id``."""
-    return branch.removeprefix(EVICT).removeprefix(SWAP).removeprefix(REPACK).rpartition("-")[0] == slug(id)
+    return subject_of(branch) == slug(id)
+
+
+def subject_of(branch: str) -> str:
+    """The part of a branch's name that says what it is about: the :func:`slug` of an id."""
+    return branch.removeprefix(EVICT).removeprefix(SWAP).removeprefix(REPACK).rpartition("-")[0]
 
 
 def is_repack(branch: str | None) -> bool:

@@ -419,16 +419,57 @@ def test_a_refused_repack_is_not_offered_again(world: World, repacking: Bot) -> 
         assert ours(world) == []
 
 
+def test_a_refused_repack_that_people_reopen_stays_open(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    world.close(pull["number"])
+    assert repacking.on("pull_request_target", number=pull["number"], action="closed").codes == (0, 0)
+    world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"state": "open"})
+    for _ in range(3):
+        assert repacking.on("schedule").codes == (0, 0)
+        assert repack(world)["number"] == pull["number"]
+    folder = EVALS.rpartition("/")[0]
+    world.push("main", {path: None for path in repacking_files() if path.startswith(folder)})
+    assert repacking.on("schedule").codes == (0, 0)
+    assert was_closed_by_us(world.pull(pull["number"])["body"])
+
+
+def test_a_repack_stays_as_it_is_while_the_default_branch_moves(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    for event in ("schedule", "workflow_dispatch"):
+        world.push("main", {"README.md": f"Changed before {event}\n"})
+        assert repacking.on(event).codes == (0, 0)
+        assert repack(world)["head"]["sha"] == pull["head"]["sha"]
+
+
+def test_the_ledger_has_no_text_of_a_query_that_a_repack_would_admit(world: World, repacking: Bot) -> None:
+    record = world.read("incumbent/ledger", "suggestions.json")
+    assert record is not None
+    assert ALL in record
+    assert "goodbye" not in record
+    assert "a.png" not in record
+
+
 def test_a_repack_is_closed_when_its_query_changes(world: World, repacking: Bot) -> None:
     pull = repack(world)
     text = world.read("main", EVALS)
     assert text is not None
     world.push("main", {EVALS: text.replace("goodbye", "good night")})
     assert repacking.on("schedule").codes == (0, 0)
-    assert ours(world) == []
     assert was_closed_by_us(world.pull(pull["number"])["body"])
-    assert repacking.on("workflow_dispatch").codes == (0, 0)
-    assert repack(world)["number"] != pull["number"]
+    assert "good night" in repack(world)["body"]
+
+
+def test_a_repack_whose_eval_set_cannot_be_read_stays_until_it_can(world: World, repacking: Bot) -> None:
+    pull = repack(world)
+    text = world.read("main", EVALS)
+    world.push("main", {EVALS: "eval_set: 1\nqueries: 7\n"})
+    for event in ("schedule", "workflow_dispatch"):
+        repacking.on(event)
+        assert repack(world)["number"] == pull["number"]
+    world.push("main", {EVALS: text})
+    settled_by = repacking.on("schedule")
+    assert settled_by.codes == (0, 0)
+    assert repack(world)["head"]["sha"] == pull["head"]["sha"]
 
 
 def test_a_repack_is_closed_when_what_it_frees_is_pinned(world: World, repacking: Bot) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bot.curator.entry import Entry
 from bot.curator.grounds import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
@@ -93,8 +94,8 @@ class Suggesting:
     reviewed: set[int] = field(default_factory=set)
     keeps: list[Request] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)
-    archived: Mapping[str, ArchivedQuery] = field(default_factory=dict)
-    is_whole: bool = False
+    archived: Mapping[str, Entry] = field(default_factory=dict)
+    unread: Mapping[str, ArchivedQuery] = field(default_factory=dict)
 
     @property
     def github(self) -> PullRequestState:
@@ -126,7 +127,7 @@ class Suggesting:
             merged_by=lambda number: ("cora", "2026-11-23T09:00:00Z"),
             pull_request=self.elsewhere.__getitem__,
             archived=self.archived,
-            is_whole=self.is_whole,
+            unread=self.unread,
             is_reviewed=lambda number: number in self.reviewed,
             keeps=tuple(self.keeps),
         )

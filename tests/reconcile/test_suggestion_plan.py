@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.curator.entry import Source
 from bot.curator.grounds import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import Branch
@@ -23,9 +24,11 @@ from bot.github.models import (
 )
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS
-from bot.ledger.model import ArchivedQuery
+from bot.ledger.model import ArchivedQuery, SuggestionRecord
+from bot.reconcile.desired_suggestions import folders_looked_back_on
 from bot.reconcile.suggestion_pull_requests import LABEL
 from bot.report.eviction_pull_request import CLOSED, closing
+from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, TIP, commit, make_comment, make_pull
@@ -362,31 +365,84 @@ def repacking() -> Suggesting:
     best = [make_entry(f"best-{name}", {name: 0.95}) for name in "abc"]
     pairs = [make_entry(id, dict.fromkeys(id, 0.7)) for id in ("ab", "bc")]
     platform = replace(make_platform(*best, *pairs, novelty=2), taxonomy=make_taxonomy("a", "b", "c"))
-    entry = make_entry("abc", dict.fromkeys("abc", 0.75))
-    return Suggesting(
-        platform=platform, archived={"abc": ArchivedQuery(entry=entry, folder="eval_sets/c/a", tree=commit(3))}
-    )
+    source = Source(customer="c", agent="a", eval_set="eval_sets/c/a/evals.yaml", item="q1", commit=commit(3))
+    entry = make_entry("abc", dict.fromkeys("abc", 0.75), source=source)
+    return Suggesting(platform=platform, archived={"abc": entry})
 
 
-def test_a_repack_is_remembered_with_what_it_admits_and_closed_without_it() -> None:
-    world = repacking()
-    world.opened(world.proposals["ab"], 5)
-    record = record_in(world.plan())
-    assert record is not None
-    assert record.archived == world.archived
-    world.archived = {}
-    assert closing_of(world).startswith("the query that it admits has changed")
-
-
-@pytest.mark.parametrize(("is_whole", "kept"), [(False, 1), (True, 0)])
-def test_a_refused_repack_is_forgotten_only_where_all_eval_sets_lack_its_query(is_whole: bool, kept: int) -> None:
-    world = repacking()
+def refused(world: Suggesting) -> Suggesting:
     pull = world.opened(world.proposals["ab"], 5)
     world.open, world.closed = [], [replace(pull, closed=True)]
-    assert [item.branch for item in world.desired.refusals] == [pull.branch]
+    return world
+
+
+def known_in(world: Suggesting) -> SuggestionRecord:
+    """What the plan leaves in the ledger."""
+    world.record = record_in(world.plan()) or world.record
+    return world.record
+
+
+def test_a_repack_is_remembered_by_where_its_query_is_and_closed_without_it() -> None:
+    world = repacking()
+    world.opened(world.proposals["ab"], 5)
+    record = known_in(world)
+    entry = world.archived["abc"]
+    assert record.archived == {
+        "abc": ArchivedQuery(
+            folder="eval_sets/c/a", text=digest(entry.turns), at="2026-01-01T00:00:00Z", commit=commit(3)
+        )
+    }
+    assert entry.turns[0] not in record.model_dump_json()
+    assert folders_looked_back_on(record) == {"eval_sets/c/a"}
+    world.archived = {}
+    assert closing_of(world).startswith("the query that it admits has changed")
+    assert known_in(world).archived == {}
+
+
+def test_a_refused_repack_holds_whatever_is_archived_and_its_eval_set_is_not_read() -> None:
+    world = refused(repacking())
+    record = known_in(world)
+    assert [item.pull_request for item in record.refusals] == [5]
+    assert folders_looked_back_on(record) == frozenset()
     assert world.desired.proposals == ()
-    world.archived, world.is_whole = {}, is_whole
-    assert len(world.desired.refusals) == kept
+    assert len(world.desired.suggestions.refused) == 1
+    # Nobody reads it; it stays known where it is, for the case that people reopen the pull request.
+    world.unread, world.archived = record.archived, {}
+    assert known_in(world) == record
+    assert len(world.desired.suggestions.refused) == 1
+    world.unread = {}
+    assert known_in(world).refusals == record.refusals
+    assert world.record.archived == {}
+
+
+def test_a_forged_refusal_of_a_repack_holds_nothing_back() -> None:
+    world = refused(repacking())
+    known_in(world)
+    world.unread, world.archived, world.closed = world.record.archived, {}, []
+    world.elsewhere = {5: None}
+    assert [item.pull_request for item in world.desired.forged] == [5]
+    assert world.desired.suggestions.refused == frozenset()
+    assert folders_looked_back_on(known_in(world)) == {"eval_sets/c/a"}
+
+
+def test_a_repack_whose_eval_set_was_not_read_is_left_as_it_is() -> None:
+    world = repacking()
+    pull = world.opened(world.proposals["ab"], 5)
+    before = known_in(world)
+    assert pull.branch in before.heads
+    world.unread, world.archived = before.archived, {}
+    plan = world.plan()
+    assert kinds(plan, 5) == []
+    assert known_in(world) == before
+
+
+def test_an_archived_query_of_no_known_commit_is_not_remembered() -> None:
+    world = repacking()
+    entry = world.archived["abc"]
+    assert entry.source is not None
+    for source in (None, entry.source.model_copy(update={"commit": None})):
+        world.archived = {"abc": entry.model_copy(update={"source": source})}
+        assert world.desired.archived == {}
 
 
 def test_a_new_ledger_says_what_the_branch_is() -> None:
