@@ -31,13 +31,14 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.config import Limits
-from bot.curator.file_changes import apply
+from bot.curator.file_changes import FileChange, apply
 from bot.errors import IncumbentError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.registry import readers
-from bot.pipeline.importing.plan import ImportItem, appraise, compare, gone, plan_import
+from bot.pipeline.importing.archive import ArchiveFolder, archive_path, distilled, plan_archive
+from bot.pipeline.importing.plan import ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
 from bot.pipeline.review import Platform
@@ -64,6 +65,11 @@ from bot.text.did_you_mean import did_you_mean
     metavar="WHAT=NAME",
     help="The column that holds the query, id, conversation, answer or tools; may be repeated.",
 )
+@click.option(
+    "--distil",
+    is_flag=True,
+    help="Keep what the rules would keep, and write the rest to an archived eval set.",
+)
 @by_option
 @at_option
 @dry_run_option
@@ -79,6 +85,7 @@ def command(
     agent_folder: Path | None,
     form: str | None,
     columns: tuple[str, ...],
+    distil: bool,
     by: str | None,
     at: str | None,
     dry_run: bool,
@@ -95,10 +102,14 @@ def command(
     report says which the rules would have left out, which capabilities are short, and what could go. Run again it
     changes nothing; where the file has changed it follows. Nothing is committed: look at the change, then commit it.
 
+    With --distil only what the set needs becomes an entry: no new entry is left that `incumbent prune` would suggest.
+    The rest goes to eval_sets/CUSTOMER/AGENT/archived.yaml. Look at --dry-run first.
+
     \b
     Examples:
       incumbent import old/regression.csv --customer contoso --agent repairs
       incumbent import old/ --agent-folder eval_sets/contoso/repairs --dry-run
+      incumbent import old/regression.csv --distil --dry-run
       incumbent import old/regression.csv --batch
       incumbent import old/prompts.jsonl --column query=utterance --column id=case
     """
@@ -124,7 +135,15 @@ def command(
     by_id = {item.id: item for item in items}
     scored = {id: platform.rate(each, by_id[id].query, by_id[id].submission.customer) for id, each in found.items()}
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
-    plan = plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now, corrections)
+
+    def planned(items: Sequence[ImportItem]) -> ImportPlan:
+        return plan_import(items, scored, known, texts, platform.taxonomy, backend.identity, now, corrections)
+
+    plan = planned(items)
+    if distil:
+        items = distilled(items, plan, platform, backend.identity)
+        kept = planned(items)
+        plan = replace(kept, file_changes=(*kept.file_changes, *_archive(items, repo, limits)))
     if not dry_run:
         apply(plan.file_changes, repo)
     output = import_overview(
@@ -145,6 +164,17 @@ def command(
         from bot.report.imports import print_import
 
         print_import(output, platform.taxonomy, Printer(everything))
+
+
+def _archive(items: Sequence[ImportItem], repo: Path, limits: Limits) -> list[FileChange]:
+    """The file changes of the archived eval sets, one for each agent."""
+    found: list[FileChange] = []
+    for place in dict.fromkeys((item.submission.customer, item.submission.agent) for item in items):
+        path = archive_path(*place)
+        folder = ArchiveFolder(customer=place[0], agent=place[1], snapshot=WorkingTree(repo / path, path))
+        own = [item for item in items if (item.submission.customer, item.submission.agent) == place]
+        found += plan_archive(own, folder, limits)
+    return found
 
 
 def _corrections(item: ImportItem, platform: Platform) -> dict[str, bool]:

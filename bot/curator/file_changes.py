@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +76,12 @@ def restore(entry: Entry, wait: bool) -> tuple[FileChange, ...]:
 
 def render(model: BaseModel) -> str:
     """``model`` as YAML text; equal models give equal bytes."""
-    return dumped(_styled(model.model_dump(mode="json"), depth=0))
+    return as_yaml(model.model_dump(mode="json"))
+
+
+def as_yaml(data: Mapping[str, Any]) -> str:
+    """Plain ``data`` as YAML text, in the style of the set's files."""
+    return dumped(_styled(dict(data), depth=0))
 
 
 def edit(text: str, model: BaseModel) -> str:

@@ -15,6 +15,7 @@ from bot.curator.prune import Suggestion
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
+from bot.pipeline.importing.archive import ARCHIVE_FILE
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
@@ -63,6 +64,7 @@ class ImportOutput(RemarksOutput):
     unchanged: list[str] = Field(description="entries that were there already")
     evicted: list[str] = Field(description="tombstones of queries that people evicted: they are not brought back")
     waiting: list[str] = Field(description="entries that wait for a slot, and go on waiting")
+    archived: list[str] = Field(description="queries that the set can do without: they go to an archived eval set")
     gone: list[str] = Field(description="entries imported from these files before, whose query is in them no more")
     size: int = Field(description="entries in the set after the import")
     ceiling: int
@@ -160,6 +162,10 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
     for agent in output.agents:
         out.line(_agent_text(agent, style))
     out.line(f"{_size(output)}; total cost {figure(output.cost)}")
+    if output.archived:
+        archives = sorted(path for path in output.files if path.endswith(f"/{ARCHIVE_FILE}"))
+        where = ", ".join(style.quote(path) for path in archives) or "eval sets that hold them already"
+        out.line(f"The set can do without {counted(len(output.archived), 'query', 'queries')}; archived in {where}")
     asked = "what the rules would have sent to review; it is kept"
     out.table(f"Needed review ({len(output.needed_person)}): {asked}", *_appraised(output, output.needed_person, style))
     short = [(style.capability(item.id), str(len(item.coverers)), str(item.floor)) for item in output.short]
@@ -183,6 +189,8 @@ def _headline(output: ImportOutput) -> str:
     verb = "Would import" if output.dry_run else "Imported"
     total = sum(len(agent.submission.queries) for agent in output.agents)
     parts = [f"{len(output.added)} added", f"{len(output.updated)} updated", f"{len(output.unchanged)} unchanged"]
+    if output.archived:
+        parts.append(f"{len(output.archived)} archived")
     left = len(output.evicted) + len(output.waiting)
     if left:
         parts.append(f"{left} left as they are")

@@ -608,3 +608,103 @@ def test_a_name_that_no_folder_could_have_is_refused(incumbent: Incumbent, tmp_p
     outcome = incumbent("import", str(tmp_path / "a.jsonl"), "--customer", name, "--dry-run")
     assert outcome.code == 2
     assert "could name no folder" in outcome.err
+
+
+# -- Distilled ---------------------------------------------------------------------------------------------------------
+
+ARCHIVE = "eval_sets/harlow/desk/archived.yaml"
+
+
+def archived_in(platform: Path) -> dict[str, str]:
+    found = yaml.safe_load((platform / ARCHIVE).read_text("utf-8"))
+    return {query["id"]: query["query"] for query in found["queries"]}
+
+
+def test_a_distilled_import_keeps_what_is_needed_and_archives_the_rest(
+    platform: Path, bring: Bring, incumbent: Incumbent, old_set: Path
+) -> None:
+    old_set.write_text(table([*TEXTS, *(f"{TEXTS[1]} And number {n}?" for n in range(8))]), encoding="utf-8")
+    before = tree(platform)
+    planned = bring(old_set, "--distil", "--dry-run", "--json")
+    assert planned.code == 0, planned.err
+    assert tree(platform) == before
+    outcome = bring(old_set, "--distil", "--json")
+    said = json.loads(outcome.out)
+    assert said["files"] == json.loads(planned.out)["files"]
+    archived = archived_in(platform)
+    assert archived
+    assert said["files"][ARCHIVE] == "write"
+    assert {*entries(platform), *archived} == {f"t{place}" for place in range(1, 14)}
+    assert len(said["archived"]) == len(archived)
+    assert len(said["added"]) == len(entries(platform))
+    assert said["suggestions"] == []
+    assert json.loads(incumbent("prune", "--repo", platform, "--json").out)["suggestions"] == []
+    # The archive is an eval set like any other, and its queries have no merit.
+    review = json.loads(incumbent("review", platform / "eval_sets/harlow/desk", "--repo", platform, "--json").out)
+    assert {item["id"]: item["decision"] for item in review["verdicts"]} == dict.fromkeys(archived, "EXCLUDE")
+    # Run again it changes nothing.
+    after = tree(platform)
+    again = json.loads(bring(old_set, "--distil", "--json").out)
+    assert (again["files"], again["archived"]) == ({}, said["archived"])
+    assert tree(platform) == after
+    assert "archived in eval sets that hold them already" in bring(old_set, "--distil").out
+
+
+def test_a_distilled_import_is_shown_in_words(platform: Path, bring: Bring, old_set: Path) -> None:
+    old_set.write_text(table([*TEXTS, *(f"{TEXTS[1]} And number {n}?" for n in range(8))]), encoding="utf-8")
+    outcome = bring(old_set, "--distil")
+    assert f"archived in {ARCHIVE}" in outcome.out
+    assert (platform / "eval_sets/harlow/desk/agent.yaml").exists()
+
+
+def test_archived_queries_stay_beside_their_agent(platform: Path, bring: Bring, old_set: Path) -> None:
+    old_set.write_text(table([*TEXTS, *(f"{TEXTS[1]} And number {n}?" for n in range(8))]), encoding="utf-8")
+    folder = platform / "eval_sets/harlow/desk"
+    folder.mkdir(parents=True)
+    agent = folder / "agent.yaml"
+    agent.write_text("agent: 1\nname: desk\nplatform: phone\ntools: []\n", encoding="utf-8")
+    before = tree(platform)
+    outcome = bring(old_set, "--distil")
+    assert outcome.code == 1
+    assert "--agent-folder eval_sets/harlow/desk" in outcome.err
+    assert tree(platform) == before
+    assert bring(old_set, "--distil", "--agent-folder", folder).code == 0
+    assert "phone" in agent.read_text("utf-8")
+    assert archived_in(platform)
+    elsewhere = platform / "agents"
+    elsewhere.mkdir()
+    agent.rename(elsewhere / "agent.yaml")
+    outcome = bring(old_set, "--distil", "--agent-folder", elsewhere, "--agent", "other")
+    assert outcome.code == 1
+    assert "which is elsewhere" in outcome.err
+
+
+def test_ids_of_the_eval_sets_beside_the_archive_stay(platform: Path, bring: Bring, old_set: Path) -> None:
+    old_set.write_text(table([*TEXTS, *(f"{TEXTS[1]} And number {n}?" for n in range(8))]), encoding="utf-8")
+    assert bring(old_set, "--distil").code == 0
+    taken = next(iter(archived_in(platform)))
+    beside = platform / "eval_sets/harlow/desk/own.yaml"
+    beside.write_text(f"eval_set: 1\nqueries:\n  - {{id: {taken}, query: What is the weather?}}\n", encoding="utf-8")
+    (platform / ARCHIVE).unlink()
+    outcome = bring(old_set, "--distil")
+    assert outcome.code == 1
+    assert f"the id {taken} would no longer be that of the same query" in outcome.err
+    assert not (platform / ARCHIVE).exists()
+
+
+def test_what_is_archived_already_is_kept_until_it_enters(platform: Path, bring: Bring, old_set: Path) -> None:
+    old_set.write_text(table([*TEXTS, *(f"{TEXTS[1]} And number {n}?" for n in range(8))]), encoding="utf-8")
+    assert bring(old_set, "--distil").code == 0
+    before = archived_in(platform)
+    other = old_set.with_name("more.csv")
+    other.write_text(table([f"{TEXTS[1]} Or another {n}?" for n in range(4)], ["a", "b", "c", "d"]), encoding="utf-8")
+    assert bring(other, "--distil").code == 0
+    now = archived_in(platform)
+    assert before.items() < now.items()
+    # Taken in full, the archived queries are entries, and the archive of their import is gone.
+    assert bring(old_set).code == 0
+    assert bring(old_set, "--distil").code == 0
+    assert set(archived_in(platform)) == set(now) - set(before)
+    assert bring(other).code == 0
+    assert bring(other, "--distil").code == 0
+    assert not (platform / ARCHIVE).exists()

@@ -41,7 +41,17 @@ def agent(
 
 def report(**more: Any) -> ImportOutput:
     """An import of two queries into an empty set of ten slots, with nothing to remark."""
-    entries = ("updated", "unchanged", "evicted", "waiting", "gone", "left_out", "needed_person", "attempts")
+    entries = (
+        "updated",
+        "unchanged",
+        "evicted",
+        "waiting",
+        "archived",
+        "gone",
+        "left_out",
+        "needed_person",
+        "attempts",
+    )
     others = ("verdicts", "short", "uncovered", "suggestions", "concentrated", "notes")
     defaults: dict[str, Any] = {
         **dict.fromkeys((*entries, *others), ()),
@@ -114,6 +124,12 @@ def printed(output: ImportOutput, terminal: bool = False) -> str:
         ({"dry_run": True, "agents": [agent(queries=1)]}, "Would import 1 query: "),
         ({"evicted": ["e3"], "waiting": ["e4"]}, "0 unchanged, 2 left as they are"),
         ({"evicted": ["e3"]}, "e3 was evicted, and stays so"),
+        ({"archived": ["e5"]}, "0 unchanged, 1 archived\n"),
+        (
+            {"archived": ["e5", "e6"], "files": {"eval_sets/acme/desk/archived.yaml": "write"}},
+            "The set can do without 2 queries; archived in eval_sets/acme/desk/archived.yaml\n",
+        ),
+        ({"archived": ["e5"]}, "The set can do without 1 query; archived in eval sets that hold them already\n"),
         ({"waiting": ["e4"]}, "e4 waits for a slot"),
         ({"gone": ["e5"]}, "e5 is no longer in its file"),
         ({"attempts": ["e1"]}, "e1 argues with the classifier"),

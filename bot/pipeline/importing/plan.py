@@ -80,6 +80,8 @@ class ImportStatus(StrEnum):
     """People evicted it: an import does not reverse that silently."""
     WAITING = "waiting"
     """It is already on the waitlist, as its customer's query."""
+    ARCHIVED = "archived"
+    """The set can do without it: it goes into an archived eval set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,7 @@ class ImportItem:
     @property
     def stays(self) -> bool:
         """Whether it is in R after the import."""
-        return self.standing not in (ImportStatus.EVICTED, ImportStatus.WAITING)
+        return self.standing in (ImportStatus.ADDED, ImportStatus.UPDATED, ImportStatus.UNCHANGED)
 
 
 @dataclass(frozen=True, kw_only=True)

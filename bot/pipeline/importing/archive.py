@@ -1,0 +1,138 @@
+"""The archive of an import: an eval set of the queries that R can do without, which may be judged again later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.classifier.model import Identity
+from bot.config import Limits
+from bot.curator.file_changes import FileChange, as_yaml
+from bot.curator.reduction import dispensable
+from bot.errors import InputError, Problem
+from bot.files.snapshot import Overlay, Snapshot
+from bot.intake.agents.reading import find_specifications
+from bot.intake.eval_sets.folder import read_eval_sets
+from bot.intake.eval_sets.formats.own_yaml import FORMAT_VERSION
+from bot.intake.query import SETUP_FILE, Query, Setup
+from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import EVAL_SETS, collect, read_package
+from bot.text.compare import text_key
+
+ARCHIVE_FILE: Final = "archived.yaml"
+AGENT_FILE: Final = "agent.yaml"
+
+
+def distilled(
+    items: Sequence[ImportItem], plan: ImportPlan, platform: Platform, identity: Identity
+) -> tuple[ImportItem, ...]:
+    """``items``, with those as archived that R after ``plan`` can do without.
+
+    Only new entries are archived: people decide on the others, by the suggestions of `incumbent prune`.
+    """
+    residents, lags = plan.after.residents(platform.taxonomy, identity)
+    newcomers = {item.id for item in items if item.standing is ImportStatus.ADDED}
+    stale = {lag.id for lag in lags}
+    gone = set(dispensable(residents, newcomers, platform.config, platform.taxonomy.major, stale))
+    return tuple(replace(item, standing=ImportStatus.ARCHIVED) if item.id in gone else item for item in items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchiveFolder:
+    """The eval set folder ``eval_sets/<customer>/<agent>``, as the ``snapshot`` of it shows it."""
+
+    customer: str
+    agent: str
+    snapshot: Snapshot
+
+    @property
+    def path(self) -> str:
+        """The folder's path in the platform repository."""
+        return archive_path(self.customer, self.agent)
+
+
+def archive_path(customer: str, agent: str) -> str:
+    """The eval set folder of an agent."""
+    return f"{EVAL_SETS}/{customer}/{agent}"
+
+
+def plan_archive(items: Sequence[ImportItem], folder: ArchiveFolder, limits: Limits) -> tuple[FileChange, ...]:
+    """The file changes after which the eval set ``folder`` holds the archived ones among ``items`` of its agent.
+
+    Queries that another eval set of the folder holds need no second place.  Earlier archived queries stay, unless they
+    are imported now.  The folder gets an agent that declares nothing if the import has none either.  Raises
+    :class:`InputError` if the folder could not be read again as it is meant.
+    """
+    archived = [item for item in items if item.standing is ImportStatus.ARCHIVED]
+    file = folder.snapshot.name(ARCHIVE_FILE)
+    before = [
+        query for each in collect(lambda: read_eval_sets(folder.snapshot, limits), []) or () for query in each.queries
+    ]
+    imported = {text_key(item.query.turns) for item in items}
+    elsewhere = {text_key(query.turns) for query in before if query.file != file}
+    kept = {query.id: query for query in before if query.file == file and text_key(query.turns) not in imported}
+    kept |= {item.query.id: item.query for item in archived if text_key(item.query.turns) not in elsewhere}
+    files: dict[str, str | None] = {}
+    if kept:
+        files[ARCHIVE_FILE] = as_yaml(
+            {"eval_set": FORMAT_VERSION, "queries": [_written(item) for item in kept.values()]}
+        )
+        if _needs_agent(archived, folder, limits):
+            files[AGENT_FILE] = _undeclared_agent(folder)
+    elif folder.snapshot.exists(ARCHIVE_FILE):
+        files[ARCHIVE_FILE] = None
+    files = {path: text for path, text in files.items() if not _is_there(folder.snapshot, path, text, limits)}
+    if kept and files:
+        others = [query for query in before if query.file != file]
+        _check([*others, *kept.values()], folder, files, limits)
+    return tuple(FileChange(f"{folder.path}/{path}", text) for path, text in files.items())
+
+
+def _written(query: Query) -> dict[str, object]:
+    """``query`` as an eval set file has it."""
+    found: dict[str, object] = {"id": query.id}
+    found |= {"query": query.turns[0]} if len(query.turns) == 1 else {"turns": list(query.turns)}
+    if query.expected is not None:
+        found["expected"] = query.expected
+    if query.setup != Setup():
+        found["setup"] = SETUP_FILE.dump_python(query.setup, mode="json")
+    return found
+
+
+def _undeclared_agent(folder: ArchiveFolder) -> str:
+    return as_yaml({"agent": 1, "name": folder.agent, "platform": "unknown"})
+
+
+def _needs_agent(archived: Sequence[ImportItem], folder: ArchiveFolder, limits: Limits) -> bool:
+    """Whether the folder must get an agent; raises :class:`InputError` if it would have another one than the import."""
+    agents = find_specifications(folder.snapshot, limits)
+    is_ours = _is_there(folder.snapshot, AGENT_FILE, _undeclared_agent(folder), limits)
+    for imported in {item.origin.spoken.imported for item in archived}:
+        if not imported.declared and agents and not is_ours:
+            message = "the queries were imported without an agent, and this folder has one"
+            raise InputError([Problem(folder.path, None, message, f"name it: --agent-folder {folder.path}")])
+        if imported.declared and imported.folder != folder.path:
+            message = "archived queries belong beside the specification of their agent, which is elsewhere"
+            fix = f"move it to {folder.path}, or name the customer and the agent of its folder"
+            raise InputError([Problem(folder.path, None, message, fix)])
+    return not agents
+
+
+def _is_there(snapshot: Snapshot, path: str, text: str | None, limits: Limits) -> bool:
+    return text is not None and snapshot.exists(path) and snapshot.read(path, limits.reading) == text.encode()
+
+
+def _check(meant: Sequence[Query], folder: ArchiveFolder, files: Mapping[str, str | None], limits: Limits) -> None:
+    """Raise :class:`InputError` unless the folder with ``files`` reads as the queries that are ``meant``."""
+    after = Overlay(folder.snapshot, files)
+    found = read_package(after, folder.customer, folder.agent, folder.path, limits).submission
+    if found.problems:
+        raise InputError(found.problems)
+    read = {query.id: text_key(query.turns) for query in found.queries}
+    wrong = next((query.id for query in meant if read.get(query.id) != text_key(query.turns)), None)
+    if wrong is not None:
+        message = f"with the archived queries, the id {wrong} would no longer be that of the same query"
+        fix = "another eval set of the folder uses the same ids: import the file under another --agent"
+        raise InputError([Problem(folder.snapshot.name(ARCHIVE_FILE), None, message, fix)])
