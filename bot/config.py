@@ -461,6 +461,10 @@ class Limits(Section):
         default=default("limits.group"),
         description="evictions in one pull request, where more could be suggested than may be open; 1: one in each",
     )
+    questions: Count = Field(
+        default=default("limits.questions"),
+        description="queries of one eval set that the comment asks people about; the rest is folded",
+    )
 
     @property
     def reading(self) -> ReadingLimits:

@@ -5,6 +5,7 @@ Commands, the Action and the MCP server share it; nothing here writes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from bot.classifier.corrections import Correction, Corrections, corrected, value
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust, run_cycle
+from bot.consolidator.questions import by_gain
 from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
 from bot.curator.admission import AdmissionPlan, plan_admissions
@@ -217,6 +219,24 @@ class Review:
         waiting = [self.scored[verdict.id] for verdict in self.plan.waiting_for_review if verdict.decision.admits]
         verdicts = run_cycle(waiting, self._standing, self.platform.config)
         return frozenset(item.id for item in verdicts if not (item.decision.admits or item.alternate_of))
+
+    @cached_property
+    def questions(self) -> tuple[tuple[Verdict, ...], tuple[Verdict, ...]]:
+        """The verdicts that wait for a person, best first, and those beyond ``limits.questions`` of their eval set.
+
+        Queries that would add nothing any more come last.  Those that the classifier cannot judge are one question of
+        their own.
+        """
+        waiting = [verdict for verdict in self.plan.waiting_for_review if verdict.facts.familiar]
+        ordered = sorted(by_gain(waiting, self.platform.config), key=lambda item: item.id in self.overtaken)
+        asked: list[Verdict] = []
+        later: list[Verdict] = []
+        counts: Counter[str] = Counter()
+        for verdict in ordered:
+            folder = self.origins[verdict.id].folder
+            counts[folder] += 1
+            (asked if counts[folder] <= self.platform.config.limits.questions else later).append(verdict)
+        return tuple(asked), tuple(later)
 
     def together(self, ids: Sequence[str]) -> tuple[str, ...]:
         """Those of ``ids`` that enter if all of them are accepted in this order, each judged after the one before."""

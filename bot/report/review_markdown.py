@@ -101,14 +101,26 @@ def _needs_you(review: Review, style: MarkdownStyle, table: TableWriter, command
     if not waiting:
         return []
     beside = {verdict.id: wording.beside(verdict, review, style) for verdict in waiting}
-    rows = [_row(item, review, style, "".join(f"<br>{said}" for said in beside[item.id])) for item in waiting]
-    undecided = [verdict.id for verdict in waiting if verdict.id not in review.overtaken]
+    rows = {item.id: _row(item, review, style, "".join(f"<br>{said}" for said in beside[item.id])) for item in waiting}
+    header = ("Query", "Verdict", "Why")
+    asked, later = review.questions
+    undecided = [verdict.id for verdict in asked if verdict.id not in review.overtaken]
     named = review.together([id for id in undecided if _can_be_typed(id)][: wording.COMMANDED])
-    return [
+    blocks = [
         f"#### Needs you ({len(rows)})",
-        table(("Query", "Verdict", "Why"), rows),
+        table(header, [rows[item.id] for item in asked]),
         *([_commands(named)] if commands and undecided else []),
     ]
+    if not later:
+        return blocks
+    count = wording.counted(len(later), "more query needs you", "more queries need you")
+    if not table.detail.folds:
+        return [*blocks, f"{count}: see {table.more}."]
+    about = "The queries above add most (`limits.questions`). What you decide there may change the verdicts on these."
+    if commands:
+        first = next((item.id for item in later if _can_be_typed(item.id)), "ID")
+        about += f" To decide one now, name it: `/incumbent accept {first}`. The word `all` means these as well."
+    return [*blocks, folded(count, f"{about}\n\n{table(header, [rows[item.id] for item in later])}")]
 
 
 def _commands(ids: Sequence[str], reason: str = "") -> str:

