@@ -137,7 +137,7 @@ def least_loss(
 
     That is the fewest capabilities, then the fewest combinations, then the lowest scores.  Residents that a person
     pinned are left out, and so are ``lagging`` (stale) ones, whose loss is unknown, and those whose eviction people
-    ``refused`` (digests of grounds).
+    ``refused`` (digests of grounds).  Queries that would add nothing to R are left out: no entry should leave for them.
     """
     without_refused = SafeRemovals(residents, config, taxonomy_major, (), lagging)
     without_refused.choose(refused)
@@ -147,7 +147,10 @@ def least_loss(
     named, totals = removals.live.capabilities.named, {member.id: member.total for member in removals.live.members}
     found = []
     for query in waiting:
-        losses = removals.losses(removals.arriving(query))
+        newcomer = removals.arriving(query)
+        if removals.adds_nothing(newcomer):
+            continue
+        losses = removals.losses(newcomer)
         losses = {id: lost for id, lost in losses.items() if id not in without_refused.withheld}
         if losses:
             id = min(

@@ -215,6 +215,11 @@ class SafeRemovals:
         combinations = () if self._displacers(id, self._kept) else obstacles.combinations
         return _NearlyFree(id, obstacles.capabilities, self._titles[id], frozenset(combinations))
 
+    def adds_nothing(self, newcomer: Newcomer) -> bool:
+        """Whether R would lose nothing if the newcomer left again at once; one that a person pinned is kept."""
+        kept = self._kept.with_newcomer(newcomer)
+        return newcomer.entry.pin is None and self._may_leave(newcomer.profile, kept, False, newcomer)
+
     def losses(self, newcomer: Newcomer) -> Mapping[str, Obstacles]:
         """Resident that could be moved → what R would lose with it once the newcomer is in."""
         kept = self._kept.with_newcomer(newcomer)
