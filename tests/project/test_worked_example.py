@@ -71,6 +71,7 @@ def test_once_admitted_the_shallow_coverer_is_suggested_and_no_other(capsys: pyt
     assert (suggestion.id, suggestion.grounds.yields_to) == ("tickets-list", ("tracker",))
 
 
-@pytest.mark.parametrize("name", ["curation.yaml", "paper.yaml"])
-def test_its_configs_are_the_shipped_ones(name: str) -> None:
-    assert (EXAMPLE / "config" / name).read_bytes() == (REPOSITORY / "config" / name).read_bytes()
+@pytest.mark.parametrize("config", ["config/curation.yaml", "config/paper.yaml"])
+def test_its_knobs_and_options_are_the_shipped_ones(config: str) -> None:
+    example, shipped = (open_platform(folder, config).config for folder in (EXAMPLE, REPOSITORY))
+    assert (example.knobs, example.options) == (shipped.knobs, shipped.options)
