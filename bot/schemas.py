@@ -118,6 +118,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "import-output": ImportOutput,
     "admit-output": AdmissionOutput,
     "evict-output": AdmissionOutput,
+    "accept-output": AdmissionOutput,
     "restore-output": AdmissionOutput,
     "list-output": ListOutput,
     "show-output": ShowOutput,

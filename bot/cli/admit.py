@@ -37,6 +37,7 @@ from bot.report.output import AdmissionOutput
 from bot.report.review_console import print_accepting, print_provisions
 from bot.report.verdict_text import PlainStyle, beside, first_turn, why
 
+_ALL = "all"
 _WORDS = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
 
 
@@ -48,7 +49,13 @@ _WORDS = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent 
     required=False,
 )
 @agent_options
-@click.option("--accept", "accepted", multiple=True, metavar="ID", help="Accept a reviewed query; may be repeated.")
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="ID",
+    help="Accept a query that needs review, or `all` of them; may be repeated.",
+)
 @click.option(
     "--reason",
     metavar="TEXT",
@@ -87,6 +94,7 @@ def command(
     Examples:
       incumbent admit eval_sets/contoso/repairs --dry-run
       incumbent admit eval_sets/contoso/repairs --accept q07 --accept q11
+      incumbent admit eval_sets/contoso/repairs --accept all --dry-run
       incumbent admit --waiting
     """
     if (eval_set_dir is None) != line:
@@ -104,6 +112,7 @@ def command(
         backend = open_backend(platform, progress_bar)
         now = occasion(repo, at, by)
         why = reason and reason_given(reason)
+        named = tuple(id for id in accepted if id != _ALL)
         try:
             admission = admit_package(
                 platform,
@@ -111,10 +120,11 @@ def command(
                 backend,
                 progress_bar("classifying"),
                 now,
-                accepted,
+                named,
                 why,
                 lambda id: entry_text(repo, id),
                 _WORDS,
+                every=_ALL in accepted,
             )
         finally:
             show_usage(backend)

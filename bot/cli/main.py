@@ -36,6 +36,7 @@ COMMANDS = {
     "correct": "Correct the classifier's tags of a query.",
     "consolidate": "Judge queries that come with scores against the regression set.",
     "admit": "Stage admissions into the regression set of the working tree.",
+    "accept": "Accept suggested swaps of waiting entries for others.",
     "list": "List the entries of the regression set.",
     "show": "Show one entry: what it tests, why it is in, and which entries cover the same.",
     "pin": "Protect an entry from eviction.",

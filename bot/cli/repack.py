@@ -25,8 +25,7 @@ from bot.cli.options import (
     show_usage,
 )
 from bot.curator import file_changes as changes
-from bot.curator.staging import AuditStamp
-from bot.curator.suggestions import SwapSuggestion, evicted_on, suggest
+from bot.curator.suggestions import confirm_swaps, suggest
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.archive import archived_entries
@@ -85,7 +84,7 @@ def command(
     for id in ids:
         one_of(id, tuple(item.entering.id for item in found), "repack", "see `incumbent repack`")
     wanted = [item for item in found if item.entering.id in ids]
-    plan = tuple(change for item in wanted for change in _changes(item, platform, now))
+    plan = confirm_swaps(wanted, platform.regression_set, now).file_changes
     if not dry_run:
         changes.apply(plan, repo)
     output = RepackOutput(
@@ -119,11 +118,3 @@ def _classified(
             continue
         problems.extend(package.submission.problems)
         yield classify_package(platform, package, backend, progress_bar(f"classifying {folder}"))
-
-
-def _changes(item: SwapSuggestion, platform: Platform, now: AuditStamp) -> Iterator[changes.FileChange]:
-    """The changes of the regression set that carry out the repack ``item``."""
-    yield changes.admit(item.entering)
-    for eviction in item.evictions:
-        evicted = evicted_on(eviction.grounds).model_copy(update={"at": now.at, "by": now.by})
-        yield from changes.evict(platform.regression_set.entries[eviction.id], evicted)

@@ -17,12 +17,13 @@ from pydantic import JsonValue
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
+from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import Suggestion
 from bot.curator.roles import Roles, derive_roles
 from bot.curator.safe_removals import SafeRemovals
-from bot.curator.staging import entering, queued
+from bot.curator.staging import AuditStamp, Staging, entering, queued
 from bot.curator.store import RegressionSet
 from bot.curator.swaps import Freed, Swap, choose_repacks, choose_swaps
 from bot.rater.model import RatedEntry
@@ -209,6 +210,25 @@ def _comparable(archived: Mapping[str, Entry], known: RegressionSet, taxonomy: T
     """``archived`` entries as the rater sees them, without those whose scores are not all comparable with R's."""
     rated = [known.rated(entry, taxonomy, known.identity) for entry in archived.values()]
     return [query for query, lag in rated if lag is None]
+
+
+def confirm_swaps(swaps: Sequence[SwapSuggestion], known: RegressionSet, occasion: AuditStamp) -> Staging:
+    """The ``swaps`` and repacks of R as a person confirms them, in one change."""
+    admitted = tuple(
+        item.entering.model_copy(
+            update={"admitted": item.entering.admitted.model_copy(update={"at": occasion.at})},
+        )
+        for item in swaps
+    )
+    planned: list[changes.FileChange] = []
+    for item, entry in zip(swaps, admitted, strict=True):
+        planned.append(changes.admit(entry))
+        if entry.id in known.waiting:
+            planned.append(changes.stop_waiting(entry.id))
+        for eviction in item.evictions:
+            evicted = evicted_on(eviction.grounds).model_copy(update={"at": occasion.at, "by": occasion.by})
+            planned += changes.evict(known.entries[eviction.id], evicted)
+    return Staging(admitted=admitted, waiting=(), file_changes=tuple(planned))
 
 
 def evicted_on(grounds: Grounds, group: str | None = None) -> Evicted:

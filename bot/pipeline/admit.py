@@ -60,8 +60,10 @@ def admit_package(
     reason: str | None,
     text_of: Callable[[str], str],
     words: CallerTerms,
+    every: bool = False,
 ) -> Admission:
-    """The direct admissions of ``package``, and the queries that a person ``accepted``.
+    """The direct admissions of ``package``, and the queries that a person ``accepted``; ``every``: and all others that
+    need review, except those that would add nothing after the ones before them.
 
     ``reason`` is why queries whose verdict is EXCLUDE are accepted nevertheless; ``text_of`` gives the file of an entry
     that is edited; ``words`` are the caller's.  Raises :class:`InputError` for stale entries, if entries of the
@@ -72,6 +74,8 @@ def admit_package(
         # A verdict depends on all queries that are judged, and the next run continues where this one ended.  A single
         # query that cannot be classified may stay so forever, and does not block the others.
         raise classified.result.stopped
+    if every:
+        accepted = _every(judge(platform, [classified], backend.identity), accepted)
     answers = [
         Answer(id=id, accepts=True, by=now.by or "a person", reason=reason, insists=reason is not None)
         for id in accepted
@@ -96,6 +100,16 @@ def admit_package(
         usage=backend.usage,
         provisions=provisions_of(staging, platform),
     )
+
+
+def _every(outcome: Review, accepted: Sequence[str]) -> tuple[str, ...]:
+    """``accepted``, and what else may enter of the queries of ``outcome`` that need review.
+
+    Queries that the rules would exclude are accepted one by one.
+    """
+    asked = [verdict.id for verdict in outcome.plan.waiting_for_review if verdict.decision.admits]
+    named = [id for id in accepted if id in outcome.scored]
+    return tuple(dict.fromkeys([*accepted, *outcome.together([*dict.fromkeys([*named, *asked])])]))
 
 
 def provisions_of(staging: Staging, platform: Platform) -> tuple[Provision, ...]:

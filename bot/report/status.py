@@ -157,7 +157,7 @@ def print_prune(output: PruneOutput, view: str, out: Printer) -> None:
     if output.suggestions:
         out.line(view)
     swaps = [(swap.admit, ", ".join(swap.remove)) for swap in output.swaps]
-    out.table(f"Swaps ({len(swaps)})", ("admit", "remove"), swaps)
+    out.table(f"Swaps ({len(swaps)}): `incumbent accept ID`", ("admit", "remove"), swaps)
     losses = [(loss.admit, loss.id, _cost(loss)) for loss in output.least_loss]
     out.table(f"Least loss ({len(losses)})", ("waits", "would yield", "would cost"), losses)
     rows = [(item.id, _grounds(item), _left(item, short=out.is_terminal)) for item in output.suggestions]

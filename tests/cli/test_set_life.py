@@ -8,7 +8,11 @@ import git
 import pytest
 import yaml
 
+from bot.curator.entry import Entry, Source
+from bot.curator.file_changes import admit, apply, let_wait
+from bot.pipeline.workspace import open_platform
 from tests.cli.conftest import Incumbent
+from tests.factories import make_entry
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
@@ -288,3 +292,91 @@ def test_a_change_of_classifier_makes_the_set_lag_until_it_is_classified_again(
     assert outcome["kept"] == {}
     assert outcome["changed"]
     assert incumbent("review", platform / BRANCH_LINE, "--repo", platform, "--json").json["lagging"] == []
+
+
+def at_the_ceiling(platform: Path) -> dict[str, list[str]]:
+    """A full set in which each of two waiting entries would free two others; by the waiting entry."""
+    config = platform / "config" / "curation.yaml"
+    text = config.read_text(encoding="utf-8").replace("redundancy_floor: 2", "redundancy_floor: 1")
+    config.write_text(text.replace("ceiling: 40", "ceiling: 4"), encoding="utf-8")
+    taxonomy = open_platform(platform, "config/curation.yaml").taxonomy
+    names = [item.id for item in taxonomy.capabilities if item.source == "intent" and not item.base][:4]
+
+    def entry(id: str, customer: str, score: float, *capabilities: str) -> Entry:
+        found = make_entry(id, dict.fromkeys(sorted(capabilities), score))
+        definitions = {name: taxonomy.by_id[name].definition for name in sorted(capabilities)}
+        classified = found.classified.model_copy(update={"taxonomy": taxonomy.version, "definitions": definitions})
+        source = Source(customer=customer, agent="desk", eval_set=f"eval_sets/{customer}/desk/evals.yaml", item=id)
+        return found.model_copy(update={"classified": classified, "source": source})
+
+    residents = [entry(f"r{place}", "acme", 0.8, name) for place, name in enumerate(names)]
+    waiting = [entry("w0", "acme", 0.95, *names[:2]), entry("w1", "zeta", 0.95, *names[2:])]
+    apply([*map(admit, residents), *map(let_wait, waiting)], platform)
+    return {"w0": ["r0", "r1"], "w1": ["r2", "r3"]}
+
+
+def test_all_suggested_swaps_are_accepted_at_once(platform: Path, incumbent: Incumbent) -> None:
+    freed = at_the_ceiling(platform)
+    swaps = incumbent("prune", "--repo", platform, "--json").json["swaps"]
+    assert {item["admit"]: sorted(item["remove"]) for item in swaps} == freed
+    before = tree(platform)
+    accept = ("accept", "--suggested", "--repo", platform)
+    dry = incumbent(*accept, "--dry-run").out
+    for swap in swaps:
+        assert f"would be admitted: {swap['admit']}; would be evicted: {', '.join(swap['remove'])}" in dry
+    chosen = incumbent(*accept, "--customer", "zeta", "--dry-run", "--json").json
+    assert (chosen["admitted"], chosen["dry_run"]) == (["w1"], True)
+    assert incumbent("accept", "w0", "--repo", platform, "--dry-run", "--json").json["admitted"] == ["w0"]
+    unknown = incumbent(*accept, "--customer", "zet")
+    assert (unknown.code, "perhaps you meant 'zeta'" in unknown.err) == (1, True)
+    assert tree(platform) == before
+    done = incumbent(*accept, "--by", "Kim", "--at", "2026-02-03T04:05:06Z")
+    assert (done.code, "2 swaps in all" in done.out) == (0, True), done.err
+    status = incumbent("status", "--repo", platform, "--json").json
+    assert (status["size"], status["waiting"]) == (2, [])
+    assert status["evicted"] == sorted(id for ids in freed.values() for id in ids)
+    tombstone = yaml.safe_load((platform / "regression_set" / "evicted" / "r0.yaml").read_text(encoding="utf-8"))
+    assert (tombstone["evicted"]["by"], tombstone["evicted"]["at"]) == ("Kim", "2026-02-03T04:05:06Z")
+    assert tombstone["evicted"]["grounds"]["freed_by"] == "w0"
+    entry = yaml.safe_load((platform / "regression_set" / "w0.yaml").read_text(encoding="utf-8"))
+    assert entry["admitted"]["at"] == "2026-02-03T04:05:06Z"
+    again = incumbent("accept", "w0", "--repo", platform)
+    assert (again.code, "there is no such entry that waits" in again.err) == (1, True)
+
+
+def test_an_entry_that_frees_none_is_not_swapped(platform: Path, incumbent: Incumbent) -> None:
+    at_the_ceiling(platform)
+    for id in ("r0", "r1"):
+        assert incumbent("pin", id, "--reason", "an audit", "--repo", platform).code == 0
+    outcome = incumbent("accept", "w0", "--repo", platform)
+    assert (outcome.code, "no swap is suggested for it" in outcome.err) == (1, True)
+    assert "1 swap in all" in incumbent("accept", "--suggested", "--repo", platform, "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name an entry that waits for a slot, or give --suggested"),
+        (("x", "--suggested"), "name an entry that waits for a slot, or give --suggested"),
+        (("x", "--customer", "y"), "give --suggested in place of ID"),
+    ],
+)
+def test_accept_takes_a_waiting_entry_or_all_that_is_suggested(
+    platform: Path, incumbent: Incumbent, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = incumbent("accept", *arguments, "--repo", platform)
+    assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_without_a_swap_nothing_is_accepted(platform: Path, incumbent: Incumbent) -> None:
+    assert "no suggested swap fits" in incumbent("accept", "--suggested", "--repo", platform).out
+
+
+def test_admit_accepts_all_that_needs_review(platform: Path, incumbent: Incumbent) -> None:
+    call = ("admit", platform / CARD_LINE, "--repo", platform)
+    direct = incumbent(*call, "--dry-run", "--json").json["admitted"]
+    found = incumbent(*call, "--accept", "all", "--json").json["admitted"]
+    assert found[: len(direct)] == direct
+    assert len(found) > len(direct)
+    left = incumbent("review", platform / CARD_LINE, "--repo", platform, "--json").json["verdicts"]
+    assert [item["id"] for item in left if item["outcome"] == "waiting-for-review"] == []

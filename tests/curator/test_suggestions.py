@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.roles import derive_roles
+from bot.curator.staging import AuditStamp
 from bot.curator.store import RegressionSet
-from bot.curator.suggestions import SwapSuggestion, evicted_on, suggest
+from bot.curator.suggestions import SwapSuggestion, confirm_swaps, evicted_on, suggest
 from bot.intake.query import Setup
 from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, make_entry, make_taxonomy, resident
@@ -242,3 +243,22 @@ def test_a_swap_that_is_open_stays_where_its_newcomer_is_no_champion() -> None:
     known, config = make_set(*CHAMPIONS, *PAIRS, waiting=(wanted,)), make_config(**ROOM | {"ceiling": 6})
     (swap,) = suggest(known, ABC, config).swaps
     assert suggest(known, ABC, config, open_suggestions={"abc"}).swaps == (swap,)
+
+
+def test_a_confirmed_swap_and_a_confirmed_repack_are_one_change() -> None:
+    weak, other = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
+    known = make_set(weak, other, waiting=(make_entry("better", {"a": 0.9}),))
+    swaps = suggest(known, TAXONOMY, make_config(ceiling=2, **FLOOR)).swaps
+    stamp = AuditStamp(at="2026-11-21T10:00:00Z", commit=None, by="cora")
+    staging = confirm_swaps(swaps, known, stamp)
+    assert [(entry.id, entry.admitted.at) for entry in staging.admitted] == [("better", stamp.at)]
+    paths = ["better", "waiting/better", "evicted/weak", "weak"]
+    assert sorted(item.path for item in staging.file_changes) == sorted(f"regression_set/{name}.yaml" for name in paths)
+    written = {item.path: item.content for item in staging.file_changes if item.content is not None}
+    assert "by: cora" in written["regression_set/evicted/weak.yaml"]
+    # What an excluded query frees is the same, without a place in the line.
+    full = make_set(*CHAMPIONS, *PAIRS)
+    repacks = suggest(full, ABC, make_config(**ROOM), archived={"abc": LOOKED_BACK}).repacks
+    paths = ["abc", *(f"{name}{id}" for id in ("ab", "bc", "ac") for name in ("", "evicted/"))]
+    changed = confirm_swaps(repacks, full, stamp).file_changes
+    assert sorted(item.path for item in changed) == sorted(f"regression_set/{name}.yaml" for name in paths)
