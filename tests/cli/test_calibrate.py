@@ -158,6 +158,9 @@ class Hub:
     def default_branch(self) -> str:
         return "main"
 
+    def author_of(self, commit: str) -> str:
+        return "ann"
+
     def pull_requests_of(self, branch: str, base: str) -> tuple[PullRequest, ...]:
         return self.pulls
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from bot.rater.model import RatedEntry, ScoredQuery
 from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
-from tests.oracle.strategies import Case, cases
+from tests.oracle.strategies import Case, cases, random_case
 
 slowly = settings(max_examples=settings().max_examples * 3 // 2)
 
@@ -163,6 +164,15 @@ def iter_of(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[tuple[Key, S
 @slowly
 @given(cases(), st.integers(1, 4))
 def test_queries_that_arrive_by_their_keys_are_judged_as_if_all_were_held(case: Case, held: int) -> None:
+    check_arriving(case, held)
+
+
+def test_what_falls_behind_and_is_not_held_is_written_aside() -> None:
+    for seed in range(100):
+        check_arriving(random_case(random.Random(seed)), 1)
+
+
+def check_arriving(case: Case, held: int) -> None:
     queries, residents, config = queries_of(case), residents_of(case), config_of(case)
     live = LiveSet.knowing(case.capabilities, residents, config)
     keyed = [(descending(live, live.profile(item)), item.id, item) for item in queries]
