@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,7 +32,7 @@ from bot.files.snapshot import WorkingTree
 from bot.pipeline.archive import archived_entries
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import ClassifiedSubmission, Platform, classify_package
-from bot.pipeline.submission import agent_name, read_package, submission_folders, with_agent_in_ids
+from bot.pipeline.submission import agent_name, collect, read_package, submission_folders, with_agent_in_ids
 from bot.pipeline.workspace import open_backend, open_platform
 from bot.report.console import Printer
 from bot.report.output import RepackOutput
@@ -108,13 +109,11 @@ def _classified(
     """The eval sets of ``repo``, classified; ``problems`` gets what could not be read."""
     tree = WorkingTree(repo)
     for folder in submission_folders(tree):
-        name = agent_name(folder)
-        customer, _, agent = name.partition("/")
+        customer, _, agent = agent_name(folder).partition("/")
         snapshot = WorkingTree(repo / folder, tree.name(folder))
-        try:
-            package = with_agent_in_ids(read_package(snapshot, customer, agent, folder, platform.config.limits))
-        except InputError as error:
-            problems.extend(error.problems)
-            continue
-        problems.extend(package.submission.problems)
-        yield classify_package(platform, package, backend, progress_bar(f"classifying {folder}"))
+        read = partial(read_package, snapshot, customer, agent, folder, platform.config.limits)
+        package = collect(read, problems)
+        if package is not None:
+            problems.extend(package.submission.problems)
+            progress = progress_bar(f"classifying {folder}")
+            yield classify_package(platform, with_agent_in_ids(package), backend, progress)

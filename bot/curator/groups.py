@@ -187,7 +187,7 @@ def _new(shared: Shared, members: Sequence[Suggestion]) -> Group:
 
 
 def _slug(text: str) -> str:
-    """``text`` as a part of a branch's name; what does not fit in one is told apart by a hash."""
+    """``text`` as a part of a branch's name; a hash stands for what does not fit in one."""
     folded = text.casefold()
     slug = re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9.]+", "-", folded))[:_SLUG_LENGTH].strip("-.")
     return slug if slug == folded else f"{slug}-{hashlib.sha256(folded.encode()).hexdigest()[:8]}".lstrip("-")

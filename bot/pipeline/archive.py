@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from bot.classifier.corrections import values_of
 from bot.classifier.model import Identity
-from bot.curator.entry import Admitted, Entry, Source
-from bot.curator.staging import AdmissionCandidate, AuditStamp, entry_of
+from bot.curator.entry import Admitted, Entry
+from bot.curator.staging import AuditStamp, entry_of
 from bot.pipeline.matching import settle
-from bot.pipeline.review import ClassifiedSubmission, Platform, under_corrections
+from bot.pipeline.review import ClassifiedSubmission, Platform, candidate_of, under_corrections
 from bot.rater.contextualizer import LiveSet, without_merit
 
 
@@ -36,7 +35,9 @@ def archived_entries(
         result = under_corrections(platform, submission.queries, item.result)
         targets = settle([submission], known).targets
         queries = {
-            query.id: query for query in submission.queries if targets.get(query.id, "") not in {"", *known.on_record}
+            query.id: query
+            for query in submission.queries
+            if query.id in targets and targets[query.id] not in known.on_record
         }
         for said in result.classifications:
             query = queries.get(said.query_id)
@@ -46,18 +47,7 @@ def archived_entries(
             if scored.attempt or scored.personal or not scored.familiar or not scored.scores:
                 continue
             if without_merit(live.key(live.profile(scored))):
-                candidate = AdmissionCandidate(
-                    query=query,
-                    scored=scored,
-                    source=Source(
-                        customer=submission.customer,
-                        agent=submission.agent,
-                        eval_set=query.file,
-                        item=submission.item(query.id),
-                        commit=occasion.commit,
-                    ),
-                    entry_id=targets[query.id],
-                    corrected=values_of(platform.corrections_of(query.turns)),
-                )
-                found[candidate.entry_id] = entry_of(candidate, admitted, taxonomy, identity)
+                id = targets[query.id]
+                candidate = candidate_of(platform, submission, query, scored, id, occasion.commit)
+                found[id] = entry_of(candidate, admitted, taxonomy, identity)
     return found

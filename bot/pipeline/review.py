@@ -412,6 +412,34 @@ def judge(
     )
 
 
+def candidate_of(
+    platform: Platform,
+    submission: Submission,
+    query: Query,
+    scored: ScoredQuery,
+    entry_id: str,
+    commit: str | None,
+    pull_request: int | None = None,
+) -> AdmissionCandidate:
+    """``query`` of ``submission`` as it may enter R, under the id ``entry_id``; ``commit`` has it, and
+    ``pull_request`` brought it.
+    """
+    return AdmissionCandidate(
+        query=query,
+        scored=scored,
+        source=Source(
+            customer=submission.customer,
+            agent=submission.agent,
+            eval_set=query.file,
+            item=submission.item(query.id),
+            pull_request=pull_request,
+            commit=commit,
+        ),
+        entry_id=entry_id,
+        corrected=values_of(platform.corrections_of(query.turns)),
+    )
+
+
 def stage_admissions(
     outcome: Review, texts: Mapping[str, str], occasion: AuditStamp, pull_request: int | None = None
 ) -> Staging:
@@ -420,19 +448,14 @@ def stage_admissions(
     ``texts`` are the present files of the entries that it edits; ``pull_request`` brought the eval sets.
     """
     candidates = {
-        name: AdmissionCandidate(
-            query=outcome.queries[name],
-            scored=scored,
-            source=Source(
-                customer=outcome.origins[name].customer,
-                agent=outcome.origins[name].agent,
-                eval_set=outcome.queries[name].file,
-                item=outcome.origins[name].item(name),
-                pull_request=pull_request,
-                commit=occasion.commit,
-            ),
-            entry_id=outcome.targets[name],
-            corrected=values_of(outcome.platform.corrections_of(outcome.queries[name].turns)),
+        name: candidate_of(
+            outcome.platform,
+            outcome.origins[name],
+            outcome.queries[name],
+            scored,
+            outcome.targets[name],
+            occasion.commit,
+            pull_request,
         )
         for name, scored in outcome.scored.items()
     }

@@ -146,8 +146,8 @@ def desired_suggestions(
         if item.pull_request in remembered and refused_grounds(item) & holding and not _is_real(item, inputs)
     ]
     if forged:
-        told = [(item, _real(item, inputs)) for item in forged]
-        real = [of_present(given, platform.regression_set.entries) for _, given in told if given is not None]
+        given = [refusal for item in forged if (refusal := _real(item, inputs)) is not None]
+        real = [of_present(item, platform.regression_set.entries) for item in given]
         known = [*(item for item in known if item not in forged), *(item for item in real if item.entries)]
         now, *after = suggested(known)
     now = replace(now, refused=now.refused | unjudged(known))
