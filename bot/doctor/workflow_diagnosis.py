@@ -56,6 +56,7 @@ def _triggers(workflow: Workflow, shipped: Workflow, merge_queue: bool, branch: 
     reasons = {
         "pull_request_target": "pull requests are not reviewed without it; `pull_request` gets no rights for forks",
         "issue_comment": "commands in comments are answered only when the next push comes",
+        "issues": "boxes of the dashboard that people tick are not read",
         "push": "what was merged enters the regression set only at the next scheduled run",
         "schedule": "what a run that died left undone waits for the next merge",
         "merge_group": "the merge queue waits for the check for ever" if merge_queue else "a merge queue would need it",

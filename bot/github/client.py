@@ -6,7 +6,9 @@ PyGithub handles tokens, retries and rate limits.  Requests are made by path, so
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -56,6 +58,7 @@ from bot.github.responses import (
 )
 from bot.ledger.model import BRANCH, CommentKey
 from bot.ledger.people import is_bot
+from bot.report.task_list import said_by
 
 PAGE = 100
 SHOWN = 5
@@ -102,6 +105,7 @@ class GitHubClient:
         self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
         self._permissions: dict[str, str] = {}
+        self._is_recorded: Callable[[str], bool] = _never
         self._requester = Github(
             auth=Auth.Token(token),
             base_url=api_url,
@@ -109,6 +113,15 @@ class GitHubClient:
             seconds_between_requests=None,
             seconds_between_writes=None,
         ).requester
+
+    def with_ticks(self, is_recorded: Callable[[str], bool]) -> GitHubClient:
+        """The same client, which gives comments that record ticks as words of who ticked.
+
+        ``is_recorded`` tells whether the ledger has a comment of these very words.
+        """
+        client = copy(self)
+        client._is_recorded = is_recorded
+        return client
 
     def account(self) -> str:
         """The login of the token's owner."""
@@ -174,7 +187,7 @@ class GitHubClient:
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments in the conversation of the issue or pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
-        return tuple(sorted(map(comment_of, found), key=lambda item: item.id))
+        return tuple(sorted((self._as_ticked(comment_of(item)) for item in found), key=lambda item: item.id))
 
     def is_reviewed(self, number: int) -> bool:
         """Whether people commented on the pull request ``number``, or reviewed it."""
@@ -208,18 +221,27 @@ class GitHubClient:
     def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
         """All comments of the repository that are new or changed since ``moment`` (ISO 8601), oldest first."""
         found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
-        return tuple(sorted(map(remark_of, found), key=lambda item: item.comment.id))
+        return tuple(sorted(map(self._remark, found), key=lambda item: item.comment.id))
 
     def find_comment(self, id: int) -> IssueComment | None:
         """The comment ``id``, if it exists."""
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
-        return None if found is None else comment_of(found)
+        return None if found is None else self._as_ticked(comment_of(found))
+
+    def _as_ticked(self, comment: IssueComment) -> IssueComment:
+        """``comment`` as the words of the person who ticked what it records."""
+        author = said_by(comment.author, self.login, comment.body, self._is_recorded)
+        return comment if author == comment.author else replace(comment, author=author, is_bot=False)
+
+    def _remark(self, found: Mapping[str, Any]) -> ThreadComment:
+        remark = remark_of(found)
+        return replace(remark, comment=self._as_ticked(remark.comment))
 
     def find_remark(self, key: CommentKey) -> ThreadComment | None:
         """The comment ``key`` with the number of its thread, if it exists."""
         if isinstance(key, int):
             found = self._ask("GET", f"/issues/comments/{key}", instead={404: None})
-            return None if found is None else remark_of(found)
+            return None if found is None else self._remark(found)
         said, number, id = key.split(":")
         kind: CommentKind = "review" if said == "review" else "inline"
         place = f"/pulls/{number}/reviews/{id}" if kind == "review" else f"/pulls/comments/{id}"
@@ -444,6 +466,10 @@ class GitHubClient:
         except (requests.RequestException, OSError) as error:
             raise OutsideError(f"GitHub cannot be reached: {verb} {path}: {type(error).__name__}") from None
         return data
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 def _refusal(verb: str, path: str, error: Any) -> str:

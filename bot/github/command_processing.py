@@ -53,6 +53,7 @@ COMMANDS = """\
 | `/incumbent undo ENTRY…` | once it is merged: take an admission back, by a pull request that people merge |
 | `/incumbent restore ENTRY…` | once it is merged: bring an evicted entry back |
 | `/incumbent keep ENTRY…` | where the bot suggests to evict it: it stays, until the grounds change |
+| `/incumbent suggest ENTRY…` | where the dashboard lists it: suggest it now, or again although it was refused |
 | `/incumbent run` | judge again; releases a first contribution that is held, with its later pushes |
 | `/incumbent help` | this table |"""
 HELP = f"""\
@@ -186,11 +187,12 @@ def process_commands(
         corrections=context.corrections,
     )
     replies = []
+    by_entry = {entry: name for name, entry in first.entries.items()}
     for comment in sorted(comments, key=lambda item: (item.created_at, comment_order(item.key))):
         was_read = comment.id <= cursor if comment.kind == "comment" else comment.key in record.reviews
         if was_read or comment.is_bot:
             continue
-        said = parse(comment.body, first.names)
+        said = parse(comment.body, first.names, by_entry)
         too_early = not context.merged and bool(ON_ENTRIES & verbs(comment.body))
         if not said and not too_early:
             continue

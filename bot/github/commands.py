@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from bot.github.markdown_text import seen
@@ -116,6 +117,7 @@ class Verb(StrEnum):
     UNDO = "undo"
     RESTORE = "restore"
     KEEP = "keep"
+    SUGGEST = "suggest"
     RUN = "run"
     HELP = "help"
 
@@ -129,12 +131,13 @@ USAGE: Final[Mapping[Verb, str]] = {
     Verb.UNDO: "/incumbent undo ENTRY…",
     Verb.RESTORE: "/incumbent restore ENTRY…",
     Verb.KEEP: "/incumbent keep ENTRY…",
+    Verb.SUGGEST: "/incumbent suggest ENTRY…",
     Verb.RUN: "/incumbent run",
     Verb.HELP: "/incumbent help",
 }
 """How each command is written."""
 
-ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE, Verb.KEEP})
+ON_ENTRIES: Final = frozenset({Verb.UNDO, Verb.RESTORE, Verb.KEEP, Verb.SUGGEST})
 """The verbs on present or evicted entries of the regression set; :mod:`bot.reconcile.requests` reads them."""
 _ALONE: Final = frozenset({Verb.RUN, Verb.HELP})
 _REASONED: Final = frozenset({Verb.REJECT, Verb.PIN})
@@ -183,12 +186,16 @@ class Misspelt:
     message: str
 
 
-def parse(body: str, names: Sequence[str]) -> tuple[Command | Misspelt, ...]:
+def parse(
+    body: str, names: Sequence[str], entries: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Command | Misspelt, ...]:
     """The commands in the comment ``body``, in order; ``names`` are the pull request's queries in eval-set order.
+
+    ``entries`` maps the ids that queries have as entries, by which they may be called as well, to the names.
 
     Without those :data:`ON_ENTRIES`.  Never raises; the time is proportional to the length of ``body``.
     """
-    known = _QueryNames(names)
+    known = _QueryNames(names, entries)
     found: list[Command | Misspelt] = []
     for number, line, words in command_lines(body):
         if first_word(words) in ON_ENTRIES:
@@ -248,7 +255,8 @@ def _refuse_unseen(line: str) -> None:
 class _QueryNames:
     """The names of the pull request's queries, and words that look like one."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], entries: Mapping[str, str]) -> None:
+        self._entries = entries
         self.ordered = tuple(dict.fromkeys(names))
         self._place = {name: place for place, name in enumerate(self.ordered)}
         self._folded: dict[str, list[str]] = {}
@@ -263,7 +271,7 @@ class _QueryNames:
         if text in self._place:
             return text
         alike = self._folded.get(text.casefold(), [])
-        return alike[0] if len(alike) == 1 else None
+        return alike[0] if len(alike) == 1 else self._entries.get(text)
 
     def expand(self, text: str) -> tuple[str, ...]:
         """The names that ``text`` means: one, or a range; none if it is no id."""

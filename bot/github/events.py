@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.errors import UsageError
 from bot.ledger.people import GHOST
+from bot.report.task_list import Ticks, ticks_of
 
 
 class Flow(StrEnum):
@@ -35,7 +36,7 @@ class Event:
     another.  ``inside``: its branch is in the repository itself, so people who push to it may write.  ``author`` opened
     the pull request, with GitHub's ``association``, which proves little.  ``commented``: the event is a comment, and
     does not have the base of the pull request.  ``seeks``: the run looks for missing capabilities, for which it reads
-    all queries, not only new ones.
+    all queries, not only new ones.  ``ticks`` are the boxes that the edit ticked.
     """
 
     flow: Flow
@@ -51,6 +52,7 @@ class Event:
     left: bool = False
     inside: bool = False
     seeks: bool = False
+    ticks: Ticks | None = None
 
 
 OWN_BRANCHES = "incumbent/"
@@ -88,6 +90,8 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event:
             return _merge_group(payload, here)
         if name == "issue_comment":
             return _comment(payload, here)
+        if name == "issues":
+            return _issue(payload, here)
         if name in _RECONCILING or (name == "push" and _is_default(payload, here)):
             return replace(here, flow=Flow.RECONCILE, why="", seeks=_seeks(name, payload))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -121,11 +125,32 @@ def _pull_request(payload: Mapping[str, Any], here: Event) -> Event:
         return replace(event, why="the pull request is closed")
     before = ((payload.get("changes") or {}).get("base") or {}).get("ref") or {}
     if action == "edited" and not before:
+        ticks = _ticks(payload, pull) if curated and _is_own(pull) else None
+        if ticks is not None:
+            return replace(event, flow=Flow.RECONCILE, why="", ticks=ticks)
         return replace(event, why="its title and its description decide nothing")
     if not curated:
         why = f"only pull requests to {here.default_branch} are curated"
         return replace(event, flow=Flow.NOT_CURATED, why=why, left=before.get("from") == here.default_branch)
     return replace(event, flow=Flow.RECONCILE if _is_own(pull) else Flow.REVIEW, why="")
+
+
+def _issue(payload: Mapping[str, Any], here: Event) -> Event:
+    ticks = _ticks(payload, payload["issue"])
+    if ticks is None:
+        return replace(here, why="no box of an issue of the bot was ticked")
+    return replace(here, flow=Flow.RECONCILE, why="", ticks=ticks)
+
+
+def _ticks(payload: Mapping[str, Any], item: Mapping[str, Any]) -> Ticks | None:
+    """The boxes that a person ticked by editing ``item``, an issue or a pull request of a bot."""
+    before = ((payload.get("changes") or {}).get("body") or {}).get("from")
+    sender = payload.get("sender") or {}
+    by_person = sender.get("type") != "Bot" and (item.get("user") or {}).get("type") == "Bot"
+    if str(payload["action"]) != "edited" or before is None or not by_person or _is_closed(item):
+        return None
+    number, body = int(item["number"]), str(item.get("body") or "")
+    return ticks_of(str(sender.get("login") or ""), str(item.get("updated_at") or ""), number, str(before), body)
 
 
 def _login(item: Mapping[str, Any]) -> str:

@@ -125,7 +125,7 @@ class PullRequestState:
     commit.  ``heads`` are the commits that
     the bot pushed, by branch, from the ledger.  For ``barred`` branches GitHub does not let the bot open a pull
     request.  For ``opened`` ones this run opened one, which the lists may not show yet.  ``pushed`` is how many commits
-    it pushed to branches so far.
+    it pushed to branches so far.  People took back that they closed the pull requests ``withdrawn``.
     """
 
     login: str
@@ -142,6 +142,7 @@ class PullRequestState:
     barred: frozenset[str] = frozenset()
     opened: frozenset[str] = frozenset()
     pushed: int = 0
+    withdrawn: frozenset[int] = frozenset()
 
     def is_own(self, branch: str) -> bool:
         """Whether the last commit of ``branch`` is the bot's."""
@@ -234,7 +235,7 @@ def plan_pull_request(desired: DesiredPullRequest, state: PullRequestState) -> P
     if name in state.opened:
         return PlannedPullRequest(branch=name, action="keep")
     answer = state.answer_on(name)
-    if answer is not None and answer.merge is None:
+    if answer is not None and answer.merge is None and answer.number not in state.withdrawn:
         return PlannedPullRequest(branch=name, action="refused", number=answer.number)
     moved_on = branch is not None and answer is not None and answer.head == branch.commit
     changed = branch is not None and bool(branch.blobs) and branch.blobs != desired.blobs

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
 from bot.files.validation import ConstraintError, FileModel, Score, Text, Tuple
-from bot.ledger.model import CommentKey, CommitId, Digest, Login
+from bot.ledger.model import CommentKey, CommitId, Digest, Login, RequestAction
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -230,13 +230,25 @@ class Reopened(_Event):
 
 
 class Requested(_Event):
-    """A curator requested by a command that an entry be kept or restored, or that its admission be undone."""
+    """A curator requested by a command that an entry be kept, suggested or restored, or its admission undone."""
 
     kind: Literal["requested"] = "requested"
     entry: EntryId
-    action: Literal["undo", "restore", "keep"]
+    action: RequestAction
     by: Login
     comment: int
+
+
+class Ticked(_Event):
+    """A person ticked boxes: the bot is about to record the commands that they stand for in a comment.
+
+    Only a comment with this digest has that person's words.
+    """
+
+    kind: Literal["ticked"] = "ticked"
+    thread: Number = Field(description="the issue or pull request that the comment is on")
+    by: Login
+    said: Digest = Field(description="digest of the comment")
 
 
 class Settled(_Event):
@@ -244,7 +256,7 @@ class Settled(_Event):
 
     kind: Literal["settled"] = "settled"
     entry: EntryId
-    action: Literal["undo", "restore", "keep"]
+    action: RequestAction
     comment: int
     happened: bool = Field(default=True, description="false: it ended without effect; the entry is where it was")
 
@@ -276,6 +288,7 @@ Event = Annotated[
     | Answered
     | Reopened
     | Requested
+    | Ticked
     | Settled
     | ChangedByHand,
     Field(discriminator="kind"),

@@ -318,23 +318,27 @@ class SuggestionRecord(FileModel):
     )
 
 
+RequestAction: TypeAlias = Literal["undo", "restore", "keep", "suggest"]
+"""What a curator may ask of an entry."""
+
+
 class Request(FileModel):
     """A curator's request about an entry, and its comment."""
 
     entry: EntryId
-    action: Literal["undo", "restore", "keep"]
+    action: RequestAction
     by: Login
     comment: int
     said: Digest = Field(description="digest of the comment as it was read")
     grounds: Grounds | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="digest of the grounds on which the entry to keep was suggested",
+        description="digest of the grounds on which the entry to keep, or to suggest, is suggested",
     )
     pull_request: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="the pull request that suggested to evict the entry to keep",
+        description="the pull request that suggested to evict the entry to keep, or on which it was refused last",
     )
 
 

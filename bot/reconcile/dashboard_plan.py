@@ -20,12 +20,12 @@ from bot.github.models import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.model import RUNS, PullRequestRecord, Run, RunRecord
+from bot.ledger.model import RUNS, PullRequestRecord, Request, Run, RunRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
-from bot.reconcile.suggestion_pull_requests import Proposal
+from bot.reconcile.suggestion_pull_requests import Proposal, grounds_in, is_about, is_group, is_offer, is_repack
 from bot.report.dashboard import (
     MARKER,
     TITLE,
@@ -34,10 +34,12 @@ from bot.report.dashboard import (
     LastRun,
     OpenSuggestion,
     PendingReview,
+    RefusedSuggestion,
     UnopenedSuggestion,
     render_dashboard,
 )
-from bot.report.verdict_text import asks
+from bot.report.task_list import Task
+from bot.report.verdict_text import SHOWN_NAMES, asks
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -47,10 +49,11 @@ RUNS_KEPT = 10
 class DashboardInputs:
     """What the dashboard is made from; ``written`` is what this run has done so far, ``page`` its address.
 
-    ``planned`` is what becomes of the pull requests that are ``wanted``, ``barred`` are branches for which GitHub lets
-    us open none.  ``pushed`` is how many queries no pull request brought; ``noted`` the commit up to which changes of
-    the set by hand were noted.  ``counted`` are the files of the ledger that keep what ``agreement`` rests on, where
-    they change.  ``agents`` are the declared agents of the default branch, each with what it rules out.
+    ``keeps`` are what curators asked to keep.  ``planned`` is what becomes of the pull requests that are ``wanted``,
+    ``barred`` are branches for which GitHub lets us open none.  ``pushed`` is how many queries no pull request brought;
+    ``noted`` the commit up to which changes of the set by hand were noted.  ``counted`` are the files of the ledger
+    that keep what ``agreement`` rests on, where they change.  ``agents`` are the declared agents of the default branch,
+    each with what it rules out.
     """
 
     commit: str
@@ -59,6 +62,7 @@ class DashboardInputs:
     default_branch: str
     page: str | None
     wanted: DesiredSuggestions
+    keeps: tuple[Request, ...] = ()
     planned: tuple[PlannedPullRequest, ...]
     barred: frozenset[str]
     pushed: int
@@ -128,12 +132,14 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
                 kind=cast(Kind, kind),
                 why="",
                 compare=_compare(item.branch, inputs) if item.action == "barred" else None,
+                boxes=boxes if item.action == "wait" else (),
             )
             for item, proposal in beyond
-            for entry, kind in _suggested_in(proposal)
+            for entry, kind, boxes in _suggested_in(proposal)
         ),
+        reopenable=_reopenable(platform, inputs),
         refused=len(inputs.wanted.suggestions.refused),
-        pending=tuple(_pending(inputs.records)),
+        pending=tuple(_pending(inputs.records, platform.config.admissions != "by-hand")),
         runs=tuple(LastRun(at=item.at, commit=item.commit, did=item.did, run=item.run) for item in runs.runs),
         notices=tuple(notices),
         agreement=inputs.agreement,
@@ -141,19 +147,44 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
     )
 
 
-def _suggested_in(proposal: Proposal) -> list[tuple[str, str]]:
-    """What ``proposal`` is about, and why: of a group each entry, of anything else the first."""
-    if not proposal.members:
-        return [(proposal.entries[0], proposal.kind)]
-    return [(item.id, item.grounds.kind.value) for item in proposal.members]
+def _suggested_in(proposal: Proposal) -> list[tuple[str, str, tuple[Task, ...]]]:
+    """What ``proposal`` is about, why, and the boxes: of a group each entry, of anything else the first."""
+    members = [(item.id, item.grounds.kind.value, item.grounds.digest) for item in proposal.members]
+    if members:
+        return [(id, kind, (Task("suggest", id, shown), Task("keep", id, shown))) for id, kind, shown in members]
+    id, kind, branch = proposal.entries[0], proposal.kind, proposal.branch
+    if is_offer(branch) or is_repack(branch):
+        return [(id, kind, ())]
+    shown = grounds_in(branch)
+    if proposal.admits is not None:
+        return [(id, kind, (Task("suggest", proposal.admits, shown),))]
+    return [(id, kind, (Task("suggest", id, shown), Task("keep", id, shown)))]
+
+
+def _reopenable(platform: Platform, inputs: DashboardInputs) -> tuple[RefusedSuggestion, ...]:
+    """The refusals that hold a suggestion of an entry of R, or of one that waits, back; each with its box."""
+    known, wanted = platform.regression_set, inputs.wanted
+    holding, ids = wanted.suggestions.refused, (*known.entries, *known.waiting)
+    found = {keep.grounds: (keep.entry, 0) for keep in inputs.keeps if keep.grounds in holding}
+    for item in wanted.refusals:
+        if is_group(item.branch):
+            about = {grounds: id for id, grounds in item.entries.items()}
+        else:
+            about = {grounds_in(item.branch): id for id in ids if is_about(item.branch, id)}
+        found |= {grounds: (id, item.pull_request) for grounds, id in about.items() if grounds in holding}
+    return tuple(
+        RefusedSuggestion(entry=id, pull_request=number or None, again=Task("suggest", id, grounds, number))
+        for grounds, (id, number) in sorted(found.items(), key=lambda item: (item[1], item[0] or ""))
+        if grounds is not None and (id in known.entries or id in known.waiting)
+    )
 
 
 def _compare(branch: str, inputs: DashboardInputs) -> str:
     return f"{inputs.address}/compare/{inputs.default_branch}...{branch}?expand=1"
 
 
-def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
-    """What needs a person, as the comments on the pull requests say."""
+def _pending(records: Mapping[int, PullRequestRecord], boxes: bool) -> list[PendingReview]:
+    """What needs a person, as the comments on the pull requests say; with ``boxes`` once they are merged."""
     found = []
     for number, record in sorted(records.items()):
         decided = {item.entry for item in record.decisions}
@@ -161,7 +192,15 @@ def _pending(records: Mapping[int, PullRequestRecord]) -> list[PendingReview]:
         asked = [id for id, shown in sorted(said.items()) if asks(shown.codes)]
         waiting = [id for id in asked if id not in decided]
         if waiting:
-            found.append(PendingReview(pull_request=number, queries=tuple(waiting), merged=record.merged is not None))
+            shown = waiting[:SHOWN_NAMES] if boxes and record.merged is not None else []
+            found.append(
+                PendingReview(
+                    pull_request=number,
+                    queries=tuple(waiting),
+                    merged=record.merged is not None,
+                    boxes=tuple(Task("accept", id, said[id].verdict, number) for id in shown),
+                )
+            )
     return found
 
 

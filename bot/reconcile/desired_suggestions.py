@@ -29,6 +29,7 @@ from bot.reconcile.suggestion_groups import (
 )
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
+    grounds_in,
     is_repack,
     is_suggestion,
     proposals_of,
@@ -47,7 +48,8 @@ class SuggestionInputs:
     default branch refused the last commits.  ``at`` is the time of the default branch's commit; ``events`` is the
     ledger's file of events so far, ``known`` those of them on pull requests that are here, or that the ledger calls
     refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here,
-    ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep.
+    ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep,
+    ``asked`` what they asked to suggest.
     ``archived`` are the entries that excluded queries would have, by id: of all of them in a look through all eval
     sets, else of those that the last look chose for repacks.  Of ``unread`` ones the eval set was not read, so that
     nothing is known of them.
@@ -65,6 +67,7 @@ class SuggestionInputs:
     pull_request: Callable[[int], PullRequest | None]
     is_reviewed: Callable[[int], bool]
     keeps: tuple[Request, ...] = ()
+    asked: tuple[Request, ...] = ()
     archived: Mapping[str, Entry] = field(default_factory=dict)
     unread: Mapping[str, ArchivedQuery] = field(default_factory=dict)
 
@@ -122,8 +125,10 @@ def desired_suggestions(
     here_kept = {digest for item in groups for digest in item.members.kept.values()}
     here_kept |= {item.grounds for item in inputs.keeps if item.grounds is not None}
 
+    grounds_asked = frozenset(item.grounds for item in inputs.asked if item.grounds is not None)
+
     def suggested(refusals: Sequence[Refusal]) -> list[Suggestions]:
-        refused = here_kept.union(*map(refused_grounds, refusals))
+        refused = here_kept.union(*(_still_refused(item, inputs.asked) for item in refusals))
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
         return [
@@ -160,14 +165,36 @@ def desired_suggestions(
             *proposals_of(
                 found,
                 platform,
-                grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed),
+                grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed, grounds_asked),
                 kept_in(groups, inputs.keeps),
+                grounds_asked,
             ),
         ),
         offers=_offers(offer, known, inputs.record),
         archived=_archived({item.entering.id for item in now.repacks}, known, inputs),
         refusals=tuple(sorted(known, key=lambda item: item.pull_request)),
         forged=tuple(forged),
+    )
+
+
+def _still_refused(item: Refusal, asked: Sequence[Request]) -> frozenset[str]:
+    """The grounds that ``item`` refuses, without those that curators ``asked`` to suggest since."""
+    return frozenset(
+        grounds
+        for grounds in refused_grounds(item)
+        if not any(each.grounds == grounds and item.pull_request <= (each.pull_request or 0) for each in asked)
+    )
+
+
+def withdrawn(closed: Sequence[PullRequest], asked: Sequence[Request]) -> frozenset[int]:
+    """Those of ``closed`` pull requests that suggested one thing, which curators ``asked`` to suggest again since."""
+    last = {item.grounds: item.pull_request or 0 for item in asked}
+    return frozenset(
+        pull.number
+        for pull in closed
+        if pull.branch is not None
+        and is_suggestion(pull.branch)
+        and pull.number <= last.get(grounds_in(pull.branch), 0)
     )
 
 

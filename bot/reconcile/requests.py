@@ -1,8 +1,12 @@
-"""What curators ask of entries in comments: to undo an admission, to restore an evicted entry, or to keep an entry."""
+"""What curators ask of entries in comments.
+
+They ask to undo an admission, to restore an evicted entry, to keep an entry that is suggested for eviction, or to
+suggest one now.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.curator.store import RegressionSet, unknown_scores
@@ -17,6 +21,7 @@ from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
+from bot.report.task_list import Task, ticks_in
 from bot.report.verdict_text import counted, listed, quoted
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import did_you_mean
@@ -38,7 +43,8 @@ class RequestInputs:
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
     from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
     request; ``suggested`` reads the grounds on which entries are suggested for eviction, by pull request and entry;
-    ``by_hand`` tells that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
+    ``listed`` reads the boxes of the dashboard, which name what is not suggested yet, or was refused; ``by_hand`` tells
+    that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
     """
 
     login: str
@@ -54,6 +60,7 @@ class RequestInputs:
     curators: tuple[str, ...]
     permission: Callable[[str], str]
     suggested: Callable[[], Mapping[int, Mapping[str, str]]]
+    listed: Callable[[], Collection[Task]]
     by_hand: bool
     ledger: str | None
     events: str | None = None
@@ -80,7 +87,7 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
         if remark.number in reviewed or _was_too_early(remark.comment, inputs.login, inputs.thread(remark.number)):
             continue  # Its review says, or said, where to ask.
         reply, requests = _read_commands(remark, inputs)
-        asked = {(item.entry, item.action) for item in requests}
+        asked = {(item.entry, action) for item in requests for action in _replaced_by(item)}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
         replies.setdefault(remark.number, []).append(reply)
     operations: list[tuple[int | None, Operation]] = [
@@ -102,6 +109,11 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
         events = [*_requested(asked_for, times), *settled(record.requests, new.requests, inputs.known, inputs.at)]
         operations.append((None, noted(new, inputs.ledger, inputs.events, events)))
     return RequestPlan(operations=tuple(operations), stand=tuple(stand))
+
+
+def _replaced_by(request: Request) -> tuple[str, ...]:
+    """The actions whose earlier requests about the same entry ``request`` replaces."""
+    return ("keep", "suggest") if request.action in ("keep", "suggest") else (request.action,)
 
 
 def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComment]) -> bool:
@@ -134,10 +146,15 @@ def settled(before: Sequence[Request], after: Sequence[Request], known: Regressi
 
 
 def undone(requests: Sequence[Request], known: RegressionSet) -> tuple[Request, ...]:
-    """Those of ``requests`` that have not happened yet; one to keep an entry applies as long as it is in R."""
-    return tuple(
-        item for item in requests if item.entry in (known.tombstones if item.action == "restore" else known.entries)
-    )
+    """Those of ``requests`` that have not happened yet.
+
+    One to keep an entry, or to suggest it, applies as long as it is there.
+    """
+    places: dict[str, Collection[str]] = {
+        "restore": known.tombstones,
+        "suggest": {*known.entries, *known.waiting},
+    }
+    return tuple(item for item in requests if item.entry in places.get(item.action, known.entries))
 
 
 def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply, list[Request]]:
@@ -195,24 +212,46 @@ def _request(
         return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
     comment = remark.comment
     said: dict[str, object] = {"by": comment.author, "comment": comment.id, "said": digest(comment.body)}
-    if verb == Verb.KEEP:
-        shown = _shown(id, remark.number, inputs.suggested())
+    if verb in (Verb.KEEP, Verb.SUGGEST):
+        shown = _shown(id, verb, remark.number, inputs)
         if shown is None:
-            return "no open pull request suggests to evict it."
+            box = "no box of the dashboard is about it."
+            return f"no open pull request suggests to evict it, and {box}" if verb == Verb.KEEP else box
+        if _is_stale(id, verb, shown[1], comment):
+            return "its grounds have changed since this was ticked. Look at it again."
         said["pull_request"], said["grounds"] = shown
     request = Request.model_validate({"entry": id, "action": verb, **said})
     return _refusal(request, inputs) or _obstacle(request, inputs) or request
 
 
-def _shown(id: str, number: int, suggested: Mapping[int, Mapping[str, str]]) -> tuple[int, str] | None:
-    """The pull request that suggests to evict the entry ``id``, and the grounds; the thread ``number`` comes first."""
-    numbers = sorted(suggested, key=lambda other: (other != number, other))
-    return next(((other, suggested[other][id]) for other in numbers if id in suggested[other]), None)
+def _shown(id: str, verb: str, number: int, inputs: RequestInputs) -> tuple[int | None, str] | None:
+    """The pull request about the entry ``id``, if there is one, and the grounds, as people see them.
+
+    To keep it: the one that suggests to evict it, if possible that of the thread ``number``.  Else, and to suggest it,
+    what a box of the dashboard says.
+    """
+    if verb == Verb.KEEP:
+        suggested = inputs.suggested()
+        numbers = sorted(suggested, key=lambda other: (other != number, other))
+        for other in numbers:
+            if id in suggested[other]:
+                return other, suggested[other][id]
+    boxes = (task for task in inputs.listed() if (task.action, task.entry) == (verb, id))
+    return next(((task.pull_request or None, task.shown) for task in boxes), None)
+
+
+def _is_stale(id: str, verb: str, grounds: str, comment: IssueComment) -> bool:
+    """Whether ``comment`` records a tick on other grounds than these."""
+    ticks = ticks_in(comment.body)
+    ticked = () if ticks is None else ticks.tasks
+    return any((task.action, task.entry) == (verb, id) and task.shown != grounds for task in ticked)
 
 
 def _obstacle(request: Request, inputs: RequestInputs) -> str | None:
     """Why what is asked makes no sense as R is."""
     known, id = inputs.known, request.entry
+    if request.action == "suggest":
+        return None if id in known.entries or id in known.waiting else "it is not in the regression set."
     if request.action != "restore":
         if id not in known.entries:
             return "it is not in the regression set."

@@ -35,8 +35,10 @@ from bot.github.git_state import (
     raised_of,
     reconciled_of,
     suggestions_of,
+    text_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
+from bot.ledger.events import SET_EVENTS
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.reconcile.desired_suggestions import folders_looked_back_on
@@ -50,8 +52,10 @@ from bot.reconcile.stages import (
     note_changes_by_hand,
     raise_candidates,
     read_requests,
+    record_ticks,
     suggest_changes,
 )
+from bot.reconcile.tick_records import is_recorded
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 
@@ -60,6 +64,7 @@ TRIES = 5
 ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
 STAGES: tuple[Stage, ...] = (
+    record_ticks,
     read_requests,
     admit_merged,
     forget_requests,
@@ -260,7 +265,7 @@ class _Run:
             ledger_commit=commits.ledger,
             ledger=ledger,
             world=world,
-            github=self._github,
+            github=self._github.with_ticks(lambda said: is_recorded(text_of(ledger, SET_EVENTS), said)),
             dry_run=self._dry_run,
             written=tuple(self.written),
             spoken=frozenset(self._spoken),

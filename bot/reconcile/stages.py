@@ -64,10 +64,31 @@ from bot.reconcile.suggestion_groups import grounds_shown
 from bot.reconcile.suggestion_outcomes import remembered
 from bot.reconcile.suggestion_plan import plan_suggestions
 from bot.reconcile.suggestion_pull_requests import is_group, is_offer, is_suggestion
+from bot.reconcile.tick_records import plan_records
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
+from bot.report.dashboard import MARKER
+from bot.report.task_list import boxes_in
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
+
+
+def record_ticks(tip: RunState) -> Staged:
+    """What somebody ticked is recorded in comments, which the stages after this read."""
+    ticks = tip.event.ticks
+    if ticks is None:
+        return Staged(carried=tip.carried)
+    pull = tip.github.find_pull_request(ticks.number)
+    body = pull.body if pull is not None else _dashboard_body(tip, ticks.number)
+    comments, events = tip.github.comments, text_of(tip.ledger, SET_EVENTS)
+    return Staged(writes=plan_records(ticks, boxes_in(body), comments, tip.ledger_commit, events), carried=tip.carried)
+
+
+def _dashboard_body(tip: RunState, number: int | None = None) -> str:
+    """The text of the dashboard, or of the issue ``number`` of the bot; empty if there is none."""
+    issues = tip.github.own_issues() or ()
+    known = (item for item in issues if item.body.startswith(MARKER) and number in (None, item.number))
+    return next((item.body for item in known), "")
 
 
 def read_requests(tip: RunState) -> Staged:
@@ -93,7 +114,8 @@ def read_requests(tip: RunState) -> Staged:
             author=author,
             curators=tip.platform.config.curators,
             permission=tip.github.permission,
-            suggested=lambda: grounds_shown(tip.open_pull_requests(), tip.platform.regression_set.entries),
+            suggested=cache(lambda: grounds_shown(tip.open_pull_requests(), tip.platform.regression_set.entries)),
+            listed=cache(lambda: tuple(boxes_in(_dashboard_body(tip)))),
             by_hand=tip.platform.config.admissions == "by-hand",
             ledger=tip.ledger_commit,
             events=text_of(tip.ledger, SET_EVENTS),
@@ -358,6 +380,7 @@ def suggest_changes(tip: RunState) -> Staged:
         default_branch=tip.event.default_branch,
         page=tip.world.run,
         wanted=wanted,
+        keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
         planned=planned,
         barred=tip.barred,
         pushed=sum(1 for item in tip.left.values() if item.pull_request is None)
@@ -445,6 +468,7 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         unread=_unread(tip, record, archived),
         is_reviewed=cache(tip.github.is_reviewed),
         keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
+        asked=tuple(item for item in tip.carried.requests if item.action == "suggest"),
     )
 
 

@@ -79,8 +79,9 @@ def grouped(
     groups: Sequence[GroupPullRequest],
     keeps: Sequence[Request],
     is_reviewed: Callable[[int], bool],
+    asked: Collection[str] = (),
 ) -> tuple[Group, ...]:
-    """The evictions of ``suggestions`` as they are decided together.
+    """The evictions of ``suggestions`` as they are decided together; what is suggested on ``asked`` grounds is alone.
 
     A group may get more entries unless people began to review it, or ``keeps`` asked to keep one of its entries.
     """
@@ -89,6 +90,7 @@ def grouped(
         grounds_in(pull.branch) for pull in github.open if pull.branch is not None and pull.branch.startswith(EVICT)
     }
     digests = {item.grounds.digest for item in suggestions.evictions}
+    alone |= digests.intersection(asked).difference(*(item.members.suggests.values() for item in groups))
     placed = alone.union(*(item.members.suggests.values() for item in groups))
     most = max(limits.open_evictions - len(suggestions.swaps), 0)
     is_crowded = len(digests) > most and not digests <= placed

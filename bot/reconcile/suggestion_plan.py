@@ -14,7 +14,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
-from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs
+from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, withdrawn
 from bot.reconcile.suggestion_outcomes import answered, answered_in_groups, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
 from bot.report.escaping import code
@@ -32,7 +32,11 @@ def plan_suggestions(
     asked = {item.entry for item in inputs.keeps}
     # Nothing is known of these: they stay as they are.
     left = {pull.branch or "" for pull in github.open if _is_unread(pull, inputs)}
-    judged = replace(github, open=tuple(pull for pull in github.open if pull.branch not in left))
+    judged = replace(
+        github,
+        open=tuple(pull for pull in github.open if pull.branch not in left),
+        withdrawn=withdrawn(github.closed, inputs.asked),
+    )
     planned = plan_pull_requests(wanted.proposals, judged, limit, lambda pull: _why_closed(pull, platform, asked))
     again = reopened(github.open, inputs.known, inputs.at)
     if again:

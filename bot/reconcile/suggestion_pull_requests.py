@@ -6,8 +6,8 @@ A branch is named after what it is about and after the grounds, so that a refusa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -73,16 +73,17 @@ def proposals_of(
     platform: Platform,
     groups: Sequence[Group] | None = None,
     kept: Mapping[str, Sequence[KeptInGroup]] = MappingProxyType({}),
+    asked: Collection[str] = (),
 ) -> tuple[Proposal, ...]:
     """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first.
 
     ``groups`` are the evictions as they are decided together, by default each alone; ``kept`` is what people keep, by
-    the name of the group that suggested it.
+    the name of the group that suggested it.  What curators ``asked`` for, by its grounds, is not limited.
     """
     moment = SuggestionContext(suggestions, platform)
     if groups is None:
         groups = [Group(name=None, members=(item,)) for item in suggestions.evictions]
-    return (
+    proposals = (
         *(_swap(item, moment) for item in suggestions.swaps),
         *(_repack(item, moment) for item in suggestions.repacks),
         *(
@@ -92,6 +93,7 @@ def proposals_of(
             for item in groups
         ),
     )
+    return tuple(replace(item, limited=False) if grounds_in(item.branch) in asked else item for item in proposals)
 
 
 def branch_of(kind: str, id: str, digest: str) -> str:

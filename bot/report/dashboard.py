@@ -23,6 +23,7 @@ from bot.report.pairs import carried_words, missing_section
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import TableSection
+from bot.report.task_list import Task
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
@@ -317,7 +318,7 @@ class OpenSuggestion:
 
 @dataclass(frozen=True, kw_only=True)
 class UnopenedSuggestion:
-    """An eviction that could be suggested and is not open.
+    """An eviction that could be suggested and is not open; ``boxes`` are what people may tick.
 
     ``why`` is plain text; ``compare`` leads to the page where a person opens the pull request, as a path or an
     address, where we may not.
@@ -327,15 +328,26 @@ class UnopenedSuggestion:
     kind: Kind
     why: str
     compare: str | None
+    boxes: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedSuggestion:
+    """A suggestion that people refused, on the ``pull_request`` or (``None``) in a comment; ``again`` is its box."""
+
+    entry: str
+    pull_request: int | None
+    again: Task
 
 
 @dataclass(frozen=True, kw_only=True)
 class PendingReview:
-    """The ``queries`` of one pull request, open or ``merged``, that need a person."""
+    """The ``queries`` of one pull request, open or ``merged``, that need a person; ``boxes`` may be ticked."""
 
     pull_request: int
     queries: tuple[str, ...]
     merged: bool
+    boxes: tuple[Task, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,7 +365,8 @@ class Dashboard:
     """Everything that the dashboard says; lists are shown in their own order.
 
     ``platform`` is the default branch at ``commit``, at the moment ``at`` (ISO 8601); ``limit`` how many suggestions
-    may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold; ``runs`` the last ones,
+    may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold, ``reopenable`` those
+    that people may take back by a box; ``runs`` the last ones,
     latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
     ``agents`` the capabilities that each declared agent rules out.
     """
@@ -365,6 +378,7 @@ class Dashboard:
     limit: int
     candidates: tuple[UnopenedSuggestion, ...] = ()
     refused: int = 0
+    reopenable: tuple[RefusedSuggestion, ...] = ()
     pending: tuple[PendingReview, ...] = ()
     runs: tuple[LastRun, ...] = ()
     notices: tuple[str, ...] = ()
@@ -415,6 +429,7 @@ class _Body:
             _pending(dashboard.pending, style),
             _open(dashboard, style),
             _candidates(dashboard, style),
+            _refused(dashboard.reopenable, style),
             waiting(platform, style),
             least_loss(losses, style),
             lagging(platform, style),
@@ -454,13 +469,15 @@ def _pending(pending: Sequence[PendingReview], style: MarkdownStyle) -> TableSec
         for item in pending
     )
     queries = sum(len(item.queries) for item in pending)
+    or_tick = " Or read the verdict there, and tick a box here." if any(item.boxes for item in pending) else ""
     return TableSection(
         title=f"Need a person ({queries})",
-        about=("Curators answer on the pull request: `/incumbent help`.",),
+        about=(f"Curators answer on the pull request: `/incumbent help`.{or_tick}",),
         header=("Pull request", "State", "Number", "Queries"),
         rows=rows,
         more="the pull requests themselves",
         asks=True,
+        boxes=tuple(_lines(item.boxes) for item in pending),
     )
 
 
@@ -493,7 +510,27 @@ def _candidates(dashboard: Dashboard, style: MarkdownStyle) -> TableSection:
         rows=tuple(rows),
         more="`incumbent prune`",
         asks=True,
+        boxes=tuple(_lines(item.boxes) for item in dashboard.candidates),
     )
+
+
+def _refused(reopenable: Sequence[RefusedSuggestion], style: MarkdownStyle) -> TableSection:
+    rows = tuple(
+        (style.name(item.entry), "in a comment" if item.pull_request is None else f"#{item.pull_request}")
+        for item in reopenable
+    )
+    return TableSection(
+        title=f"Refused ({len(rows)})",
+        about=("Not suggested again until the grounds change, or until a curator ticks a box.",),
+        header=("Entry", "Where"),
+        rows=rows,
+        more="the closed pull requests",
+        boxes=tuple((item.again.line,) for item in reopenable),
+    )
+
+
+def _lines(boxes: Sequence[Task]) -> tuple[str, ...]:
+    return tuple(task.line for task in boxes)
 
 
 def _names(ids: Sequence[str], style: MarkdownStyle) -> str:

@@ -15,12 +15,13 @@ from typing import Final
 from bot.curator.prune import Suggestion
 from bot.report.escaping import code, shortened, visible
 from bot.report.eviction_pull_request import SuggestionContext, marked, why_evicted
+from bot.report.task_list import Task
 from bot.report.verdict_text import MarkdownStyle, figure, listed, quoted
 from bot.text.masking import masked_together
 
 GROUNDS: Final = "the kind, whom it yields to, its own content, or the taxonomy's major version"
 TABLE_BYTES: Final = 40_000
-"""The most bytes of the table; the commits of the pull request name every entry."""
+"""The most bytes of the table and its boxes; the commits of the pull request name every entry."""
 
 _TEXT_CHARACTERS: Final = 80
 _MEMBERS = re.compile(r"^<!-- incumbent:group\n((?:[A-Za-z0-9][A-Za-z0-9._-]* [0-9a-f]{16}(?: kept)?\n)*)-->$", re.M)
@@ -70,7 +71,7 @@ def render_group(
     blocks = [
         f"Incumbent suggests to evict several entries{shared}: {len(members)} in this pull request.",
         "Each has a commit of its own. Any of them may stay: the others may go all the same.",
-        _table(members, moment),
+        *_table(members, moment),
         *([_kept(kept)] if kept else []),
         _how(members),
         listing.text,
@@ -78,9 +79,11 @@ def render_group(
     return marked(blocks)
 
 
-def _table(members: Sequence[Suggestion], moment: SuggestionContext) -> str:
+def _table(members: Sequence[Suggestion], moment: SuggestionContext) -> tuple[str, ...]:
+    """A row for each of ``members``, and a box to keep it."""
     rows = [_row(item, moment) for item in members]
-    sizes = accumulate(len(row.encode("utf-8")) + 1 for row in rows)
+    boxes = [Task("keep", item.id, item.grounds.digest).line for item in members]
+    sizes = accumulate(len(f"{row}{box}".encode()) + 2 for row, box in zip(rows, boxes, strict=True))
     shown = sum(1 for size in sizes if size <= TABLE_BYTES)
     head = [
         "| entry | customer | text | why it could go | scarcest cover left | cost freed |",
@@ -88,7 +91,7 @@ def _table(members: Sequence[Suggestion], moment: SuggestionContext) -> str:
     ]
     more = f"\n\nand {len(rows) - shown} more: see the commits." if shown < len(rows) else ""
     counts = "The cover that is left is counted as if every open suggestion were merged."
-    return "\n".join([*head, *rows[:shown]]) + f"{more}\n\n{counts}"
+    return "\n".join([*head, *rows[:shown]]) + f"{more}\n\n{counts}", "Tick what is to stay:", "\n".join(boxes[:shown])
 
 
 def _row(item: Suggestion, moment: SuggestionContext) -> str:
@@ -122,7 +125,7 @@ def _how(members: Sequence[Suggestion]) -> str:
     return "\n".join(
         [
             "- **To confirm**, merge this pull request: what is left in it is evicted. Incumbent never merges.",
-            f"- **To keep an entry**, comment `/incumbent keep {first}`, or revert its commit on this branch.",
+            f"- **To keep an entry**, tick it, comment `/incumbent keep {first}`, or revert its commit on this branch.",
             "- **To refuse all**, close it.",
             f"- What is kept or refused is not suggested again until its grounds change ({GROUNDS}).",
             "- **To keep an entry for good**, write a reason at `pin:` in its file.",

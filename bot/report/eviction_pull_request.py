@@ -14,6 +14,7 @@ from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.profile import Profile, bits
 from bot.report.escaping import code
+from bot.report.task_list import unticked
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed, quoted
 from bot.text.digests import digest
 from bot.text.masking import masked_together
@@ -151,8 +152,8 @@ def was_closed_by_us(body: str) -> bool:
 
 
 def is_as_written(body: str) -> bool:
-    """Whether nobody changed this description since we wrote it."""
-    head, _, rest = body.replace("\r\n", "\n").partition("\n")
+    """Whether nobody changed this description since we wrote it, except by ticking boxes."""
+    head, _, rest = unticked(body.replace("\r\n", "\n")).partition("\n")
     return head == f"{MARKER} {digest(rest.strip())} -->"
 
 

@@ -40,7 +40,8 @@ class TableSection:
     """A heading, what is said under it, and a table: all of it Markdown of ours.
 
     ``fold`` is what a folded table is called (``None``: it is not folded); ``asks`` whether the section asks something
-    of people, so that it is cut later than one that only describes.
+    of people, so that it is cut later than one that only describes.  ``boxes`` are what people may tick under each row,
+    for as many rows as are shown.
     """
 
     title: str
@@ -50,12 +51,14 @@ class TableSection:
     more: str
     fold: str | None = None
     asks: bool = False
+    boxes: tuple[tuple[str, ...], ...] = ()
 
     def render(self, rows: int | None) -> str:
         """The section with at most ``rows`` rows of its table (``None``: all); without any, their number."""
         table = TableWriter(Detail(rows=rows), self.more)(self.header, self.rows)
         body = table if self.fold is None or rows == 0 else folded(self.fold, table)
-        return "\n\n".join([f"#### {self.title}", *self.about, body])
+        boxes = [line for row in self.boxes[:rows] for line in row]
+        return "\n\n".join([f"#### {self.title}", *self.about, body, *(["\n".join(boxes)] if boxes else [])])
 
 
 def folded(summary: str, body: str) -> str:

@@ -208,7 +208,14 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
         "`pull_request_target`",
         "`on:`",
     ),
-    ("no comments", files(**edited(("issue_comment:", "issues:"))), "warning", "workflow", "`issue_comment`", "`on:`"),
+    (
+        "no comments",
+        files(**edited(("issue_comment:", "other:"))),
+        "warning",
+        "workflow",
+        "`issue_comment`",
+        "`on:`",
+    ),
     ("no group", files(**edited(("  merge_group:\n", ""))), "warning", "workflow", "`merge_group`", "`on:`"),
     (
         "queue",

@@ -44,6 +44,9 @@ def probe(world: World) -> World:
     return world
 
 
+BOX = "Keep `x` <!-- incumbent:task keep x 0123456789abcdef 0 -->"
+
+
 def pull(action: str, base: str = "main", merged: bool = False, state: str = "open", **more: Any) -> Make:
     def make(world: World, number: int) -> Payload:
         event = world.event("pull_request_target", number=number, action=action)
@@ -73,6 +76,22 @@ def comment(body: str, merged_at: str | None = None, state: str = "open", bot: s
             event["issue"].pop("pull_request", None)
         else:
             event["issue"]["pull_request"] = {"url": "x", "merged_at": merged_at}
+        return event
+
+    return make
+
+
+def tick(before: str = f"- [ ] {BOX}", author: str = "Bot", sender: str = "User", on: str = "issue") -> Make:
+    """Somebody edits a text that was ``before``."""
+
+    def make(world: World, number: int) -> Payload:
+        changes = {"changes": {"body": {"from": before}}}
+        if on == "issue":
+            event = world.event("issues", number=number, sender=CURATOR, former_body=before)
+        else:
+            event = world.event("pull_request_target", number=number, action="edited", sender=CURATOR) | changes
+        event["issue" if on == "issue" else "pull_request"]["user"]["type"] = author
+        event["sender"]["type"] = sender
         return event
 
     return make
@@ -110,6 +129,12 @@ CASES: list[tuple[str, str, Make, bool, str]] = [
     ("after a close", "issue_comment", comment("/incumbent run", state="closed"), False, "alone"),
     ("a bot's, closed", "issue_comment", comment("/incumbent run", state="closed", bot="author"), False, "alone"),
     ("on an issue", "issue_comment", comment("/incumbent help", on="issue"), False, "alone"),
+    ("a tick", "issues", tick(), True, "alone"),
+    ("a tick of a bot", "issues", tick(sender="Bot"), False, "alone"),
+    ("a person's issue", "issues", tick(author="User"), False, "alone"),
+    ("no box", "issues", tick("words"), False, "alone"),
+    ("a tick on a group", "pull_request_target", tick(on="pull"), True, "alone"),
+    ("on a customer's", "pull_request_target", tick(on="pull", author="User"), False, "alone"),
     ("on the dashboard", "issue_comment", comment("/incumbent help", on="issue", bot="author"), True, "2"),
 ]
 
@@ -122,9 +147,12 @@ def test_events(probe: World, runner: Runner, name: str, event: str, make: Make,
     assert done.jobs["group"].outputs["group"] == f"incumbent-{'1' if group == 'alone' else group}"
 
 
-def test_the_condition_is_the_same_for_the_run_and_its_first_job() -> None:
+def test_the_condition_is_the_same_for_the_run_and_its_first_job_but_for_ticks() -> None:
     shipped = yaml.safe_load(Path(WORKFLOW).read_text(encoding="utf-8"))
     group = shipped["concurrency"]["group"].partition("${{ (")[2].partition(") && github.run_id")[0]
-    assert " ".join(group.split()) == " ".join(
-        shipped["jobs"]["analyse"]["if"].partition("${{ !(")[2].rpartition(") }}")[0].split()
-    )
+    first = " ".join(shipped["jobs"]["analyse"]["if"].partition("${{ !(")[2].rpartition(") }}")[0].split())
+    edit = "github.event.action == 'edited' && !github.event.changes.base"
+    before, _, rest = first.partition(f"{edit} && !(")
+    ticks, _, after = rest.partition(") || github.event_name == 'pull_request_target'")
+    assert "incumbent:task" in ticks
+    assert " ".join(group.split()) == f"{before}{edit} || github.event_name == 'pull_request_target'{after}"

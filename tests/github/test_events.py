@@ -8,6 +8,7 @@ import pytest
 
 from bot.errors import UsageError
 from bot.github.events import Flow, read_event, with_repository
+from bot.report.task_list import Task, Ticks
 
 REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
 HEAD = "1" * 40
@@ -180,3 +181,68 @@ def test_what_the_taxonomy_lacks_is_looked_for_by_hand_and_each_week(
 ) -> None:
     event = read_event(name, {"repository": REPOSITORY, **payload})
     assert (event.flow, event.seeks) == (Flow.RECONCILE, seeks)
+
+
+BOX = Task("keep", "s0", "0123456789abcdef")
+
+
+def tick(**more: Any) -> dict[str, Any]:
+    """Cora ticks a box of an issue of the bot; ``more`` replaces parts of the payload."""
+    issue = {
+        "number": 3,
+        "state": "open",
+        "user": {"login": "github-actions[bot]", "type": "Bot"},
+        "body": BOX.line.replace("[ ]", "[x]"),
+        "updated_at": "2026-11-28T05:00:00Z",
+    }
+    payload: dict[str, Any] = {
+        "action": "edited",
+        "repository": REPOSITORY,
+        "sender": {"login": "cora", "type": "User"},
+        "issue": issue | more.pop("issue", {}),
+        "changes": {"body": {"from": BOX.line}},
+    }
+    return payload | more
+
+
+def test_a_tick_on_the_dashboard_is_read_with_who_ticked() -> None:
+    event = read_event("issues", tick())
+    assert event.flow is Flow.RECONCILE
+    assert event.ticks == Ticks(by="cora", at="2026-11-28T05:00:00Z", number=3, tasks=(BOX,))
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        tick(sender={"login": "other[bot]", "type": "Bot"}),
+        tick(sender=None),
+        tick(issue={"user": {"login": "eve", "type": "User"}}),
+        tick(issue={"user": None}),
+        tick(issue={"state": "closed"}),
+        tick(issue={"body": None}),
+        tick(action="opened"),
+        tick(changes={"title": {"from": "x"}}),
+        tick(changes={"body": {"from": BOX.line.replace("[ ]", "[x]")}}),
+    ],
+)
+def test_an_edit_that_ticks_no_box_of_the_bot_does_nothing(payload: dict[str, Any]) -> None:
+    assert read_event("issues", payload).flow is Flow.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("branch", "base", "flow"),
+    [
+        ("incumbent/group/x-1", "main", Flow.RECONCILE),
+        ("incumbent/group/x-1", "release", Flow.NOTHING),
+        ("topic", "main", Flow.NOTHING),
+    ],
+)
+def test_a_tick_counts_on_a_pull_request_of_the_bot_to_the_default_branch(branch: str, base: str, flow: Flow) -> None:
+    payload = pull_request("edited", base=base, branch=branch) | {
+        "sender": {"login": "cora", "type": "User"},
+        "changes": {"body": {"from": BOX.line}},
+    }
+    payload["pull_request"] |= tick()["issue"] | {"number": 7}
+    event = read_event("pull_request_target", payload)
+    assert event.flow is flow
+    assert (event.ticks is not None) is (flow is Flow.RECONCILE)

@@ -25,6 +25,7 @@ from bot.ledger.events import (
     Reopened,
     Settled,
     Suggested,
+    Ticked,
     VerdictFacts,
     events_path,
 )
@@ -58,6 +59,7 @@ ALL: list[Event] = [
     answered(),
     requested(),
     Settled(at=day(9), entry="q1", action="undo", comment=50),
+    Ticked(at=day(9), thread=3, by="cora", said="9" * 24),
     Reopened(at=day(5), pull_request=20, branch="b", answers=1),
     Forgotten(at=day(5), pull_request=7, record="0" * 24),
     Applied(at=day(5), pull_request=7, entry="q1", content="0" * 24, action="pin", comment=3),

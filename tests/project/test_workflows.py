@@ -201,7 +201,7 @@ def test_no_event_that_needs_the_check_is_filtered_away(workflow: Path) -> None:
     events = load(workflow)["on"]
     reviewing, after = (
         {"pull_request_target", "issue_comment", "merge_group"},
-        {"push", "schedule", "workflow_dispatch"},
+        {"push", "schedule", "workflow_dispatch", "issues"},
     )
     assert set(events) == reviewing | after
     wanted = {"opened", "reopened", "synchronize", "edited", "ready_for_review", "closed"}

@@ -10,6 +10,7 @@ from bot.curator.store import RegressionSet
 from bot.github.models import CreateComment, IssueComment, React, ThreadComment, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.reconcile.requests import RequestInputs, RequestPlan, plan_requests
+from bot.report.task_list import Task
 from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, make_comment, source
@@ -38,6 +39,7 @@ class Threads:
     record: RequestRecord | None = None
     reviewed: frozenset[int] = frozenset()
     suggested: dict[int, dict[str, str]] = field(default_factory=dict)
+    listed: tuple[Task, ...] = ()
     known: RegressionSet = KNOWN
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -66,6 +68,7 @@ class Threads:
             "curators": ("cora", "mara"),
             "permission": dict[str, str]().__getitem__,
             "suggested": lambda: self.suggested,
+            "listed": lambda: self.listed,
             "by_hand": False,
             "ledger": "f" * 40,
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -33,6 +33,7 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import BRANCH
+from bot.report.task_list import said_by
 from tests.reconcile.repository import Files, Repository
 
 BOT = "github-actions[bot]"
@@ -79,6 +80,7 @@ class Hub(GitHubClient):
         self.reactions: dict[int, list[str]] = {}
         self.written: list[Operation] = []
         self.allowed: int | None = None
+        self.is_recorded: Callable[[str], bool] = bool
         self.permissions: dict[str, str] = {}
         self.committed: set[str] = set()
         self._numbers = 0
@@ -154,6 +156,10 @@ class Hub(GitHubClient):
 
     # What the product reads
 
+    def with_ticks(self, is_recorded: Callable[[str], bool]) -> Hub:
+        self.is_recorded = is_recorded
+        return self
+
     def pull_request(self, number: int) -> PullRequest:
         return self._value(self.pulls[number])
 
@@ -180,7 +186,7 @@ class Hub(GitHubClient):
         return tuple(Issue(number=number, body=body) for number, body in sorted(self.issues.items()))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
-        return tuple(sorted(self.pulls[number].comments, key=lambda item: item.id))
+        return tuple(sorted(map(self._read, self.pulls[number].comments), key=lambda item: item.id))
 
     def permission(self, login: str) -> str:
         return self.permissions.get(login, "write")
@@ -199,12 +205,19 @@ class Hub(GitHubClient):
 
     def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
         found = [
-            ThreadComment(number=number, comment=item) for number, pull in self.pulls.items() for item in pull.comments
+            ThreadComment(number=number, comment=self._read(item))
+            for number, pull in self.pulls.items()
+            for item in pull.comments
         ]
         return tuple(sorted((item for item in found if item.comment.updated_at >= moment), key=_age))
 
     def find_comment(self, id: int) -> IssueComment | None:
-        return next((item for pull in self.pulls.values() for item in pull.comments if item.id == id), None)
+        found = (self._read(item) for pull in self.pulls.values() for item in pull.comments if item.id == id)
+        return next(found, None)
+
+    def _read(self, comment: IssueComment) -> IssueComment:
+        author = said_by(comment.author, self.login, comment.body, self.is_recorded)
+        return replace(comment, author=author, is_bot=comment.is_bot and author == comment.author)
 
     def check(self, commit: str) -> CheckRun | None:
         return self.checks.get(commit)

@@ -93,6 +93,7 @@ class Suggesting:
     authors: dict[str, str] = field(default_factory=dict)
     reviewed: set[int] = field(default_factory=set)
     keeps: list[Request] = field(default_factory=list)
+    asked: list[Request] = field(default_factory=list)
     more: dict[str, Any] = field(default_factory=dict)
     archived: Mapping[str, Entry] = field(default_factory=dict)
     unread: Mapping[str, ArchivedQuery] = field(default_factory=dict)
@@ -130,6 +131,7 @@ class Suggesting:
             unread=self.unread,
             is_reviewed=lambda number: number in self.reviewed,
             keeps=tuple(self.keeps),
+            asked=tuple(self.asked),
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
-from bot.github.managed_pull_request import Branch
+from bot.github.managed_pull_request import Branch, PlannedPullRequest
 from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
@@ -21,14 +21,17 @@ from bot.github.models import (
     PushCommits,
     WriteLedger,
 )
-from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Run, RunRecord, Showing
+from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
+from bot.reconcile.suggestion_pull_requests import grounds_in
 from bot.report.dashboard import MARKER, TITLE
+from bot.report.eviction_group import GroupMembers
+from bot.report.task_list import Task, boxes_in
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown
 from tests.factories import make_entry
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
-from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, make_platform
+from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, close, make_platform
 
 PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"
@@ -258,3 +261,74 @@ def test_a_long_run_is_told_in_so_many_characters() -> None:
 
 def test_the_note_of_the_run_comes_before_the_issue() -> None:
     assert [type(item) for item in planned(make_scene(written=(OPENED,)))] == [WriteLedger, CreateIssue]
+
+
+# Boxes --------------------------------------------------------------------------------------------------------------
+
+
+def boxes(inputs: DashboardInputs) -> set[Task]:
+    return set(boxes_in(body_of(inputs)))
+
+
+def test_what_waits_for_room_can_be_opened_or_kept() -> None:
+    world = Suggesting(platform=make_platform(*BEST, SPARE, open_evictions=0))
+    proposals = world.desired.proposals
+    expected = {
+        Task(action, item.entries[0], grounds_in(item.branch)) for item in proposals for action in ("suggest", "keep")
+    }
+    assert expected
+    assert boxes(make_scene(world)) == expected
+    (branch, *_) = [item.branch for item in proposals]
+    world.more["barred"] = frozenset(item.branch for item in proposals)
+    world.platform = make_platform(*BEST, SPARE, open_evictions=10)
+    assert boxes(make_scene(world)) == set(), f"people open {branch} by its link"
+
+
+def test_of_a_group_each_entry_has_its_boxes() -> None:
+    entries = [make_entry(f"spare{number}", {"a": 0.6, "b": 0.6}) for number in range(3)]
+    world = Suggesting(platform=make_platform(*BEST, *entries, group=50, open_evictions=0))
+    found = boxes(make_scene(world))
+    members = {item.id: item.grounds.digest for each in world.desired.proposals for item in each.members}
+    assert members.items() <= {task.entry: task.shown for task in found}.items()
+    assert len(found) == 2 * len(world.desired.suggestions.evictions)
+
+
+def test_an_offer_has_no_box() -> None:
+    world = Suggesting(platform=make_platform(*BEST[:1]), offer=OFFER)
+    waiting = [PlannedPullRequest(branch=OFFER.branch, action="wait")]
+    assert boxes(make_scene(world, planned=tuple(waiting))) == set()
+
+
+def test_what_was_refused_can_be_suggested_again() -> None:
+    world = Suggesting()
+    branch = close(world, "spare", 5)
+    assert Task("suggest", "spare", grounds_in(branch), 5) in boxes(make_scene(world))
+    world = Suggesting()
+    branch = world.proposals["spare"].branch
+    fields: dict[str, Any] = {"by": "cora", "comment": 9, "said": "0" * 24, "grounds": grounds_in(branch)}
+    world.keeps = [Request(entry="spare", action="keep", **fields)]
+    assert Task("suggest", "spare", grounds_in(branch)) in boxes(make_scene(world, keeps=tuple(world.keeps)))
+    assert "| `spare` | in a comment |" in body_of(make_scene(world, keeps=tuple(world.keeps)))
+
+
+def test_an_entry_of_a_refused_group_can_be_suggested_again() -> None:
+    digests = {item.id: item.grounds.digest for item in Suggesting().desired.suggestions.evictions}
+    refusal = Refusal(pull_request=5, branch="incumbent/group/mixed-x-0123456789abcdef", entries=digests)
+    world = Suggesting()
+    world.record = world.record.model_copy(update={"refusals": (refusal,)})
+    listing = GroupMembers(suggests=digests).text
+    world.elsewhere[5] = make_pull(5, branch=refusal.branch, merge=None, body=listing)
+    assert boxes(make_scene(world)) == {Task("suggest", id, digest, 5) for id, digest in digests.items()}
+
+
+def test_a_query_that_needs_a_person_can_be_accepted_once_it_is_merged_and_where_the_bot_admits() -> None:
+    verdicts = {"q1": DisplayedVerdict(verdict="1" * 24, codes="EXCLUDE review TIE")}
+    showing = Showing(digest="2" * 24, verdicts=verdicts)
+    merged = {4: make_record(4, showing=showing, seen=())}
+    accept = Task("accept", "q1", "1" * 24, 4)
+    assert accept in boxes(make_scene(records=merged))
+    assert accept not in boxes(make_scene(records={4: make_record(4, showing=showing)}))
+    assert "#4" in body_of(make_scene(records={4: make_record(4, showing=showing)}))
+    by_hand = [item for _, item in plan_dashboard(make_platform(admissions="by-hand"), make_scene(records=merged))]
+    (issue,) = [item for item in by_hand if isinstance(item, CreateIssue)]
+    assert accept not in boxes_in(issue.body)

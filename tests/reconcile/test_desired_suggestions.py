@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from bot.curator.grounds import EvictionKind
+from bot.github.models import OpenPullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
-from bot.ledger.model import Refusal
+from bot.ledger.model import Refusal, Request
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, grounds_in
+from bot.report.eviction_group import GroupMembers
 from bot.report.eviction_pull_request import closing
+from tests.factories import make_entry
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
 from tests.reconcile.proposing import BEST, OFFER, Suggesting, close, events_in, make_platform, record_in
@@ -149,3 +152,62 @@ def test_what_a_curator_wants_taken_back_and_what_lost_its_source_is_suggested()
     assert grounds_in(world.proposals["best1"].branch) != grounds_in(
         Suggesting(undone={"best1": 18}).proposals["best1"].branch
     )
+
+
+# What curators ask to suggest ---------------------------------------------------------------------------------------
+
+
+def suggest(world: Suggesting, branch: str, entry: str = "spare", number: int | None = None) -> None:
+    """A curator asks to suggest what ``branch`` is about, which was refused last on the pull request ``number``."""
+    grounds = grounds_in(branch)
+    fields: dict[str, Any] = {"by": "cora", "comment": 9, "said": "0" * 24, "grounds": grounds, "pull_request": number}
+    world.asked = [Request(entry=entry, action="suggest", **fields)]
+
+
+def test_a_refusal_is_taken_back_until_people_close_what_is_opened_then() -> None:
+    world = Suggesting()
+    branch = close(world, "spare", 5)
+    suggest(world, branch, number=5)
+    assert world.proposals["spare"].branch == branch
+    assert OpenPullRequest in {type(item) for _, item in world.plan().operations}
+    assert world.desired.refusals == (Refusal(pull_request=5, branch=branch),), "it holds again without the comment"
+    close(world, "spare", 8)
+    assert "spare" not in world.proposals
+    assert {item.action for item in world.plan().planned if item.branch == branch} <= {"refused"}
+    suggest(world, branch, number=8)
+    assert "spare" in world.proposals
+    world.asked = []
+    assert "spare" not in world.proposals
+
+
+def test_asking_on_other_grounds_takes_nothing_back() -> None:
+    world = Suggesting()
+    close(world, "spare", 5)
+    suggest(world, branch_of(EVICT, "spare", NOWHERE), number=5)
+    assert "spare" not in world.proposals
+
+
+def test_what_is_asked_for_is_opened_beyond_the_limit_and_alone() -> None:
+    entries = [make_entry(f"spare{number}", {"a": 0.6, "b": 0.6}) for number in range(4)]
+    world = Suggesting(platform=make_platform(*BEST, *entries, group=50, open_evictions=0))
+    assert all(item.action == "wait" for item in world.plan().planned)
+    (group,) = world.desired.proposals
+    member = next(item for item in group.members if item.id == "spare2")
+    suggest(world, branch_of(EVICT, "spare2", member.grounds.digest), "spare2")
+    opened = [item.branch for item in world.plan().planned if item.action == "open"]
+    assert opened == [branch_of(EVICT, "spare2", member.grounds.digest)]
+    (rest,) = [item for item in world.desired.proposals if item.members]
+    assert "spare2" not in rest.entries
+
+
+def test_an_entry_of_a_refused_group_is_suggested_again_alone() -> None:
+    grounds = {id: item.grounds.digest for id, item in ((e.id, e) for e in Suggesting().desired.suggestions.evictions)}
+    (id, digest), *_ = sorted(grounds.items())
+    refusal = Refusal(pull_request=5, branch="incumbent/group/mixed-x-0123456789abcdef", entries=grounds)
+    world = Suggesting()
+    world.record = world.record.model_copy(update={"refusals": (refusal,)})
+    listing = GroupMembers(suggests=grounds).text
+    world.elsewhere[5] = make_pull(5, branch=refusal.branch, merge=None, body=listing)
+    assert id not in world.proposals
+    suggest(world, branch_of(EVICT, id, digest), id, number=5)
+    assert list(world.proposals) == [id]

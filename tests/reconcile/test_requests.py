@@ -10,6 +10,7 @@ from bot.curator.store import RegressionSet
 from bot.github.models import DeleteComment, React, WriteLedger
 from bot.ledger.model import RequestRecord
 from bot.reconcile.requests import RequestPlan
+from bot.report.task_list import Task, Ticks, records_of
 from tests.factories import make_taxonomy
 from tests.reconcile.asking import (
     DASHBOARD,
@@ -276,8 +277,8 @@ def test_to_keep_an_entry_is_asked_on_the_grounds_that_its_thread_shows(
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("/incumbent keep w", "no open pull request suggests to evict it."),
-        ("/incumbent keep gone", "no open pull request suggests to evict it."),
+        ("/incumbent keep w", "no open pull request suggests to evict it, and no box of the dashboard is about it."),
+        ("/incumbent keep gone", "no open pull request suggests to evict it, and no box of the dashboard is about it."),
         ("/incumbent keep", "it does not say which entries"),
     ],
 )
@@ -286,3 +287,64 @@ def test_what_is_not_suggested_cannot_be_kept(line: str, answer: str) -> None:
     threads.say(7, "cora", line)
     assert threads.plan().stand == ()
     assert answer in threads.comments[7][-1].body
+
+
+KEEP_X = Task("keep", "x", "4" * 16)
+BOXES = (KEEP_X, Task("suggest", "x", "4" * 16), Task("suggest", "local", "5" * 16, 6), Task("suggest", "w", "6" * 16))
+
+
+@pytest.mark.parametrize(
+    ("line", "entry", "action", "shown"),
+    [
+        ("/incumbent keep x", "x", "keep", (None, "4" * 16)),
+        ("/incumbent suggest x", "x", "suggest", (None, "4" * 16)),
+        ("/incumbent suggest local", "local", "suggest", (6, "5" * 16)),
+        ("/incumbent suggest w", "w", "suggest", (None, "6" * 16)),
+    ],
+)
+def test_what_the_dashboard_lists_is_asked_for_on_the_grounds_of_its_box(
+    line: str, entry: str, action: str, shown: tuple[int | None, str]
+) -> None:
+    threads = Threads(listed=BOXES)
+    threads.say(DASHBOARD, "cora", line)
+    (request,) = threads.plan().stand
+    assert (request.entry, request.action) == (entry, action)
+    assert (request.pull_request, request.grounds) == shown
+    threads.listed = ()
+    assert threads.plan().stand == (request,)
+    threads.known = RegressionSet({}, {}, {})
+    assert threads.plan().stand == ()
+
+
+def test_of_to_keep_and_to_suggest_the_last_word_holds() -> None:
+    threads = Threads(listed=BOXES)
+    for verb in ("keep", "suggest", "keep"):
+        threads.say(DASHBOARD, "cora", f"/incumbent {verb} x")
+        assert [item.action for item in threads.plan().stand] == [verb]
+
+
+@pytest.mark.parametrize(("id", "why"), [("local", "no box of the dashboard"), ("gone", "no box of the dashboard")])
+def test_what_no_box_is_about_cannot_be_suggested(id: str, why: str) -> None:
+    threads = Threads(listed=(KEEP_X,))
+    threads.say(DASHBOARD, "cora", f"/incumbent suggest {id}")
+    assert threads.plan().stand == ()
+    assert why in threads.comments[DASHBOARD][-1].body
+
+
+def test_a_box_of_what_is_gone_asks_for_nothing() -> None:
+    threads = Threads(listed=(Task("suggest", "gone", "4" * 16),))
+    threads.say(DASHBOARD, "cora", "/incumbent suggest gone")
+    assert threads.plan().stand == ()
+    assert "it is not in the regression set." in threads.comments[DASHBOARD][-1].body
+
+
+def test_a_record_on_other_grounds_than_are_shown_is_not_followed() -> None:
+    ticks = Ticks(by="cora", at="2026-11-28T05:00:00Z", number=DASHBOARD, tasks=(KEEP_X,))
+    (record,) = records_of(ticks, (KEEP_X,)).values()
+    threads = Threads(listed=(Task("keep", "x", "7" * 16),))
+    threads.say(DASHBOARD, "cora", record)
+    assert threads.plan().stand == ()
+    assert "its grounds have changed since this was ticked." in threads.comments[DASHBOARD][-1].body
+    threads = Threads(listed=BOXES)
+    threads.say(DASHBOARD, "cora", record)
+    assert [item.grounds for item in threads.plan().stand] == [KEEP_X.shown]

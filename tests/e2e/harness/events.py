@@ -43,6 +43,7 @@ class Events:
             "pull_request": self.pull_request,
             "pull_request_target": self.pull_request,
             "issue_comment": self.issue_comment,
+            "issues": self.issues,
             "pull_request_review": self.pull_request_review,
             "merge_group": self.merge_group,
             "push": self.push,
@@ -60,9 +61,10 @@ class Events:
         sender: str | None = None,
         before: str | None = None,
         former_base: str | None = None,
+        former_body: str | None = None,
     ) -> dict[str, Any]:
         """About a pull request; ``before`` is the head that a ``synchronize`` replaced, ``former_base`` the branch
-        that an ``edited`` turned it away from.
+        that an ``edited`` turned it away from, ``former_body`` the description that it changed.
         """
         pull = self._world.pull(number)
         payload = example("pull_request", action)
@@ -72,9 +74,17 @@ class Events:
         if former_base is not None:
             tip = self._world.hosted.bare.resolve(f"refs/heads/{former_base}")
             more = {"changes": {"base": {"ref": {"from": former_base}, "sha": {"from": tip}}}}
+        if former_body is not None:
+            more = {"changes": {"body": {"from": former_body}}}
         return self._finished(
             payload, sender or pull["user"]["login"], action=action, number=number, pull_request=pull, **more
         )
+
+    def issues(self, number: int, sender: str, former_body: str, action: str = "edited") -> dict[str, Any]:
+        """About an issue whose text ``sender`` edited; it was ``former_body`` before."""
+        issue = self._world.get(f"/issues/{number}")
+        changes = {"body": {"from": former_body}}
+        return self._finished(example("issues", action), sender, action=action, issue=issue, changes=changes)
 
     def issue_comment(self, number: int, comment: dict[str, Any], action: str = "created") -> dict[str, Any]:
         """About a comment (as ``World.comment`` returns it) on an issue or pull request."""
