@@ -15,19 +15,22 @@ from bot.report.status import print_status, status_overview
 @click.command("status")
 @repository_options
 @click.option("--pairs", is_flag=True, help="List the missing pairs; reads each agent's specification.")
+@click.option("--growth", is_flag=True, help="Show the set over time: entries, cost, floors and pairs.")
 @all_option
 @json_option
-def command(repo: Path, config_path: str, pairs: bool, everything: bool, as_json: bool) -> None:
+def command(repo: Path, config_path: str, pairs: bool, growth: bool, everything: bool, as_json: bool) -> None:
     """Show size against the ceiling, coverage per capability and of pairs, pins and waiting entries.
 
     \b
     Examples:
       incumbent status
       incumbent status --pairs
+      incumbent status --growth
       incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
     """
     platform = open_platform(repo, config_path)
-    output = status_overview(platform, declared_agents(platform, repo) if pairs else None)
+    agents = declared_agents(platform, repo) if pairs or growth else None
+    output = status_overview(platform, agents, with_pairs=pairs, over_time=growth)
     if as_json:
         print_json(output)
     else:

@@ -72,8 +72,7 @@ def pair_coverage(
     strength = config.options.novelty
     if strength == "signature":
         return None
-    names = set(taxonomy.by_id).union(*(item.scores for item in (*residents, *waiting)))
-    space = _Space(Capabilities(names, config), strength)
+    space = _Space.of((*residents, *waiting), taxonomy, config, strength)
     open_to = space.masks(taxonomy, config, agents or {})
     possible = set(space.possible(_companions(taxonomy, space.capabilities), open_to.values()))
     members = [space.profile(item) for item in residents]
@@ -107,11 +106,42 @@ def pair_coverage(
 
 
 @dataclass(frozen=True, slots=True)
+class PossiblePairs:
+    """The pairs that a query could carry, as ``masks``."""
+
+    masks: frozenset[int]
+    _space: _Space
+
+    def carried(self, item: RatedEntry) -> frozenset[int]:
+        """Those of them that ``item`` carries."""
+        return self.masks.intersection(self._space.carried(self._space.profile(item)))
+
+
+def possible_pairs(
+    items: Iterable[RatedEntry], taxonomy: Taxonomy, config: Curation, agents: RuledOut | None = None
+) -> PossiblePairs | None:
+    """What :func:`pair_coverage` counts as possible where there are these ``items``, and who of them carries it."""
+    strength = config.options.novelty
+    if strength == "signature":
+        return None
+    space = _Space.of(items, taxonomy, config, strength)
+    open_to = space.masks(taxonomy, config, agents or {})
+    found = space.possible(_companions(taxonomy, space.capabilities), open_to.values())
+    return PossiblePairs(frozenset(found), space)
+
+
+@dataclass(frozen=True, slots=True)
 class _Space:
     """All pairs of ``strength`` capabilities, as masks."""
 
     capabilities: Capabilities
     strength: int
+
+    @classmethod
+    def of(cls, items: Iterable[RatedEntry], taxonomy: Taxonomy, config: Curation, strength: int) -> _Space:
+        """The pairs of the capabilities of the taxonomy and of ``items``."""
+        names = set(taxonomy.by_id).union(*(item.scores for item in items))
+        return cls(Capabilities(names, config), strength)
 
     def profile(self, item: RatedEntry) -> Profile:
         return self.capabilities.profile(item.id, item.turns, item.scores)

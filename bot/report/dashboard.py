@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Final, Literal
 
 from bot.agreement.agreement import Agreement
-from bot.curator.costs import total
 from bot.curator.entry import Entry
+from bot.curator.growth import growth
 from bot.curator.losses import Loss
-from bot.curator.store import RegressionSet
 from bot.export.item import ExportItem, unready
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
 from bot.rater.pair_coverage import RuledOut
 from bot.report.agreement_section import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
+from bot.report.growth import growth_charts
 from bot.report.output import StatusOutput
 from bot.report.pairs import carried_words, missing_section
 from bot.report.pull_request import COMMENT_CHARACTERS
@@ -27,86 +26,6 @@ from bot.report.task_list import Task
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
 from bot.text.compare import rounded
 from bot.text.masking import masked
-from bot.text.moments import utc
-
-CHART_POINTS = 30
-"""A line of more points says no more at the width of an issue."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """R over time: the ``first`` day shown, the days from one point to the next, and size and cost at each of these."""
-
-    first: date
-    step: int
-    sizes: tuple[int, ...]
-    costs: tuple[float, ...]
-
-
-def growth(known: RegressionSet, at: str) -> Growth:
-    """R at the end of each day that is shown, each entry at what it costs now.
-
-    The last point is R as it is now, at the moment ``at``; there are at most ``CHART_POINTS``, and one alone where
-    everything happened on that day.  An entry that was evicted and came back counts from its first admission on, since
-    its tombstone is gone.  Raises :class:`ValueError` where ``at`` is no ISO 8601 time.
-    """
-    entries = [(entry, None) for entry in known.entries.values()]
-    # An eviction that was only just merged has no time yet.
-    left = [(item.entry, _day(item.evicted.at or utc(at))) for item in known.tombstones.values()]
-    stays = [
-        (_day(entry.admitted.at), gone, known.cost_of(entry.turns, entry.setup)) for entry, gone in (*entries, *left)
-    ]
-    days = [day for come, gone, _ in stays for day in (come, gone) if day is not None]
-    last = max([_day(utc(at)), *days])
-    span = last - min([last, *days])
-    # Whole days between points, so that Mermaid, which adds them up, arrives at the last one.
-    step = max(1, -(-span // (CHART_POINTS - 1)))
-    points = -(-span // step)
-    shown = [last - step * ago for ago in range(points, -1, -1)]
-    present = [[cost for come, gone, cost in stays if come <= day and (gone is None or day < gone)] for day in shown]
-    first = date.fromordinal(max(1, shown[0]))
-    return Growth(first, step, tuple(map(len, present)), tuple(map(total, present)))
-
-
-def growth_chart(known: RegressionSet, ceiling: int, at: str) -> str | None:
-    """The size of R over time under its ``ceiling``, and its cost, as Mermaid blocks; ``None`` if there is one day.
-
-    It contains only numbers and dates, nothing from outside.  Where each entry costs 1, the cost is the size and is
-    left out.  ``at`` as in :func:`growth`.
-    """
-    found = growth(known, at)
-    counts, costs = found.sizes, found.costs
-    if len(counts) == 1:
-        return None
-    axis = f'  x-axis "Days since {found.first.isoformat()}" 0 --> {found.step * (len(counts) - 1)}'
-    # Written as every Mermaid since version 10 reads it; newer ones know it by `xychart` as well.
-    lines = [
-        "```mermaid",
-        "xychart-beta",
-        f'  title "Entries, under the ceiling of {ceiling}"',
-        axis,
-        f'  y-axis "Entries" 0 --> {max(ceiling, *counts)}',
-        f"  line [{', '.join(map(str, counts))}]",
-        f"  line [{', '.join([str(ceiling)] * len(counts))}]",
-        "```",
-    ]
-    if costs != counts:
-        lines += [
-            "",
-            "```mermaid",
-            "xychart-beta",
-            '  title "Total cost of the entries"',
-            axis,
-            f'  y-axis "Cost" 0 --> {figure(max(1, *costs))}',
-            f"  line [{', '.join(map(figure, costs))}]",
-            "```",
-        ]
-    return "\n".join(lines)
-
-
-def _day(moment: str) -> int:
-    return date.fromisoformat(moment[:10]).toordinal()
-
 
 _FILES = "the files in `regression_set/`"
 _STATUS = "`incumbent status`"
@@ -415,7 +334,8 @@ class _Body:
     def of(cls, dashboard: Dashboard) -> _Body:
         platform = dashboard.platform
         status = status_overview(platform, dashboard.agents)
-        chart = growth_chart(platform.regression_set, platform.config.ceiling, dashboard.at)
+        curves = growth(platform.regression_set, platform.taxonomy, platform.config, dashboard.agents, dashboard.at)
+        chart = growth_charts(curves, platform.config.ceiling)
         opening = (
             f"### Regression set: {size_words(status)}",
             summary(status, dashboard.refused),

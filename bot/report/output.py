@@ -12,6 +12,7 @@ from bot.classifier.usage import Usage
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
 from bot.curator.entry import StaleEntry
 from bot.curator.grounds import Grounds
+from bot.curator.growth import Growth
 from bot.curator.losses import Loss
 from bot.curator.provisioning import Provision
 from bot.curator.prune import Suggestion
@@ -171,6 +172,7 @@ class StatusOutput(Output):
     unexpected_pairs: list[tuple[str, ...]] | None = Field(
         description="carried, though counted as impossible; null: not asked for (`--pairs`)"
     )
+    growth: Checked[Growth] | None = Field(description="the set over time; null: not asked for (`--growth`)")
     pinned: dict[str, list[str]]
     waiting: list[str]
     evicted: list[str]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.curator.costs import total
 from bot.curator.entry import Entry
+from bot.curator.growth import growth
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
@@ -15,6 +16,7 @@ from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, pair_coverage
 from bot.report.escaping import visible
+from bot.report.growth import print_growth
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
@@ -30,11 +32,13 @@ if TYPE_CHECKING:
     from bot.report.console import Printer
 
 
-def status_overview(platform: Platform, agents: RuledOut | None = None) -> StatusOutput:
+def status_overview(
+    platform: Platform, agents: RuledOut | None = None, *, with_pairs: bool = True, over_time: bool = False
+) -> StatusOutput:
     """The state of the platform's regression set, roles derived live.
 
-    With ``agents`` it lists the missing pairs, and who could bring them; without, the taxonomy alone decides which
-    pairs are possible.
+    With ``agents`` it lists the missing pairs, and who could bring them, unless not ``with_pairs``; without, the
+    taxonomy alone decides which pairs are possible.  ``over_time``: the set up to its last change is shown, too.
     """
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     roles = derive_roles(residents, platform.config)
@@ -59,7 +63,9 @@ def status_overview(platform: Platform, agents: RuledOut | None = None) -> Statu
     pairs = pair_coverage(
         residents, platform.regression_set.in_line(platform.taxonomy)[0], platform.taxonomy, platform.config, agents
     )
-    is_listed = pairs is not None and agents is not None
+    is_listed = pairs is not None and agents is not None and with_pairs
+    known = platform.regression_set
+    growing = growth(known, platform.taxonomy, platform.config, agents) if over_time else None
     return StatusOutput(
         size=len(residents),
         ceiling=platform.config.ceiling,
@@ -70,6 +76,7 @@ def status_overview(platform: Platform, agents: RuledOut | None = None) -> Statu
         pairs=pairs,
         missing_pairs=list(pairs.missing) if pairs is not None and is_listed else None,
         unexpected_pairs=list(pairs.unexpected) if pairs is not None and is_listed else None,
+        growth=growing,
         pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
@@ -106,7 +113,7 @@ def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[L
 def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:
     """Print size, who waits, and coverage: on a terminal what is short first, in a pipe in the taxonomy's order.
 
-    ``with_pairs``: the missing pairs in the place of the capabilities.
+    ``with_pairs``: the missing pairs in the place of the capabilities.  So is the set over time, if it was asked for.
     """
     covered = [item for item in output.capabilities if item.coverers]
     out.line(
@@ -121,8 +128,12 @@ def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
     out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
+    if output.growth is not None:
+        print_growth(output.growth, out)
     if with_pairs:
         print_pairs(output, out)
+    elif output.growth is not None:
+        pass
     elif not out.is_terminal:
         _print_capabilities("Capabilities", output.capabilities, out)
     else:

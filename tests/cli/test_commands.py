@@ -70,6 +70,7 @@ def test_a_mistyped_command_gets_the_nearest_one(incumbent: Incumbent) -> None:
         ("prune", ["prune", "--json"]),
         ("status", ["status", "--json"]),
         ("status", ["status", "--pairs", "--json"]),
+        ("status", ["status", "--growth", "--json"]),
         ("validate", ["validate", "--json"]),
         ("reclassify", ["reclassify", "--json"]),
         ("consolidate", ["consolidate", "--scores", "scores.json", "--json"]),

@@ -59,6 +59,7 @@ HERE: dict[str, list[Sequence[str]]] = {
 ELSEWHERE: dict[str, list[Sequence[str]]] = {
     "classify-json": [("classify", BRANCH_LINE, "--json")],
     "pairs": [("status", "--pairs"), ("status", "--pairs", "--json")],
+    "growth": [("status", "--growth"), ("status", "--growth", "--json")],
     "entries-json": [("list", "--json"), ("show", ENTRY, "--json")],
     "admit": [
         ("admit", BRANCH_LINE, "--dry-run", *NOW),

@@ -109,6 +109,7 @@ def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> 
         pairs=pairs,
         missing_pairs=list(missing),
         unexpected_pairs=[],
+        growth=None,
         pinned={},
         waiting=[],
         evicted=[],

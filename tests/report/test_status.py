@@ -46,6 +46,7 @@ STATUS = StatusOutput(
     combinations=4,
     pairs=None,
     missing_pairs=None,
+    growth=None,
     unexpected_pairs=None,
     pinned={"e1": ["champion:b"]},
     waiting=["w1"],
