@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
@@ -145,6 +147,11 @@ def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | Non
     return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
+def document_text(record: BaseModel) -> str:
+    """``record`` as a file of the ledger; equal records give equal bytes."""
+    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
 def record_text(
     record: PullRequestRecord
     | Reconciled
@@ -160,17 +167,18 @@ def record_text(
     | AbilityRecord,
 ) -> str:
     """``record`` as its file; equal records give equal bytes."""
-    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    return document_text(record)
 
 
 @dataclass(frozen=True)
 class LocalLedger:
-    """The files of the ledger, in the ``store`` of the repository whose top folder is ``top``.
+    """The files of the ledger at its ``commit``, in the ``store`` of the repository whose top folder is ``top``.
 
     The platform is in its subfolder ``folder`` (the empty string: in the top folder itself).
     """
 
     snapshot: CommitSnapshot
+    commit: str
     store: ObjectStore
     top: Path
     folder: str
@@ -188,9 +196,14 @@ class LocalLedger:
 
 
 def find_ledger(store: ObjectStore) -> str | None:
-    """The commit of the ledger: that of the remote-tracking branch, else of the local one; ``None`` without either."""
-    names = (f"refs/remotes/origin/{BRANCH}", f"refs/heads/{BRANCH}")
-    return next((found for name in names if (found := store.find(name)) is not None), None)
+    """The commit of the ledger: that of the remote-tracking branch, or of the local one if it goes on from there.
+
+    ``None`` without either.
+    """
+    remote, local = (store.find(f"refs/{place}/{BRANCH}") for place in ("remotes/origin", "heads"))
+    if remote is None or (local is not None and store.is_ancestor(remote, local)):
+        return local
+    return remote
 
 
 def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:
@@ -203,4 +216,4 @@ def open_ledger(repo: Path, stack: ExitStack) -> LocalLedger | str:
     if commit is None:
         return f"there is no branch {BRANCH} here: `git fetch origin {BRANCH}:{BRANCH}` gets it"
     folder = repo.resolve().relative_to(top.resolve()).as_posix()
-    return LocalLedger(store.snapshot(commit), store, top, "" if folder == "." else folder)
+    return LocalLedger(store.snapshot(commit), commit, store, top, "" if folder == "." else folder)
