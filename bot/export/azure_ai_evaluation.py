@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.export.formatting import lines
+from bot.export.formatting import lines, sealed
 from bot.export.item import ExportItem, ExportWriter, Written
 from bot.export.source_fields import Fields, history, is_text, own_fields, structured, wanted_calls, with_answer
 from bot.files.documents import Data, as_mapping
@@ -34,8 +34,8 @@ def _write(items: Sequence[ExportItem]) -> Written:
 
 
 def _row(item: ExportItem) -> dict[str, Data]:
-    said = item.is_said(_kept(item))
-    return {"id": item.id, **_fields(item), CARRIED: item.record(said=said)}
+    # As a string: the SDK takes a field `response` at any depth for the agent's answer, where no other is mapped.
+    return {"id": item.id, **_fields(item), CARRIED: sealed(item.record(said=item.is_said(_kept(item))))}
 
 
 def _fields(item: ExportItem) -> dict[str, Data]:

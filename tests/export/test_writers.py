@@ -153,7 +153,7 @@ def test_fields_of_the_target_are_given_back_and_recorded_answers_are_carried_on
     assert "expected" not in sample["metadata"]["incumbent"]
     row = only("azure-ai-evaluation", entry({"ground_truth": "x", "context": "c", "response": "once"}))[0]
     assert (row["ground_truth"], row["context"], "response" in row) == ("x", "c", False)
-    assert row["incumbent"]["expected"]["response"] == "once"
+    assert json.loads(row["incumbent"])["expected"]["response"] == "once"
 
 
 def test_a_document_of_m365_comes_back_as_it_was() -> None:

@@ -64,12 +64,14 @@ def run(command: list[str | Path], folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def loaded(runner: str, script: str, file: Path) -> list[dict[str, Any]]:
+def loaded(runner: str, script: str, file: Path, *more: Path) -> list[dict[str, Any]]:
     """What the package of ``runner`` makes of ``file``."""
     interpreter = Path(FOLDER, runner, "bin", "python")
     if not FOLDER or not interpreter.exists():
         pytest.skip(f"the package of {runner} is not installed: `make test-runners`")
-    found: list[dict[str, Any]] = json.loads(run([interpreter, SCRIPTS / script, file], file.parent).splitlines()[-1])
+    found: list[dict[str, Any]] = json.loads(
+        run([interpreter, SCRIPTS / script, file, *more], file.parent).splitlines()[-1]
+    )
     return found
 
 
@@ -308,3 +310,9 @@ def test_the_packages_are_those_that_are_pinned() -> None:
         site = Path(FOLDER, runner).glob(f"lib/python3*/site-packages/{asked.replace('-', '_')}-*.dist-info")
         assert pinned is not None
         assert [path.name.split("-")[1].removesuffix(".dist") for path in site] == [pinned[1]]
+
+
+def test_azure_judges_the_agents_answers_and_not_what_was_expected(tmp_path: Path) -> None:
+    rows = loaded("azure", "answers_of_azure.py", exported("azure-ai-evaluation", tmp_path) / "regression_set.jsonl")
+    assert len(rows) == len(BY_ID) - len(MULTIPLE)
+    assert all(row["judged"] == f"wrong {row['id']}" for row in rows)
