@@ -208,6 +208,8 @@ CONFIG_FILE = "config/curation.yaml"
 
 # Limits for taxonomy, config and regression set: far above any reviewed file.  The limits for customers' files are in
 # the config.
+RESULT_FILES = ReadingLimits(file_bytes=128_000_000, nesting_depth=100, nodes=10_000_000)
+"""Limits for what runners write: the answers of a large set are in it."""
 REVIEWED_FILES = ReadingLimits(file_bytes=32_000_000, nesting_depth=100, nodes=1_000_000)
 
 # An entry, and with it a tombstone, contains a customer's expectation a few levels deeper.
@@ -519,6 +521,28 @@ class PersonalData(Section):
         return Detector(names=self.names, allowed=frozenset(allowed))
 
 
+class ResultSettings(Section):
+    """What results of release runs show (docs/results.md)."""
+
+    window: Count = Field(default=default("results.window"), description="the last releases that count")
+    flips: Count = Field(
+        default=default("results.flips"),
+        description="changes between passing and failing in these releases from which on an entry flaps",
+    )
+    mixed: Count = Field(
+        default=default("results.mixed"),
+        description="releases whose own runs disagree from which on an entry flaps",
+    )
+    prior_releases: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
+        default=default("results.prior_releases"),
+        description="releases that the results of its customer and its capabilities weigh for an entry",
+    )
+    defect_rate: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=default("results.defect_rate"),
+        description="share of releases above which failures would be a real defect",
+    )
+
+
 class Curation(Section):
     """``config/curation.yaml``."""
 
@@ -536,6 +560,9 @@ class Curation(Section):
     triage: TriageSettings = Field(
         default_factory=TriageSettings,
         description="how raw queries of production traffic become a shortlist",
+    )
+    results: ResultSettings = Field(
+        default_factory=ResultSettings, description="what results of release runs show of entries"
     )
     admissions: Literal["commit", "pull-request", "by-hand"] = Field(
         default=default("admissions"),

@@ -60,8 +60,10 @@ from bot.report.output import (
     StatusOutput,
     ValidateOutput,
 )
+from bot.report.results import AddedOutput, ResultsOutput
 from bot.report.review_json import ReviewOutput
 from bot.report.scan_output import ScanOutput
+from bot.results.record import ReleaseRecord
 from bot.taxonomy.model import Taxonomy
 from bot.triage.output import TriageOutput
 
@@ -106,6 +108,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ledger-runs": RunRecord,
     "ledger-corrections": CorrectionRecord,
     "ledger-candidates": CandidateRecord,
+    "ledger-results": ReleaseRecord,
     "review-output": ReviewOutput,
     "explain-output": ExplainOutput,
     "classify-output": ClassifyOutput,
@@ -132,6 +135,8 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "triage-output": TriageOutput,
     "export-output": ExportOutput,
     "status-output": StatusOutput,
+    "results-output": ResultsOutput,
+    "results-add-output": AddedOutput,
     "scan-output": ScanOutput,
     "config-output": EffectiveConfig,
     "validate-output": ValidateOutput,

@@ -49,6 +49,7 @@ COMMANDS = {
     "migrate": "Carry declared renames and splits of capabilities through set, config and labels.",
     "impact": "Show what a change of taxonomy or config would do, before it is merged.",
     "export": "Write the regression set in the format of another tool's runner.",
+    "results": "What release runs said of the entries; `results add` counts a run.",
     "scan": "Find personal data and secrets in the regression set or in eval sets.",
     "status": "Size, coverage, pins and waiting entries of the regression set.",
     "mcp": "Serve the pipeline to chat assistants, over the Model Context Protocol.",

@@ -73,6 +73,7 @@ def _tools(workspace: Workspace, workers: Workers) -> list[Tool]:
         _reading(overviews.find_entries, "Find entries"),
         _reading(overviews.suggest_evictions, "Suggest evictions"),
         _reading(overviews.agreement, "How far people agree"),
+        _reading(overviews.results, "Results of release runs"),
     ]
     if workspace.writes:
         writing = Writing(workspace, workers)

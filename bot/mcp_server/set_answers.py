@@ -22,6 +22,8 @@ from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.agreement import AgreementOutput, MonthOutput, OverriddenOutput, ReversedOutput, RowOutput
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
+from bot.report.results import ReleaseOutput, ResultsOutput
+from bot.results.history import CapabilityEvidence, EntryHistory
 
 CapabilityRow: TypeAlias = Annotated[
     CapabilityStatus,
@@ -200,6 +202,75 @@ SaidRow: TypeAlias = Annotated[
         overrides=Annotated[int, Field(ge=0, description="those of them that want something else than was decided")],
     ),
 ]
+
+
+ReleaseRow: TypeAlias = Annotated[
+    ReleaseOutput,
+    View(
+        "release at passed failed errors",
+        release=Name,
+        passed=Annotated[int, Field(ge=0, description="runs")],
+        failed=Annotated[int, Field(ge=0, description="runs")],
+        errors=Annotated[int, Field(ge=0, description="runs")],
+    ),
+]
+HistoryRow: TypeAlias = Annotated[
+    EntryHistory,
+    View(
+        "entry releases failing mixed flips flapping failure_rate hidden last_failure seconds",
+        entry=Name,
+        last_failure=Name | None,
+        failure_rate=Annotated[float, Field(description="expected share of failing releases, in [0, 1]")],
+        hidden=Annotated[float | None, Field(description="chance of a defect that never showed, in [0, 1]")],
+        seconds=Annotated[float | None, Field(description="mean duration of a run")],
+    ),
+]
+EvidenceRow: TypeAlias = Annotated[
+    CapabilityEvidence,
+    View(
+        "capability coverers ran failed flapping releases",
+        coverers=Annotated[HowMany, Field(description="entries that cover it competently")],
+    ),
+]
+
+
+class ResultsAnswer(Page):
+    """What release runs said of entries and capabilities; no verdict rests on it."""
+
+    ledger: bool = Field(description="whether there is a ledger here at all: without, there is no result")
+    to_do: Marked | None = Field(description="without a ledger: how to get it")
+    releases: list[ReleaseRow] = Field(description="as many of the last releases as rows, oldest first")
+    never_failed: int = Field(ge=0, description="entries that ran and never failed")
+    flapping: int = Field(ge=0, description="entries that pass and fail without a reason in the agent")
+    never_ran: int = Field(ge=0, description="entries that no release says anything of")
+    entries: list[HistoryRow] = Field(description="the requested entries; those that flap first")
+    capabilities: list[EvidenceRow] = Field(description="covered ones whose tests never failed, or all flap")
+
+    @staticmethod
+    def of(
+        output: ResultsOutput, to_do: str | None, only: Literal["flapping", "failed", "all"], offset: int, limit: int
+    ) -> ResultsAnswer:
+        """``output`` of the command, with one page of the requested entries."""
+        asked = [
+            item
+            for item in output.entries
+            if only == "all" or (item.flapping if only == "flapping" else item.failing > 0)
+        ]
+        rows, total, after = page(sorted(asked, key=lambda item: (not item.flapping, item.entry)), offset, limit)
+        doubtful = [item for item in output.capabilities if item.coverers and not (item.failed and item.in_effect)]
+        capabilities, _, after_capabilities = page(doubtful, offset, limit)
+        return ResultsAnswer(
+            total=total,
+            next_offset=after or after_capabilities,
+            ledger=output.ledger,
+            to_do=None if to_do is None else mark_text(to_do),
+            releases=output.releases[-limit:],
+            never_failed=sum(1 for item in output.entries if item.releases and not item.failing),
+            flapping=sum(1 for item in output.entries if item.flapping),
+            never_ran=sum(1 for item in output.entries if not item.releases),
+            entries=rows,
+            capabilities=capabilities,
+        )
 
 
 class AgreementAnswer(BaseModel):

@@ -23,6 +23,7 @@ from bot.mcp_server.set_answers import (
     AgreementAnswer,
     EntriesAnswer,
     EntryRow,
+    ResultsAnswer,
     StatusAnswer,
     SuggestionsAnswer,
 )
@@ -32,6 +33,7 @@ from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import agreement_overview
+from bot.report.results import local_results
 from bot.report.status import prune_overview, status_overview
 from bot.text.moments import utc
 
@@ -135,6 +137,28 @@ class Overviews:
 
         def work(_: Progress) -> SuggestionsAnswer:
             return SuggestionsAnswer.of(prune_overview(self._workspace.platform()), offset, limit)
+
+        return await self._workers.answer(ctx, work)
+
+    async def results(
+        self,
+        ctx: Call,
+        only: Annotated[
+            Literal["flapping", "failed", "all"],
+            Field(description="entries to show: those that flap, those that failed in a release, or all"),
+        ] = "flapping",
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> Annotated[CallToolResult, ResultsAnswer]:
+        """What release runs said: what flaps, never failed, or is covered in name alone. Like `incumbent results`.
+
+        It comes from the branch incumbent/ledger of the local clone.
+        """
+
+        def work(_: Progress) -> ResultsAnswer:
+            found = local_results(self._workspace.root, self._workspace.platform())
+            to_do = None if found.without is None else without_places(found.without, self._workspace.root)
+            return ResultsAnswer.of(found.output, to_do, only, offset, limit)
 
         return await self._workers.answer(ctx, work)
 

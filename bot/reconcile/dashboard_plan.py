@@ -40,6 +40,7 @@ from bot.report.dashboard import (
 )
 from bot.report.task_list import Task
 from bot.report.verdict_text import SHOWN_NAMES, asks
+from bot.results.record import ReleaseRecord
 
 RUNS_KEPT = 10
 """Runs that the dashboard lists."""
@@ -53,7 +54,7 @@ class DashboardInputs:
     ``barred`` are branches for which GitHub lets us open none.  ``pushed`` is how many queries no pull request brought;
     ``noted`` the commit up to which changes of the set by hand were noted.  ``counted`` are the files of the ledger
     that keep what ``agreement`` rests on, where they change.  ``agents`` are the declared agents of the default branch,
-    each with what it rules out.
+    each with what it rules out, ``releases`` the last ones with results.
     """
 
     commit: str
@@ -73,6 +74,7 @@ class DashboardInputs:
     noted: str | None
     agreement: Agreement
     agents: RuledOut
+    releases: tuple[ReleaseRecord, ...] = ()
     counted: Mapping[str, str | None]
     written: tuple[Operation, ...]
 
@@ -144,6 +146,7 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         notices=tuple(notices),
         agreement=inputs.agreement,
         agents=inputs.agents,
+        releases=inputs.releases,
     )
 
 

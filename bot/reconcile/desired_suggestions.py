@@ -37,6 +37,7 @@ from bot.reconcile.suggestion_pull_requests import (
     subject_of,
 )
 from bot.reconcile.unchanged import folder_of
+from bot.results.history import EntryHistory
 from bot.text.digests import digest
 
 
@@ -49,7 +50,7 @@ class SuggestionInputs:
     ledger's file of events so far, ``known`` those of them on pull requests that are here, or that the ledger calls
     refused; ``merged_by`` tells who merged a pull request, and when, ``pull_request`` looks one up that is not here,
     ``is_reviewed`` tells whether people commented on one or reviewed it.  ``keeps`` are what curators asked to keep,
-    ``asked`` what they asked to suggest.
+    ``asked`` what they asked to suggest.  ``histories`` are what release runs showed of the entries of R.
     ``archived`` are the entries that excluded queries would have, by id: of all of them in a look through all eval
     sets, else of those that the last look chose for repacks.  Of ``unread`` ones the eval set was not read, so that
     nothing is known of them.
@@ -68,6 +69,7 @@ class SuggestionInputs:
     is_reviewed: Callable[[int], bool]
     keeps: tuple[Request, ...] = ()
     asked: tuple[Request, ...] = ()
+    histories: Mapping[str, EntryHistory] = field(default_factory=dict)
     archived: Mapping[str, Entry] = field(default_factory=dict)
     unread: Mapping[str, ArchivedQuery] = field(default_factory=dict)
 
@@ -168,6 +170,7 @@ def desired_suggestions(
                 grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed, grounds_asked),
                 kept_in(groups, inputs.keeps),
                 grounds_asked,
+                inputs.histories,
             ),
         ),
         offers=_offers(offer, known, inputs.record),

@@ -19,6 +19,8 @@ from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Req
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
+from bot.results.ledger_records import load_releases
+from bot.results.record import ReleaseRecord
 
 Kind = TypeVar("Kind")
 Instead = TypeVar("Instead")
@@ -113,6 +115,11 @@ class RunState:
     def left(self) -> Mapping[str, LeftQuery]:
         """What was merged and did not enter, of folders that were read."""
         return {} if self.reconciled is None else self.reconciled.left
+
+    @cached_property
+    def releases(self) -> tuple[ReleaseRecord, ...]:
+        """The last releases whose results the ledger has, oldest first; what cannot be read says nothing."""
+        return load_releases(self.ledger, self.platform.config.results.window)[0]
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """Asks GitHub for the pull requests to the branch that are open."""

@@ -68,6 +68,7 @@ from bot.reconcile.tick_records import plan_records
 from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
 from bot.report.dashboard import MARKER
 from bot.report.task_list import boxes_in
+from bot.results.history import histories
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
@@ -392,6 +393,7 @@ def suggest_changes(tip: RunState) -> Staged:
         noted=tip.carried.noted,
         agreement=agreement,
         agents=tip.inventory.agents,
+        releases=tip.releases,
         counted=counted,
         written=tip.written,
     )
@@ -469,6 +471,9 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         is_reviewed=cache(tip.github.is_reviewed),
         keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
         asked=tuple(item for item in tip.carried.requests if item.action == "suggest"),
+        histories=histories(tip.platform.regression_set.entries, tip.releases, tip.platform.config.results)
+        if tip.releases
+        else {},
     )
 
 

@@ -22,6 +22,7 @@ from bot.github.models import Commit
 from bot.pipeline.review import Platform
 from bot.report.eviction_group import GroupMembers, KeptEntry, render_group
 from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_repack, render_swap
+from bot.results.history import EntryHistory
 
 EVICT = f"{OWN_BRANCHES}evict/"
 GROUP = f"{OWN_BRANCHES}group/"
@@ -74,13 +75,15 @@ def proposals_of(
     groups: Sequence[Group] | None = None,
     kept: Mapping[str, Sequence[KeptInGroup]] = MappingProxyType({}),
     asked: Collection[str] = (),
+    histories: Mapping[str, EntryHistory] = MappingProxyType({}),
 ) -> tuple[Proposal, ...]:
     """The pull requests of ``suggestions``, most urgent first: what frees a slot by admitting something comes first.
 
     ``groups`` are the evictions as they are decided together, by default each alone; ``kept`` is what people keep, by
-    the name of the group that suggested it.  What curators ``asked`` for, by its grounds, is not limited.
+    the name of the group that suggested it.  What curators ``asked`` for, by its grounds, is not limited.  Evictions of
+    entries that never failed come first, as ``histories`` say.
     """
-    moment = SuggestionContext(suggestions, platform)
+    moment = SuggestionContext(suggestions, platform, histories)
     if groups is None:
         groups = [Group(name=None, members=(item,)) for item in suggestions.evictions]
     proposals = (
@@ -90,10 +93,14 @@ def proposals_of(
             _eviction(item.members[0], moment)
             if item.name is None
             else _group(item.name, item.members, kept.get(item.name, ()), moment)
-            for item in groups
+            for item in sorted(groups, key=lambda item: any(_ever_failed(each, histories) for each in item.members))
         ),
     )
     return tuple(replace(item, limited=False) if grounds_in(item.branch) in asked else item for item in proposals)
+
+
+def _ever_failed(item: Suggestion, histories: Mapping[str, EntryHistory]) -> bool:
+    return item.id in histories and histories[item.id].failing > 0
 
 
 def branch_of(kind: str, id: str, digest: str) -> str:

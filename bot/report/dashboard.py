@@ -20,10 +20,12 @@ from bot.report.growth import growth_charts
 from bot.report.output import StatusOutput
 from bot.report.pairs import carried_words, missing_section
 from bot.report.pull_request import COMMENT_CHARACTERS
+from bot.report.results import result_sections, results_overview
 from bot.report.status import losses_overview, status_overview
 from bot.report.tables import TableSection
 from bot.report.task_list import Task
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
+from bot.results.record import ReleaseRecord
 from bot.text.compare import rounded
 from bot.text.masking import masked
 
@@ -287,7 +289,7 @@ class Dashboard:
     may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold, ``reopenable`` those
     that people may take back by a box; ``runs`` the last ones,
     latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
-    ``agents`` the capabilities that each declared agent rules out.
+    ``agents`` the capabilities that each declared agent rules out; ``releases`` the last ones with results.
     """
 
     platform: Platform
@@ -303,6 +305,7 @@ class Dashboard:
     notices: tuple[str, ...] = ()
     agreement: Agreement | None = None
     agents: RuledOut = field(default_factory=dict)
+    releases: tuple[ReleaseRecord, ...] = ()
 
 
 def render_dashboard(dashboard: Dashboard, limit: int = COMMENT_CHARACTERS) -> str:
@@ -358,6 +361,7 @@ class _Body:
             customers(platform, style),
             pinned(platform, style),
             not_ready(platform, style),
+            *_results(dashboard, style),
             *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, style)),
             _runs(dashboard.runs, style),
         )
@@ -376,6 +380,12 @@ class _Body:
             self.closing,
         ]
         return "\n".join([MARKER, "\n\n".join(blocks), ""])
+
+
+def _results(dashboard: Dashboard, style: MarkdownStyle) -> tuple[TableSection, ...]:
+    if not dashboard.releases:
+        return ()
+    return result_sections(results_overview(dashboard.platform, dashboard.releases, ledger=True), style)
 
 
 def _pending(pending: Sequence[PendingReview], style: MarkdownStyle) -> TableSection:

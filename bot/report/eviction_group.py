@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.curator.prune import Suggestion
 from bot.report.escaping import code, shortened, visible
-from bot.report.eviction_pull_request import SuggestionContext, marked, why_evicted
+from bot.report.eviction_pull_request import SuggestionContext, marked, warned, why_evicted
 from bot.report.task_list import Task
 from bot.report.verdict_text import MarkdownStyle, figure, listed, quoted
 from bot.text.masking import masked_together
@@ -71,6 +71,7 @@ def render_group(
     blocks = [
         f"Incumbent suggests to evict several entries{shared}: {len(members)} in this pull request.",
         "Each has a commit of its own. Any of them may stay: the others may go all the same.",
+        *warned([item.id for item in members], moment),
         *_table(members, moment),
         *([_kept(kept)] if kept else []),
         _how(members),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from bot.curator.entry import Entry
@@ -16,6 +16,7 @@ from bot.rater.profile import Profile, bits
 from bot.report.escaping import code
 from bot.report.task_list import unticked
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed, quoted
+from bot.results.history import EntryHistory, only_failing
 from bot.text.digests import digest
 from bot.text.masking import masked_together
 
@@ -28,10 +29,19 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class SuggestionContext:
-    """All ``suggestions`` of one moment, and R as it is then: what each description speaks of."""
+    """All ``suggestions`` of one moment, and R as it is then: what each description speaks of.
+
+    ``histories`` are what release runs showed of entries.
+    """
 
     suggestions: Suggestions
     platform: Platform
+    histories: Mapping[str, EntryHistory] = field(default_factory=dict)
+
+    @cached_property
+    def only_failing(self) -> Mapping[str, tuple[str, ...]]:
+        """Entry → the capabilities of which no other coverer ever failed in a release."""
+        return only_failing(self.histories, self.suggestions.roles.coverers)
 
     @cached_property
     def leaving(self) -> frozenset[str]:
@@ -84,6 +94,7 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
     entry = moment.platform.regression_set.entries[item.id]
     blocks = [
         f"Incumbent suggests to evict {code(item.id)}: {why_evicted(item)}.",
+        *warned([item.id], moment),
         _quote(entry),
         _coverage(item, entry, moment),
         *_about(item, entry, moment),
@@ -124,6 +135,7 @@ def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str)
     entering, known = item.entering, moment.platform.regression_set
     blocks = [
         what,
+        *warned([eviction.id for eviction in item.evictions], moment),
         _quote(entering),
         f"Mock set-up that is needed: {_provisions(entering, moment)}.",
         _before_and_after(item, moment),
@@ -174,6 +186,20 @@ def why_evicted(item: Suggestion) -> str:
         EvictionKind.CUSTOMER_LEFT: "its customer has no eval set here any more",
         EvictionKind.UNDONE: "a curator asked to take its admission back",
     }[grounds.kind]
+
+
+def warned(ids: Sequence[str], moment: SuggestionContext) -> list[str]:
+    """A warning where the entries ``ids`` are the only ones whose release runs ever found something."""
+    style = MarkdownStyle(moment.platform.taxonomy)
+    lines = [
+        f"> {code(id)}: {listed([style.capability(name) for name in moment.only_failing[id]], SHOWN)}"
+        for id in ids
+        if id in moment.only_failing
+    ]
+    if not lines:
+        return []
+    head = "> [!WARNING]\n> In release runs no other entry that covers these ever failed:\n>\n"
+    return [head + "\n>\n".join(lines)]
 
 
 def _about(item: Suggestion, entry: Entry, moment: SuggestionContext) -> list[str]:

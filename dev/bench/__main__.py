@@ -379,6 +379,10 @@ if __name__ == "__main__":
         from dev.bench import extension
 
         sys.exit(extension.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["results"]:
+        from dev.bench import results
+
+        sys.exit(results.main(sys.argv[2:]))
     if sys.argv[1:2] == ["history"]:
         from dev.bench import history
 

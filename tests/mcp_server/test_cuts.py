@@ -23,6 +23,7 @@ BOUNDED = {
     "verdicts",
     "entries",
     "capabilities",
+    "releases",
     "suggestions",
     "swaps",
     "least_loss",

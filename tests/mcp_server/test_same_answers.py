@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.cli.main import run
 from bot.mcp_server.untrusted import mark
 from tests.cli.test_agreement import ledger, month
 from tests.factories import REPOSITORY, config_with
@@ -346,6 +347,29 @@ def test_agreement(platform: Path, json_of: JsonOf) -> None:
         ask(in_process(platform), "agreement", since=since)["overall"]
         == json_of("agreement", "--repo", platform, "--since", since)["overall"]
     )
+
+
+def test_results(platform: Path, json_of: JsonOf, tmp_path: Path) -> None:
+    nothing = bare(ask(in_process(platform), "results", only="all", limit=LIMIT))
+    assert (nothing["releases"], nothing["flapping"]) == ([], 0)
+    ids = [bare(row["id"]) for row in ask(in_process(platform), "find_entries")["entries"]]
+    rows = [{"entry": id, "outcome": outcome} for id in ids[:2] for outcome in ("passed", "failed")]
+    rows.append({"entry": ids[2], "outcome": "passed"})
+    file = tmp_path / "results.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert run(["results", "add", str(file), "--release", "v1", "--repo", str(platform)]) == 0
+    answer = bare(ask(in_process(platform), "results", only="all", limit=LIMIT))
+    printed = json_of("results", "--repo", platform)
+    by_id = {item["entry"]: item for item in printed["entries"]}
+    assert len(answer["entries"]) == answer["total"] == len(by_id)
+    for row in answer["entries"]:
+        assert {name: row[name] for name in row} == {name: by_id[row["entry"]][name] for name in row}
+    assert [item["release"] for item in answer["releases"]] == ["v1"]
+    assert (answer["flapping"], answer["never_failed"], answer["never_ran"]) == (2, 1, len(by_id) - 3)
+    flapping = bare(ask(in_process(platform), "results"))
+    assert {row["entry"] for row in flapping["entries"]} == set(ids[:2])
+    failed = bare(ask(in_process(platform), "results", only="failed", limit=1))
+    assert (failed["total"], failed["next_offset"]) == (2, 1)
 
 
 def test_agreement_without_a_ledger(platform: Path, json_of: JsonOf) -> None:

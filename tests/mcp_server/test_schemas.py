@@ -28,6 +28,7 @@ READING = {
     "find_entries",
     "suggest_evictions",
     "agreement",
+    "results",
 }
 
 
@@ -71,13 +72,13 @@ def described(schema: dict[str, Any]) -> bool:
 
 
 def test_what_an_assistant_reads_of_all_tools_stays_small() -> None:
-    """Hosts hand it to the model with every question: 24 kB are some 6,000 tokens, 3 in 100 of a usual context.
+    """Hosts hand it to the model with every question: 25 kB are some 6,200 tokens, 3 in 100 of a usual context.
 
     The schemas of answers come on top where a host hands these over too: with titles and repeated parts it was 84 kB.
     """
     advertised = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in TOOLS.values()]
-    assert len(json.dumps(advertised, ensure_ascii=False, separators=(",", ":"))) < 24_000
-    assert len(json.dumps(list(TOOLS.values()), ensure_ascii=False, separators=(",", ":"))) < 77_000
+    assert len(json.dumps(advertised, ensure_ascii=False, separators=(",", ":"))) < 25_000
+    assert len(json.dumps(list(TOOLS.values()), ensure_ascii=False, separators=(",", ":"))) < 81_000
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))

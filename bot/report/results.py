@@ -1,0 +1,245 @@
+"""What release runs say, as JSON and on a console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+from bot.curator.roles import derive_roles
+from bot.errors import Problem
+from bot.files.validation import Checked
+from bot.ledger.store import open_ledger
+from bot.pipeline.review import Platform
+from bot.report.escaping import visible
+from bot.report.tables import TableSection
+from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
+from bot.results.history import CapabilityEvidence, EntryHistory, evidence, histories, in_order
+from bot.results.ledger_records import Addition, load_releases
+from bot.results.model import CaseResult
+from bot.results.record import ReleaseRecord
+
+if TYPE_CHECKING:
+    from bot.report.console import Printer
+
+_SHOWN_RESULTS = 20
+
+
+class ReleaseOutput(BaseModel):
+    """A release, in short."""
+
+    release: str
+    at: str = Field(description="its time, UTC")
+    commit: str | None
+    entries: int = Field(description="entries that it says something of")
+    passed: int = Field(description="runs")
+    failed: int
+    errors: int
+    skipped: int
+    unmatched: int = Field(description="results that fit no entry")
+
+    @classmethod
+    def of(cls, record: ReleaseRecord) -> ReleaseOutput:
+        """The sums of ``record``."""
+        results = record.entries.values()
+        return cls(
+            release=record.release,
+            at=record.at,
+            commit=record.commit,
+            entries=len(record.entries),
+            passed=sum(item.passed for item in results),
+            failed=sum(item.failed for item in results),
+            errors=sum(item.errors for item in results),
+            skipped=sum(item.skipped for item in results),
+            unmatched=record.unmatched,
+        )
+
+
+class ResultsOutput(BaseModel):
+    """`incumbent results --json`: the last releases, oldest first, and what they say of each entry and capability."""
+
+    ledger: bool = Field(description="false: there is no ledger here, and so no result")
+    releases: list[ReleaseOutput]
+    entries: list[Checked[EntryHistory]] = Field(description="entries of the set, by id")
+    capabilities: list[Checked[CapabilityEvidence]] = Field(description="in the taxonomy's order")
+
+
+class UnmatchedOutput(BaseModel):
+    """A result that fits no entry."""
+
+    entry: str | None = Field(description="the id that it states")
+    outcome: str
+    line: int | None
+
+
+class AddedOutput(BaseModel):
+    """`incumbent results add --json`, and `forget`."""
+
+    release: str
+    entries: int = Field(description="entries that the release says something of by now")
+    results: int = Field(description="results that were counted now")
+    known: list[str] = Field(description="files that had been counted before")
+    unmatched: list[UnmatchedOutput] = Field(description="results of these files that fit no entry")
+    commit: str | None = Field(description="the commit on the ledger branch; null: nothing was written")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalResults:
+    """What the ledger of a clone says of the entries, the faults of its records, and why there is no ledger if so."""
+
+    output: ResultsOutput
+    problems: tuple[Problem, ...]
+    without: str | None
+
+
+def local_results(repo: Path, platform: Platform) -> LocalResults:
+    """The results on the branch incumbent/ledger of the clone that contains ``repo``, for the ``platform`` there."""
+    with ExitStack() as stack:
+        ledger = open_ledger(repo, stack)
+        if isinstance(ledger, str):
+            return LocalResults(results_overview(platform, (), ledger=False), (), ledger)
+        records, problems = load_releases(ledger.snapshot, platform.config.results.window)
+    return LocalResults(results_overview(platform, records, ledger=True), problems, None)
+
+
+def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, ledger: bool) -> ResultsOutput:
+    """What ``records`` say of the entries of R, and of what these cover."""
+    ordered = in_order(records)
+    known, config = platform.regression_set, platform.config
+    found = histories(known.entries, ordered, config.results)
+    roles = derive_roles(known.residents(platform.taxonomy)[0], config)
+    names = [name for name in platform.taxonomy.by_id if name not in platform.taxonomy.trial]
+    return ResultsOutput(
+        ledger=ledger,
+        releases=[ReleaseOutput.of(record) for record in ordered],
+        entries=[found[id] for id in sorted(found)],
+        capabilities=list(evidence(roles.coverers, found, names)),
+    )
+
+
+def capability_words(item: CapabilityEvidence) -> str:
+    """Whether anything that covers a capability was ever able to fail."""
+    if not item.coverers:
+        return "covered by no entry"
+    coverers = counted(len(item.coverers), "coverer", "coverers")
+    if not item.ran:
+        return f"{coverers}, none ran"
+    if not item.in_effect:
+        return f"{coverers}, all flapping: not covered in effect"
+    releases = counted(item.releases, "release", "releases")
+    failed = f"{item.failed} failed" if item.failed else "none failed"
+    return f"{coverers}, {failed} in {releases}"
+
+
+def entry_words(item: EntryHistory) -> str:
+    """What releases show of an entry, in a few words."""
+    if not item.releases:
+        return "never ran"
+    if item.flapping:
+        return "flaps"
+    if item.hidden is not None:
+        return f"never failed; the chance of a hidden defect is {item.hidden:.0%}"
+    return f"failed last in {visible(item.last_failure or '')}"
+
+
+def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableSection, ...]:
+    """What the dashboard says of release runs, of which there is one at least.
+
+    It lists what is covered in name alone, and the entries that flap.
+    """
+    last, more = output.releases[-1], "`incumbent results`"
+    doubtful = [item for item in output.capabilities if item.coverers and not (item.failed and item.in_effect)]
+    flapping = [item for item in output.entries if item.flapping]
+    about = (
+        f"{counted(len(output.releases), 'release', 'releases')}, the last {style.quote(last.release)}: "
+        f"{counted(last.passed, 'run', 'runs')} passed, {last.failed} failed. No verdict rests on it."
+    )
+    rows = [(style.capability(item.capability), capability_words(item)) for item in doubtful]
+    return (
+        TableSection(
+            title=f"Never seen to fail in a release, or flapping ({len(rows)})",
+            about=(about,),
+            header=("Capability", "Its tests"),
+            rows=tuple(rows) or (("–", "every covered capability has a test that failed once"),),
+            more=more,
+            fold=counted(len(rows), "capability", "capabilities"),
+        ),
+        TableSection(
+            title=f"Entries that flap ({len(flapping)})",
+            about=("They pass and fail without a reason in the agent: fix them, or say `ready: false`.",),
+            header=("Entry", "Failing releases", "Changes"),
+            rows=tuple(
+                (style.name(item.entry), f"{item.failing} of {item.releases}", str(item.flips)) for item in flapping
+            ),
+            more=more,
+        ),
+    )
+
+
+def print_results(output: ResultsOutput, out: Printer) -> None:
+    """Print the trend, what each capability is tested by in effect, and the entries: those that flap first."""
+    last = output.releases[-1] if output.releases else None
+    if last is None:
+        out.line("no results yet: `incumbent results add FILE`")
+        return
+    out.line(
+        f"{counted(len(output.releases), 'release', 'releases')}, the last {visible(last.release)}: "
+        f"{last.passed} passed, {last.failed} failed, {last.errors} errors, {last.skipped} skipped",
+        "bold",
+    )
+    rows = [
+        (visible(item.release), item.at[:10], *map(str, (item.passed, item.failed, item.errors, item.unmatched)))
+        for item in reversed(output.releases)
+    ]
+    header = ("release", "day", "passed", "failed", "errors", "unmatched")
+    out.table(f"Releases ({len(rows)})", header, rows, right=header[2:])
+    doubtful = [item for item in output.capabilities if item.coverers and not (item.failed and item.in_effect)]
+    table = [(item.capability, capability_words(item)) for item in doubtful]
+    out.table(f"Capabilities whose tests never failed, or flap ({len(table)})", ("capability", "tests"), table)
+    ordered = sorted(output.entries, key=lambda item: (not item.flapping, -item.failing, item.entry))
+    entries = [
+        (
+            item.entry,
+            f"{item.failing} of {item.releases}",
+            str(item.flips),
+            "–" if item.seconds is None else figure(round(item.seconds, 2)),
+            entry_words(item),
+        )
+        for item in ordered
+    ]
+    columns = ("entry", "failing", "flips", "seconds", "what it shows")
+    out.table(f"Entries ({len(entries)})", columns, entries, right=columns[1:4])
+
+
+def added_overview(
+    addition: Addition, unmatched: Sequence[CaseResult], results: int, commit: str | None
+) -> AddedOutput:
+    """What was added to a release."""
+    return AddedOutput(
+        release=addition.record.release,
+        entries=len(addition.record.entries),
+        results=results,
+        known=list(addition.known),
+        unmatched=[UnmatchedOutput(entry=item.entry, outcome=item.outcome, line=item.line) for item in unmatched],
+        commit=commit,
+    )
+
+
+def print_added(output: AddedOutput, out: Printer) -> None:
+    """Print what was added, and what fits no entry."""
+    out.line(
+        f"{visible(output.release)}: {counted(output.results, 'result', 'results')} counted, of "
+        f"{counted(output.entries, 'entry', 'entries')}",
+        "bold",
+    )
+    if output.known:
+        is_not = "is" if len(output.known) == 1 else "are"
+        was = counted(len(output.known), "file was", "files were")
+        out.line(f"{was} counted before, and {is_not} not counted again")
+    if output.unmatched:
+        names = [visible(item.entry or (f"line {item.line}" if item.line else "no id")) for item in output.unmatched]
+        out.line(f"{len(names)} fit no entry: {listed(names[:_SHOWN_RESULTS], total=len(names))}")

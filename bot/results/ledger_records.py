@@ -1,0 +1,92 @@
+"""The records of releases on the ledger branch of a clone: read, and planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.config import REVIEWED_FILES
+from bot.errors import InputError, Problem
+from bot.files.documents import parse_json
+from bot.files.snapshot import Snapshot
+from bot.files.validation import validate
+from bot.git import CommitSnapshot
+from bot.ledger.store import document_text
+from bot.results.matching import MatchedResults, added
+from bot.results.record import FOLDER, ReleaseRecord, path_end, release_path
+
+
+def load_releases(
+    snapshot: Snapshot | None, last: int | None = None
+) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...]]:
+    """The records of the ledger in ``snapshot``, oldest first, and the faults of those that cannot be read.
+
+    Of many only the ``last`` ones are read.
+    """
+    paths = [] if snapshot is None else sorted(snapshot.paths(FOLDER))
+    chosen = paths if last is None else paths[-last:]
+    if isinstance(snapshot, CommitSnapshot):
+        snapshot.prepare(chosen)
+    return _load(snapshot, chosen)
+
+
+def load_release(snapshot: Snapshot | None, release: str) -> ReleaseRecord | None:
+    """The record of ``release``; raises :class:`InputError` if it cannot be read."""
+    paths = [] if snapshot is None else [path for path in snapshot.paths(FOLDER) if path.endswith(path_end(release))]
+    records, problems = _load(snapshot, paths)
+    if problems:
+        raise InputError(problems)
+    return next(iter(records), None)
+
+
+def _load(snapshot: Snapshot | None, paths: Sequence[str]) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...]]:
+    records: list[ReleaseRecord] = []
+    problems: list[Problem] = []
+    for path in () if snapshot is None else paths:
+        assert snapshot is not None
+        try:
+            document = parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+            records.append(validate(ReleaseRecord, document))
+        except InputError as error:
+            problems += error.problems
+    return tuple(records), tuple(problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """The record of a release with results added; ``known`` are the digests of files that it had before."""
+
+    record: ReleaseRecord
+    known: tuple[str, ...]
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """The file of the ledger to write."""
+        return {release_path(self.record.release, self.record.at): document_text(self.record)}
+
+
+def with_results(record: ReleaseRecord, matched: Mapping[str, MatchedResults]) -> Addition:
+    """``record`` with results by the digest of their file; a file that it has already is not counted again."""
+    new = {digest: found for digest, found in matched.items() if digest not in record.files}
+    entries = dict(record.entries)
+    for found in new.values():
+        for id, result in found.entries.items():
+            before = entries.get(id)
+            # Results of an earlier text are of another test.
+            same = before is not None and before.content == result.content
+            entries[id] = added(before, result) if before is not None and same else result
+    return Addition(
+        record=record.model_copy(
+            update={
+                "files": (*record.files, *new),
+                "entries": dict(sorted(entries.items())),
+                "unmatched": record.unmatched + sum(len(found.unmatched) for found in new.values()),
+            }
+        ),
+        known=tuple(digest for digest in matched if digest in record.files),
+    )
+
+
+def forgetting(record: ReleaseRecord) -> dict[str, str | None]:
+    """The file to delete so that the release of ``record`` is forgotten."""
+    return {release_path(record.release, record.at): None}

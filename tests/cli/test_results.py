@@ -1,0 +1,163 @@
+"""``incumbent results``: counted once, committed to the ledger of the clone, forgotten; faults count nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+
+from bot.cli.main import run
+from bot.report.results import AddedOutput, ResultsOutput
+from tests.factories import REPOSITORY
+
+AT = ("--at", "2026-11-28T05:00:00Z")
+LEDGER = "incumbent/ledger"
+ENTRIES = ("calendar-table", "crm-accounts", "tickets-list")
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> git.Repo:
+    folder = tmp_path / "a clone"
+    shutil.copytree(REPOSITORY / "examples" / "worked-example", folder)
+    repository = git.Repo.init(folder, initial_branch="main")
+    repository.git.add(all=True)
+    repository.git.execute(["git", "-c", "user.name=x", "-c", "user.email=x@x.example", "commit", "--message=x"])
+    monkeypatch.chdir(folder)
+    return repository
+
+
+def written(folder: Path, *rows: dict[str, Any], name: str = "results.jsonl") -> str:
+    path = folder / name
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return str(path)
+
+
+def passed(entry: str, outcome: str = "passed", **more: Any) -> dict[str, Any]:
+    return {"entry": entry, "outcome": outcome, **more}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    assert run(["results", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_what_runs_wrote_is_counted_once_and_shown(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, passed(ENTRIES[0], seconds=2), passed(ENTRIES[1], "failed"), passed("gone", "failed"))
+    added = AddedOutput.model_validate(printed(capsys, "add", file, "--release", "v1", *AT))
+    assert (added.results, added.entries, [item.entry for item in added.unmatched]) == (2, 2, ["gone"])
+    assert clone.heads[LEDGER].commit.hexsha == added.commit
+    assert clone.heads[LEDGER].commit.message.strip() == "Results of v1"
+    again = AddedOutput.model_validate(printed(capsys, "add", file, "--release", "v1", *AT))
+    assert (again.results, again.commit, len(again.known)) == (0, None, 1)
+    more = written(tmp_path, passed(ENTRIES[1]), name="more.jsonl")
+    assert run(["results", "add", file, more, "--release", "v1", *AT]) == 0
+    capsys.readouterr()
+    found = ResultsOutput.model_validate(printed(capsys))
+    (release,) = found.releases
+    assert (release.release, release.passed, release.failed, release.unmatched) == ("v1", 2, 1, 1)
+    by_id = {item.entry: item for item in found.entries}
+    assert by_id[ENTRIES[1]].mixed == 1
+    assert by_id[ENTRIES[1]].flapping
+    assert by_id[ENTRIES[0]].seconds == 2.0
+    assert by_id[ENTRIES[2]].releases == 0
+    assert not clone.is_dirty(untracked_files=True)
+
+
+def test_without_a_name_a_release_is_its_commit_and_any_commit_may_be_named(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, passed(ENTRIES[0]))
+    head = clone.head.commit.hexsha
+    assert printed(capsys, "add", file)["release"] == head[:12]
+    (release,) = printed(capsys)["releases"]
+    assert release["commit"] == head
+    assert run(["results", "add", file, "--commit", "nowhere"]) == 2
+    assert "unknown commit 'nowhere'" in capsys.readouterr().err
+
+
+def test_a_fault_in_one_file_counts_nothing_of_any(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = written(tmp_path, passed(ENTRIES[0]), name="good.jsonl")
+    bad = written(tmp_path, {"outcome": "passed"}, passed(ENTRIES[0], cost=-1), name="bad.jsonl")
+    assert run(["results", "add", good, bad, *AT]) == 1
+    said = capsys.readouterr().err
+    assert "bad.jsonl:1: it does not say which entry it is of" in said
+    assert "bad.jsonl:2: its `cost` is no number from 0 to 1,000,000" in said
+    assert LEDGER not in {head.name for head in clone.heads}
+    (tmp_path / "notes.txt").write_text("hello")
+    assert run(["results", "add", str(tmp_path / "notes.txt"), *AT]) == 1
+    assert "no format of results fits this file" in capsys.readouterr().err
+
+
+def test_a_release_is_forgotten_and_nothing_else(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, passed(ENTRIES[0]))
+    for release in ("v1", "v2 …"):
+        assert run(["results", "add", file, "--release", release, *AT]) == 0
+    assert run(["results", "forget", "v3"]) == 2
+    assert "no release is called 'v3'" in capsys.readouterr().err
+    assert run(["results", "forget", "v1", "--dry-run"]) == 0
+    assert len(printed_after(capsys)["releases"]) == 2
+    assert run(["results", "forget", "v2 …", *AT]) == 0
+    assert [item["release"] for item in printed_after(capsys)["releases"]] == ["v1"]
+    assert "Forget the results of v2" in str(clone.heads[LEDGER].commit.message)
+
+
+def printed_after(capsys: pytest.CaptureFixture[str]) -> Any:
+    capsys.readouterr()
+    return printed(capsys)
+
+
+def test_a_dry_run_writes_nothing(clone: git.Repo, tmp_path: Path) -> None:
+    assert run(["results", "add", written(tmp_path, passed(ENTRIES[0])), "--dry-run"]) == 0
+    assert LEDGER not in {head.name for head in clone.heads}
+
+
+def test_what_others_published_is_gone_on_from(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, passed(ENTRIES[0]))
+    assert run(["results", "add", file, "--release", "v1", *AT]) == 0
+    first = clone.heads[LEDGER].commit.hexsha
+    clone.git.update_ref(f"refs/remotes/origin/{LEDGER}", first)
+    clone.git.update_ref("-d", f"refs/heads/{LEDGER}")
+    assert run(["results", "add", file, "--release", "v2", *AT]) == 0
+    assert [commit.hexsha for commit in clone.heads[LEDGER].commit.parents] == [first]
+    assert [item["release"] for item in printed_after(capsys)["releases"]] == ["v1", "v2"]
+
+
+def test_a_record_that_cannot_be_read_is_reported_and_hides_no_other(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bot.git.branch_commit import commit_on_branch
+
+    file = written(tmp_path, passed(ENTRIES[0]))
+    assert run(["results", "add", file, "--release", "v1", *AT]) == 0
+    parent, folder = clone.heads[LEDGER].commit.hexsha, Path(clone.working_dir)
+    commit_on_branch(folder, LEDGER, parent, {"results/0-broken.json": "{"}, "x", AT[1], "x")
+    capsys.readouterr()
+    assert run(["results"]) == 1
+    said = capsys.readouterr()
+    assert "1 release, the last v1" in said.out
+    assert "0-broken.json" in said.err
+
+
+def test_where_there_is_no_git_there_is_no_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(REPOSITORY / "examples" / "worked-example", tmp_path / "plain")
+    monkeypatch.chdir(tmp_path / "plain")
+    assert run(["results"]) == 0
+    said = capsys.readouterr()
+    assert "no results yet" in said.out
+    assert "is not inside a git repository" in said.err
+    assert run(["results", "add", written(tmp_path, passed(ENTRIES[0])), *AT]) == 2
+    assert run(["results", "forget", "v1", *AT]) == 2

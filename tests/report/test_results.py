@@ -1,0 +1,168 @@
+"""Results of release runs where people read them: on the console, the dashboard, and in suggestions."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.console import Console
+
+from bot.config import ResultSettings
+from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
+from bot.curator.suggestions import suggest
+from bot.pipeline.review import Platform
+from bot.reconcile.suggestion_pull_requests import proposals_of
+from bot.report.console import Printer
+from bot.report.dashboard import Dashboard, render_dashboard
+from bot.report.eviction_pull_request import SuggestionContext, render_eviction
+from bot.report.results import (
+    ResultsOutput,
+    added_overview,
+    entry_words,
+    print_added,
+    print_results,
+    results_overview,
+)
+from bot.results.history import histories
+from bot.results.ledger_records import with_results
+from bot.results.matching import MatchedResults
+from bot.results.model import CaseResult, Outcome
+from bot.results.record import EntryResult, ReleaseRecord, content_of
+from tests.factories import make_config, make_entry, make_taxonomy
+
+MARKS = {"+": {"passed": 1}, "-": {"failed": 1}, "~": {"passed": 1, "failed": 1}}
+
+
+def platform(*entries: Entry) -> Platform:
+    return Platform(
+        taxonomy=make_taxonomy("a", "b", "c"),
+        config=make_config(redundancy_floor=1),
+        regression_set=RegressionSet({item.id: item for item in entries}, {}, {}),
+    )
+
+
+def entry(id: str, *names: str, score: float = 0.9) -> Entry:
+    return make_entry(id, dict.fromkeys(names, score), text=f"text of {id}")
+
+
+def releases(entries: dict[Entry, str] | list[tuple[Entry, str]]) -> tuple[ReleaseRecord, ...]:
+    """Releases by what each entry did in them, as in ``+-+``."""
+    pairs = list(entries.items()) if isinstance(entries, dict) else entries
+    return tuple(
+        ReleaseRecord(
+            release=f"v{place}",
+            at=f"2026-01-{place + 1:02}T00:00:00Z",
+            entries={
+                item.id: EntryResult(content=content_of(item), seconds=2.0, timed=1, **MARKS[marks[place]])
+                for item, marks in pairs
+                if marks[place] != "."
+            },
+        )
+        for place in range(max((len(marks) for _, marks in pairs), default=0))
+    )
+
+
+CALM, FLAPS, FAILED, IDLE = entry("calm", "a"), entry("flaps", "b"), entry("failed", "a"), entry("idle", "c")
+ALL = (CALM, FLAPS, FAILED, IDLE)
+RECORDS = releases([(CALM, "++++"), (FLAPS, "+-+-"), (FAILED, "+-++"), (IDLE, "....")])
+
+
+def overview(**more: Any) -> ResultsOutput:
+    return results_overview(platform(*ALL), more.get("records", RECORDS), ledger=True)
+
+
+def printed(*outputs: Any) -> str:
+    stream = io.StringIO()
+    out = Printer(console=Console(file=stream, force_terminal=False, width=200, color_system=None))
+    for output in outputs:
+        (print_results if isinstance(output, ResultsOutput) else print_added)(output, out)
+    return stream.getvalue()
+
+
+def test_the_table_says_what_flaps_what_never_failed_and_what_never_ran() -> None:
+    text = printed(overview())
+    assert "4 releases, the last v3: 2 passed, 1 failed, 0 errors, 0 skipped" in text
+    lines = {line.split("\t")[0]: line.split("\t")[1:] for line in text.splitlines() if "\t" in line}
+    assert lines["b"] == ["1 coverer, all flapping: not covered in effect"]
+    assert lines["c"] == ["1 coverer, none ran"]
+    assert "a" not in lines
+    assert lines["flaps"] == ["2 of 4", "3", "2", "flaps"]
+    assert lines["failed"][-1] == "failed last in v1"
+    assert lines["calm"][-1].startswith("never failed; the chance of a hidden defect is ")
+    assert lines["idle"] == ["0 of 0", "0", "–", "never ran"]
+    assert [item.entry for item in overview().entries] == ["calm", "failed", "flaps", "idle"]
+    assert printed(overview(records=())) == "no results yet: `incumbent results add FILE`\n"
+
+
+def test_a_name_of_a_release_moves_no_cursor() -> None:
+    record = RECORDS[1].model_copy(update={"release": "v1\x1b[2J"})
+    text = printed(results_overview(platform(FAILED), (record,), ledger=True))
+    assert "\x1b" not in text
+    (history,) = histories({"failed": FAILED}, (record,), ResultSettings()).values()
+    assert "\x1b" not in entry_words(history)
+
+
+def test_what_was_added_is_said_with_what_fits_nothing() -> None:
+    lost = tuple(CaseResult(outcome=Outcome.FAILED, line=line, entry=name) for line, name in ((3, None), (None, "x")))
+    matched = {"a" * 24: MatchedResults(entries=dict(RECORDS[0].entries), unmatched=lost)}
+    first = with_results(ReleaseRecord(release="v9", at="2026-01-01T00:00:00Z"), matched)
+    text = printed(
+        added_overview(first, lost, 3, None), added_overview(with_results(first.record, matched), (), 0, None)
+    )
+    assert "v9: 3 results counted, of 3 entries" in text
+    assert "2 fit no entry: line 3 and x" in text
+    assert "1 file was counted before, and is not counted again" in text
+
+
+def test_the_dashboard_lists_what_is_covered_in_name_alone_and_what_flaps() -> None:
+    dashboard = Dashboard(platform=platform(*ALL), commit="1" * 40, at="2026-02-01T00:00:00Z", limit=5)
+    assert "flapping" not in render_dashboard(dashboard)
+    body = render_dashboard(
+        Dashboard(platform=platform(*ALL), commit="1" * 40, at="2026-02-01T00:00:00Z", limit=5, releases=RECORDS)
+    )
+    assert "#### Never seen to fail in a release, or flapping (2)" in body
+    assert "1 coverer, all flapping: not covered in effect |" in body
+    assert "| `flaps` | 2 of 4 | 3 |" in body
+    every = releases([(FAILED, "+-"), (IDLE, "-+")])
+    calm = Dashboard(
+        platform=platform(FAILED, IDLE), commit="1" * 40, at="2026-02-01T00:00:00Z", limit=5, releases=every
+    )
+    assert "every covered capability has a test that failed once" in render_dashboard(calm)
+    assert "Entries that flap" not in render_dashboard(calm)
+
+
+# Suggestions --------------------------------------------------------------------------------------------------------
+
+BEST = [entry("best1", "a", "b"), entry("best2", "a", "b")]
+SPARES = [entry("spare1", "a", score=0.7), entry("spare2", "b", score=0.7)]
+
+
+def test_no_result_changes_what_is_suggested_and_what_never_failed_comes_first() -> None:
+    here = platform(*BEST, *SPARES)
+    suggestions = suggest(here.regression_set, here.taxonomy, here.config)
+    plain = [item.entries for item in proposals_of(suggestions, here)]
+    assert ("spare1",) in plain
+    assert ("spare2",) in plain
+    for failing, first in ((SPARES[0], "spare2"), (SPARES[1], "spare1")):
+        known = histories(here.regression_set.entries, releases([(failing, "+-+")]), here.config.results)
+        found = [item.entries for item in proposals_of(suggestions, here, histories=known)]
+        assert sorted(found) == sorted(plain)
+        spares = [ids[0] for ids in found if ids[0].startswith("spare")]
+        assert spares[0] == first
+
+
+def test_an_eviction_of_the_only_entry_that_ever_failed_is_warned_of() -> None:
+    here = platform(*BEST, *SPARES)
+    suggestions = suggest(here.regression_set, here.taxonomy, here.config)
+    item = next(item for item in suggestions.evictions if item.id == "spare1")
+
+    def body(marks: str, other: str) -> str:
+        records = releases([(SPARES[0], marks), (BEST[0], other)])
+        known = histories(here.regression_set.entries, records, here.config.results)
+        return render_eviction(item, SuggestionContext(suggestions, here, known))
+
+    warned = body("+-+", "+++")
+    assert "> In release runs no other entry that covers these ever failed:\n>\n> `spare1`: " in warned
+    assert "WARNING" not in body("+-+", "-++")
+    assert "WARNING" not in body("+++", "-++")

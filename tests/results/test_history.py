@@ -1,0 +1,167 @@
+"""What releases show of an entry: failures, flips, and how much a row of passes is worth."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betaincc
+
+from bot.config import ResultSettings
+from bot.curator.entry import Entry
+from bot.results.history import _exceeds, evidence, histories, in_order, outcomes_of
+from bot.results.record import EntryResult, ReleaseRecord, content_of
+from tests.factories import make_entry
+from tests.reconcile.merges import source
+
+SETTINGS = ResultSettings(window=20, flips=3, mixed=1, prior_releases=4.0, defect_rate=0.05)
+
+
+def entry(id: str = "e", customer: str = "acme", **scores: float) -> Entry:
+    place = source(id).model_copy(update={"customer": customer})
+    return make_entry(id, scores or {"a": 0.9}, text=f"text of {id}", source=place)
+
+
+def result(item: Entry, passed: int = 0, failed: int = 0, **more: Any) -> EntryResult:
+    return EntryResult(content=content_of(item), passed=passed, failed=failed, **more)
+
+
+def releases(*results: dict[str, EntryResult]) -> tuple[ReleaseRecord, ...]:
+    return tuple(
+        ReleaseRecord(release=f"v{place}", at=f"2026-01-{place + 1:02}T00:00:00Z", entries=entries)
+        for place, entries in enumerate(results)
+    )
+
+
+def history(marks: str, **settings: Any) -> Any:
+    """The history of one entry: ``+`` passed, ``-`` failed, ``~`` both, ``!`` an error, ``.`` absent."""
+    one = entry()
+    counts: dict[str, dict[str, int]] = {
+        "+": {"passed": 1},
+        "-": {"failed": 1},
+        "~": {"passed": 1, "failed": 1},
+        "!": {"errors": 1},
+    }
+    records = releases(*({} if mark == "." else {"e": result(one, **counts[mark])} for mark in marks))
+    return histories({"e": one}, records, SETTINGS.model_copy(update=settings))["e"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "ran", "failing", "mixed", "flips", "flapping", "last"),
+    [
+        ("", 0, 0, 0, 0, False, None),
+        ("...", 0, 0, 0, 0, False, None),
+        ("!!", 0, 0, 0, 0, False, None),
+        ("+++", 3, 0, 0, 0, False, None),
+        ("+-+", 3, 1, 0, 2, False, "v1"),
+        ("+--++", 5, 2, 0, 2, False, "v2"),
+        ("+-+-", 4, 2, 0, 3, True, "v3"),
+        ("+.-!+.-", 4, 2, 0, 3, True, "v6"),
+        ("+~+", 3, 1, 1, 0, True, "v1"),
+        ("+~-", 3, 2, 1, 1, True, "v2"),
+        ("---", 3, 3, 0, 0, False, "v2"),
+    ],
+)
+def test_counts_are_of_releases(
+    marks: str, ran: int, failing: int, mixed: int, flips: int, flapping: bool, last: str | None
+) -> None:
+    found = history(marks)
+    assert (found.releases, found.failing, found.mixed, found.flips) == (ran, failing, mixed, flips)
+    assert (found.flapping, found.last_failure) == (flapping, last)
+    assert (found.interval is None) == (not ran)
+    assert (found.hidden is None) == (failing > 0 or not ran)
+
+
+def test_only_the_last_releases_count() -> None:
+    assert history("-" + "+" * 20).failing == 0
+    assert history("-" + "+" * 20, window=21).failing == 1
+
+
+def test_the_more_passes_the_less_a_defect_can_hide() -> None:
+    chances = [history("+" * count).hidden for count in (1, 3, 10, 20)]
+    assert all(earlier > later for earlier, later in pairwise(chances))
+    # Of Beta(2, 2 + 20), as a binomial sum: no failure or one in 23 releases at a rate of 0.05.
+    assert chances[-1] == pytest.approx(0.95**23 + 23 * 0.05 * 0.95**22)
+    assert history("+" * 20, defect_rate=0.5).hidden < 0.001
+
+
+def test_an_entry_of_a_customer_that_fails_often_is_expected_to_fail_more() -> None:
+    quiet, loud, one, two = (
+        entry("quiet", "acme", b=0.9),
+        entry("loud", "bolt", c=0.9),
+        entry("one", "acme", d=0.9),
+        entry("two", "bolt", e=0.9),
+    )
+    known = {item.id: item for item in (quiet, loud, one, two)}
+    records = releases(
+        *({"quiet": result(quiet, 1), "loud": result(loud, 0, 1), "one": result(one, 1), "two": result(two, 1)},) * 5
+    )
+    found = histories(known, records, SETTINGS)
+    assert found["two"].failure_rate > found["one"].failure_rate
+    assert found["two"].hidden > found["one"].hidden  # type: ignore[operator]
+    assert 0 < found["one"].failure_rate < found["loud"].failure_rate < 1
+
+
+def test_results_of_another_text_do_not_count_and_those_under_another_id_do() -> None:
+    one = entry()
+    edited = one.model_copy(update={"turns": ("another text",)})
+    renamed = one.model_copy(update={"id": "renamed"})
+    records = releases({"e": result(edited, 0, 1)}, {"e": result(one, 1)}, {"renamed": result(renamed, 1)})
+    assert [item.release for item in outcomes_of(one, records)] == ["v1", "v2"]
+    assert [item.release for item in outcomes_of(edited, records)] == ["v0"]
+
+
+def test_means_are_of_the_runs_that_stated_something() -> None:
+    one = entry()
+    records = releases(
+        {"e": result(one, 2, seconds=4.0, timed=1, tokens=30, metered=2)},
+        {"e": result(one, 1, seconds=8.0, timed=2, errors=1, skipped=2)},
+    )
+    found = histories({"e": one}, records, SETTINGS)["e"]
+    assert (found.seconds, found.tokens, found.cost) == (4.0, 15.0, None)
+    assert (found.runs, found.errors, found.skipped) == (3, 1, 2)
+
+
+def test_an_entry_without_kin_has_no_prior_but_ignorance() -> None:
+    alone = make_entry("alone", {})
+    assert histories({"alone": alone}, (), SETTINGS)["alone"].failure_rate == 0.5
+
+
+def test_releases_follow_their_times() -> None:
+    later, earlier, same = (
+        ReleaseRecord(release=name, at=at)
+        for name, at in (("a", "2026-02-01T00:00:00Z"), ("z", "2026-01-01T00:00:00Z"), ("b", "2026-02-01T00:00:00Z"))
+    )
+    assert in_order([same, later, earlier]) == (earlier, later, same)
+
+
+def test_a_capability_is_in_effect_as_long_as_a_coverer_does_not_flap() -> None:
+    items = {mark: history(mark) for mark in ("+++", "+-+-", "...", "+-+")}
+    known = {"calm": items["+++"], "flaps": items["+-+-"], "absent": items["..."], "failed": items["+-+"]}
+    coverers = {"a": ("calm", "flaps"), "b": ("flaps",), "c": ("absent", "failed", "unknown")}
+    found = {item.capability: item for item in evidence(coverers, known, "abcd")}
+    assert [found[name].in_effect for name in "abcd"] == [True, False, True, False]
+    assert [(found[name].ran, found[name].failed, found[name].flapping) for name in "abcd"] == [
+        (2, 1, 1),
+        (1, 1, 1),
+        (1, 1, 0),
+        (0, 0, 0),
+    ]
+    assert [found[name].releases for name in "abcd"] == [4, 4, 3, 0]
+
+
+@given(st.text("+-~!.", max_size=25), st.text("+-~!.", max_size=5))
+def test_counts_agree_with_one_another(marks: str, later: str) -> None:
+    found = history(marks + later)
+    assert 0 <= found.mixed <= found.failing <= found.releases <= min(20, len(marks + later))
+    assert found.flips <= max(0, found.releases - found.mixed - 1)
+    assert 0 < found.failure_rate < 1
+    assert found.hidden is None or 0 <= found.hidden <= 1
+
+
+@given(st.floats(0.05, 60), st.floats(0.05, 60), st.floats(0.001, 0.999))
+def test_the_upper_tail_of_a_beta_distribution_is_that_of_scipy(alpha: float, beta: float, rate: float) -> None:
+    assert _exceeds(alpha, beta, rate) == pytest.approx(float(betaincc(alpha, beta, rate)), abs=1e-10)
