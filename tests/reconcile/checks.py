@@ -18,7 +18,17 @@ from bot.text.digests import digest
 from tests.ledger.replay import replay
 from tests.oracle.values import Grounds, Item, Kind
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
-from tests.reconcile.people import AGENTS, CURATORS, Agent, Content, Memory, own_entry, record_of, waiting_texts
+from tests.reconcile.people import (
+    AGENTS,
+    CURATORS,
+    Agent,
+    Asked,
+    Content,
+    Memory,
+    own_entry,
+    record_of,
+    waiting_texts,
+)
 from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
 from tests.reconcile.runs import platform_of, queries_of
 
@@ -112,10 +122,31 @@ def settled_contents(now: RegressionSet) -> set[Content]:
     return {(entry.source.place[:2], entry.turns[0]) for entry in entries if entry.source is not None}
 
 
+def note_pins(hub: Hub, memory: Memory) -> None:
+    """Pins that a run wrote before it died are in effect, and stay with their entries whatever comes after."""
+    now = platform_of(hub).regression_set
+    everything = {**now.waiting, **now.entries}
+    for id, words in _meant(hub, memory, everything).items():
+        pin = everything[id].pin
+        if pin != memory.pins.get(id) and pin in [asked.wanted for asked in words]:
+            memory.asked = [asked for asked in memory.asked if asked not in words]
+            memory.note_pin(id, pin)
+
+
 def _check_pins(hub: Hub, memory: Memory, everything: Mapping[str, Entry]) -> None:
     """Pins are those that people gave, until people take them back."""
-    allowed = {id: [memory.pins.get(id)] for id in everything}
-    for asked in list(memory.asked):
+    meant = _meant(hub, memory, everything)
+    memory.asked = [asked for asked in memory.asked if not any(asked in words for words in meant.values())]
+    for id, entry in everything.items():
+        allowed = [asked.wanted for asked in meant.get(id, ())] or [memory.pins.get(id)]
+        assert entry.pin in allowed, ("pin", id, entry.pin, allowed)
+        memory.note_pin(id, entry.pin)
+
+
+def _meant(hub: Hub, memory: Memory, everything: Mapping[str, Entry]) -> dict[str, list[Asked]]:
+    """What was asked about the pin of each entry, on pull requests that are merged."""
+    found: dict[str, list[Asked]] = {}
+    for asked in memory.asked:
         if hub.pulls[asked.number].merge is None:
             continue
         agent, text = asked.content
@@ -125,15 +156,9 @@ def _check_pins(hub: Hub, memory: Memory, everything: Mapping[str, Entry]) -> No
         place = own_entry(everything, agent, asked.item) if standing else None
         # A query that edits an entry speaks of that entry; one of another text by now speaks of none.
         id = place if place in mine or not mine else mine[0]
-        if id is None:
-            continue
-        if not allowed[id][1:]:
-            allowed[id] = [asked.wanted]
-        allowed[id].append(asked.wanted)
-        memory.asked.remove(asked)
-    for id, entry in everything.items():
-        assert entry.pin in allowed[id], ("pin", id, entry.pin, allowed[id])
-        memory.pins = {**memory.pins, id: entry.pin} if entry.pin else {k: v for k, v in memory.pins.items() if k != id}
+        if id is not None:
+            found.setdefault(id, []).append(asked)
+    return found
 
 
 def _check_queries(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -> None:
@@ -243,9 +268,14 @@ def check_ledger(hub: Hub, known: Known) -> None:
 
 
 def check_refusals(hub: Hub, known: Known) -> None:
-    """Replayed once a run has come to its end, the events say which suggestions people refused, and still refuse."""
+    """Replayed once a run has come to its end, the events say which suggestions people refused, and still refuse.
+
+    Of a group that the bot closed these are the entries that people keep.
+    """
     refused = replay(parsed(hub.repository.files(BRANCH).get(SET_EVENTS))).refused
-    assert {item.pull_request for item in refused} == known.refused.keys()
+    numbers = {item.pull_request for item in refused}
+    kept = {item.number for item in known.kept if hub.pulls[item.number].closed_by == BOT}
+    assert known.refused.keys() <= numbers <= known.refused.keys() | kept
     assert not [item for item in refused if item.by_bot or item.agrees]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from bot.curator.entry import Entry, entry_id
 from bot.github.publish_plan import find_sticky
+from bot.ledger.event_files import parsed
+from bot.ledger.events import Decided, events_path
 from bot.ledger.model import BRANCH, PullRequestRecord, record_path
 from bot.text.digests import digest
 from tests.reconcile.hub import BOT, MAIN, Hub, Pull
@@ -74,17 +76,19 @@ class Memory:
             if decision in ("INCLUDE", "REPLACE", "KEEP-BOTH") and route == "direct":
                 self.seen.add((agent, text))
 
+    def note_pin(self, id: str, pin: str | None) -> None:
+        """The pin of an entry is ``pin`` now, or there is none."""
+        self.pins = {**self.pins, id: pin} if pin else {k: v for k, v in self.pins.items() if k != id}
+
     def hear(self, hub: Hub, ended: bool = True) -> list[tuple[str, Content]]:
         """Take in what became of commands since: those that were followed, each with its content.
 
-        Of a run that has not ``ended`` only what the ledger notes as read: the rest is heard again.
+        Of a run that has not ``ended`` only what the ledger notes: the rest is heard again.
         """
         followed = []
         for said in list(self.said):
             reactions = hub.reactions.get(said.comment)
-            record = record_of(hub, said.number)
-            read = record is not None and record.cursor >= said.comment
-            if not reactions or not (ended or read):
+            if not reactions or not (ended or _is_noted(hub, said)):
                 continue
             self.said.remove(said)
             if reactions[-1] != "+1":
@@ -118,6 +122,15 @@ def record_of(hub: Hub, number: int) -> PullRequestRecord | None:
     """What the ledger says of a pull request."""
     text = hub.repository.files(BRANCH).get(record_path(number))
     return None if text is None else PullRequestRecord.model_validate_json(text, strict=False)
+
+
+def _is_noted(hub: Hub, said: Said) -> bool:
+    """Whether the ledger notes that a command was read; of what is settled only the events are left."""
+    record = record_of(hub, said.number)
+    if record is not None and record.cursor >= said.comment:
+        return True
+    events = parsed(hub.repository.files(BRANCH).get(events_path(said.number)))
+    return any(isinstance(item, Decided) and item.comment == said.comment for item in events)
 
 
 def shows(hub: Hub, pull: Pull, record: PullRequestRecord) -> bool:

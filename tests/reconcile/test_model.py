@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -28,6 +29,7 @@ from tests.reconcile.checks import (
     check_ledger,
     check_refusals,
     is_own,
+    note_pins,
     offered_by,
     open_suggestions,
     tombstones_of,
@@ -44,6 +46,7 @@ from tests.reconcile.runs import (
     queries_of,
     reconcile,
     review,
+    text_of,
 )
 
 THOROUGH = bool(os.environ.get("INCUMBENT_THOROUGH"))
@@ -296,6 +299,7 @@ class AfterTheMerge(RuleBasedStateMachine):
         done = reconcile(self.hub, allowed)
         if not done:
             self.memory.hear(self.hub, ended=False)
+            note_pins(self.hub, self.memory)
         check_ledger(self.hub, self.known)
         after = platform_of(self.hub).regression_set.entries
         assert before.keys() <= after.keys()
@@ -394,3 +398,19 @@ TestAfterTheMerge.settings = settings(
     derandomize=not THOROUGH,
     suppress_health_check=list(HealthCheck),
 )
+
+
+@pytest.mark.parametrize(("writes", "pin"), [(2, None), (3, REASON), (9, REASON)])
+def test_what_a_run_that_died_pinned_stays_pinned_when_its_query_is_edited(writes: int, pin: str | None) -> None:
+    """It dies once it has noted the pin, once it has pushed it, or once the pull request is forgotten."""
+    weeks, agent = AfterTheMerge(), ("bolt", "line")
+    knobs = {name: values[0] for name, values in KNOBS.items()}
+    weeks.begin(knobs, [text_of("jump", {"a": 0.5})])
+    pull: dict[str, Any] = {"reviewed": True, "merged": True, "squash": True}
+    weeks.bring(agent, [("put", "q1", text_of("my", {"a": 0.8, "d": 0.5}))], words=[], **pull)
+    weeks.bring(agent, [("put", "q2", text_of("zip", {"d": 0.9}))], words=[("pin", 1, "cora", True)], **pull)
+    weeks.run_that_dies(writes)
+    weeks.bring(agent, [("put", "q2", text_of("echo", {"b": 1.0}))], words=[], **pull)
+    weeks.run_to_the_end()
+    (entry,) = [each for id, each in platform_of(weeks.hub).regression_set.entries.items() if "q2" in id]
+    assert (entry.turns, entry.pin) == ((text_of("echo", {"b": 1.0}),), pin)
