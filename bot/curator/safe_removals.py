@@ -100,7 +100,11 @@ class SafeRemovals:
         self._nearly_free: list[_NearlyFree] | None = None
 
     def choose(self, refused: Collection[str] = ()) -> None:
-        """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds."""
+        """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds.
+
+        A refusal holds while its grounds are those of R as it is.  That others are chosen, which displace the resident,
+        does not change them: that would depend on who is chosen first, and so on what is open already.
+        """
         self._refused = refused
         self._nearly_free = None
         for resident in self._movable:
@@ -108,11 +112,13 @@ class SafeRemovals:
             displacers = self._displacers(resident.id, self._kept)
             if not self._may_leave(profile, self._kept, bool(displacers)):
                 continue
-            grounds = self._grounds(resident, displacers)
-            if grounds.digest in refused:
-                self.withheld[resident.id] = grounds
+            in_r = self.roles.displaced.get(resident.id, ())
+            grounds = [self._grounds(resident, each) for each in dict.fromkeys((displacers, in_r))]
+            held = next((each for each in grounds if each.digest in refused), None)
+            if held is not None:
+                self.withheld[resident.id] = held
             else:
-                self.chosen[resident.id] = grounds
+                self.chosen[resident.id] = grounds[0]
                 self._kept.lose(profile, displacers)
 
     @property

@@ -40,6 +40,17 @@ def test_a_combination_that_nobody_else_carries_protects_unless_displaced() -> N
     assert "rare" in suggested([*others, rare, winner])
 
 
+def test_a_refusal_holds_while_what_displaces_the_entry_is_only_suggested() -> None:
+    residents = [*BEST, resident("weak", {"a": 0.6}), resident("winner", {"a": 0.7}, displaces=("weak",))]
+    (grounds,) = [item.grounds for item in prune(residents, make_config(), 1).suggestions]
+    assert (grounds.kind, grounds.yields_to) == (EvictionKind.DISPLACED, ("winner",))
+    refused = {grounds.digest}
+    for open in ([], ["winner"], ["weak"], ["weak", "winner"]):
+        assert suggested(residents, refused=refused, open_suggestions=open) == ["winner"]
+    # Once the other has left, the grounds are others.
+    assert suggested(residents[:-1], refused=refused) == ["weak"]
+
+
 def test_a_combination_protects_one_of_its_last_two_carriers() -> None:
     twins = [resident("t1", {"a": 0.6, "c": 0.6}), resident("t2", {"a": 0.6, "c": 0.6})]
     others = [*BEST, resident("c1", {"c": 0.9}), resident("c2", {"c": 0.8})]

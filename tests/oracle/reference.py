@@ -372,7 +372,7 @@ def prune(
         gone = {r.id} | already
         rest = [other for other in entries if other.id not in gone]
         why[r.id] = grounds(r, [other for other in entries if other.id not in already], knobs)
-        if r.id in roles or why[r.id] in refused_grounds:
+        if r.id in roles or {why[r.id], grounds(r, entries, knobs)} & set(refused_grounds):
             continue
         if any(taken.kind == "displaced" and gone >= set(taken.yields_to) for taken in chosen):
             continue
