@@ -7,7 +7,7 @@ refuses those that are still in R; a commit that takes an eviction back, and ``/
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.curator.groups import Group, OpenGroup, group
 from bot.curator.store import entry_path, tombstone_path
@@ -25,7 +25,7 @@ from bot.reconcile.suggestion_pull_requests import (
     is_group,
     is_suggestion,
 )
-from bot.report.eviction_group import GroupMembers, members_in
+from bot.report.eviction_group import GroupMembers, members_in, with_members
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,19 @@ def open_groups(github: PullRequestState) -> tuple[GroupPullRequest, ...]:
         )
         for pull in pulls
     )
+
+
+def with_dropped(github: PullRequestState, wanted: Collection[str]) -> PullRequestState:
+    """``github`` with groups that say what people dropped, but for those of the branches ``wanted``.
+
+    These are closed, and what nobody wrote down by then would be forgotten.
+    """
+    left = {item.number: item.members for item in open_groups(github) if f"{GROUP}{item.name}" not in wanted}
+    pulls = [
+        replace(pull, body=with_members(pull.body, left[pull.number])) if pull.number in left else pull
+        for pull in github.open
+    ]
+    return replace(github, open=tuple(pulls))
 
 
 def refusal_by(pull: PullRequest, github: PullRequestState) -> Refusal | None:

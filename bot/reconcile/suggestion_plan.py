@@ -15,6 +15,7 @@ from bot.ledger.model import SUGGESTIONS, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, withdrawn
+from bot.reconcile.suggestion_groups import with_dropped
 from bot.reconcile.suggestion_outcomes import answered, answered_in_groups, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
 from bot.report.escaping import code
@@ -37,6 +38,7 @@ def plan_suggestions(
         open=tuple(pull for pull in github.open if pull.branch not in left),
         withdrawn=withdrawn(github.closed, inputs.asked),
     )
+    judged = with_dropped(judged, {item.branch for item in wanted.proposals})
     planned = plan_pull_requests(wanted.proposals, judged, limit, lambda pull: _why_closed(pull, platform, asked))
     again = reopened(github.open, inputs.known, inputs.at)
     if again:

@@ -60,6 +60,11 @@ def members_in(body: str) -> GroupMembers:
     )
 
 
+def with_members(body: str, members: GroupMembers) -> str:
+    """The description ``body`` with ``members`` in the place of those that it lists."""
+    return _MEMBERS.sub(members.text, body.replace("\r\n", "\n"))
+
+
 def render_group(
     members: Sequence[Suggestion],
     shared: str,

@@ -185,6 +185,9 @@ class AfterTheMerge(RuleBasedStateMachine):
         pull = pulls[place % len(pulls)]
         if by == "cora":
             self.known.refused[pull.number] = offered_by(self.hub, pull)
+        elif any(item.number == pull.number for item in self.known.kept):
+            # What people kept is lost with it unless a run has seen that.
+            return
         self.hub.close_pull(pull, by)
 
     @precondition(lambda self: self._groups())

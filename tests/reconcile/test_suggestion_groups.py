@@ -336,6 +336,18 @@ def test_what_a_commit_kept_is_refused_even_where_the_bot_closed_the_rest() -> N
     assert left & set(IDS) == set(IDS) - {"spare1"}
 
 
+def test_what_a_commit_just_kept_is_written_down_where_nothing_is_left_to_ask() -> None:
+    world = started()
+    branch, kept = world.open[0].branch or "", IDS[0]
+    world.branches[branch] = without(world.branches[branch], kept)
+    world.keeps = [keep(world, id) for id in IDS if id != kept]
+    (closed,) = found(world.plan(), ClosePullRequest)
+    assert set(members_in(closed.body).kept) == {kept}
+    ended(world, body=closed.body)
+    world.keeps = []
+    assert kept not in {id for item in world.desired.proposals for id in item.entries}
+
+
 @pytest.mark.parametrize("forged", ["unknown", "open", "other", "more"])
 def test_a_forged_refusal_holds_nothing_back_and_the_true_one_stays(forged: str) -> None:
     world = started()
