@@ -28,6 +28,7 @@ from tests.reconcile.checks import (
     check_all,
     check_ledger,
     check_refusals,
+    fails,
     is_own,
     note_pins,
     offered_by,
@@ -350,7 +351,8 @@ class AfterTheMerge(RuleBasedStateMachine):
         return [pull for pull in self._customers() if pull.open]
 
     def _suggested(self) -> list[Pull]:
-        return [pull for pull in open_suggestions(self.hub) if self.hub.can_merge(pull)]
+        pulls = [pull for pull in open_suggestions(self.hub) if not fails(self.hub, pull)]
+        return [pull for pull in pulls if self.hub.can_merge(pull)]
 
     def _groups(self) -> list[Pull]:
         return [
