@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import yaml
 
-from bot.curator.entry import Entry
-from bot.curator.store import EVICTED, FOLDER, RegressionSet, tombstone_path
+from bot.curator.entry import Entry, entry_id
+from bot.curator.store import EVICTED, FOLDER, RegressionSet, entry_path, tombstone_path, waiting_path
 from bot.ledger.event_files import parsed
 from bot.ledger.events import EVENTS, SET_EVENTS, Decided
 from bot.ledger.model import BRANCH, DecisionRecord
-from bot.reconcile.suggestion_pull_requests import LABEL
+from bot.reconcile.suggestion_pull_requests import LABEL, REPACK, SWAP, is_repack
 from bot.text.digests import digest
 from tests.ledger.replay import replay
 from tests.oracle.values import Grounds, Item, Kind
@@ -29,19 +29,23 @@ from tests.reconcile.people import (
     record_of,
     waiting_texts,
 )
-from tests.reconcile.rules_of_set import Offered, check_floors, is_excluded, item_of, prunable, query_item
+from tests.reconcile.rules_of_set import Offered, check_repack, check_safe, is_excluded, item_of, prunable, query_item
 from tests.reconcile.runs import platform_of, queries_of
 
 
 @dataclass
 class Known:
-    """What the last check found: R, the contents of R and of the line, what people refused or kept, and events."""
+    """What the last check found: R, the contents of R and of the line, what people refused or kept, and events.
+
+    ``repacked`` are repacks that were merged since, each with the time of its merge.
+    """
 
     members: set[str] = field(default_factory=set)
     contents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: dict[int, Offered] = field(default_factory=dict)
     kept: list[Offered] = field(default_factory=list)
     events: dict[str, str] = field(default_factory=dict)
+    repacked: list[tuple[Offered, str]] = field(default_factory=list)
 
 
 def is_own(pull: Pull) -> bool:
@@ -66,6 +70,7 @@ def offered_by(hub: Hub, pull: Pull) -> Offered:
     after = hub.repository.merged(hub.repository.branches[MAIN], pull.head)
     assert after is not None, ("cannot be merged", pull.branch)
     known = platform_of(hub).regression_set
+    coming = _members(after) - known.entries.keys()
     removes, texts = {}, {}
     for id, entry in known.entries.items():
         if f"{FOLDER}/{id}.yaml" in after:
@@ -74,14 +79,28 @@ def offered_by(hub: Hub, pull: Pull) -> Offered:
         assert Entry.model_validate(tombstone["entry"], strict=False) == entry, ("the tombstone is not whole", id)
         grounds = tombstone["evicted"]["grounds"]
         removes[id], texts[id] = Grounds(id, grounds["kind"], tuple(grounds["yields_to"])), entry.turns
-    coming = [id for id in known.waiting if f"{FOLDER}/{id}.yaml" in after]
+        if not is_exchange(pull):
+            continue
+        assert grounds["freed_by"] in coming
     admits = None
     if coming:
         (id,) = coming
-        entry = Entry.model_validate(yaml.safe_load(after[f"{FOLDER}/{id}.yaml"]), strict=False)
-        admits = item_of(entry)
-        assert main[f"{FOLDER}/waiting/{id}.yaml"]
+        admits = item_of(Entry.model_validate(yaml.safe_load(after[entry_path(id)]), strict=False))
+        assert waiting_path(id) not in after
+        assert (waiting_path(id) in main) is not is_repack(pull.branch)
+    assert bool(coming) is is_exchange(pull)
     return Offered(pull.number, removes, texts, admits)
+
+
+def is_exchange(pull: Pull) -> bool:
+    """Whether a pull request of the bot's is a swap or a repack."""
+    return pull.branch.startswith((SWAP, REPACK))
+
+
+def _members(files: Mapping[str, str]) -> set[str]:
+    """The ids of the entries of R among ``files``."""
+    paths = [path for path in files if path.startswith(f"{FOLDER}/") and path.count("/") == 1]
+    return {path.removeprefix(f"{FOLDER}/").removesuffix(".yaml") for path in paths}
 
 
 def check_all(hub: Hub, memory: Memory, known: Known) -> None:
@@ -107,13 +126,14 @@ def check_all(hub: Hub, memory: Memory, known: Known) -> None:
     for tombstone in now.tombstones.values():
         assert tombstone.evicted.at is not None
         assert tombstone.evicted.by is not None
+    _check_repacked(known, now)
     _check_pins(hub, memory, everything)
     settled = settled_contents(now)
     for content in followed:
         # What was followed in this run was said of a merged pull request.
         assert content in settled, ("accepted, and nowhere", content)
     _check_queries(hub, memory, known, now)
-    _check_suggestions(hub, known, now)
+    _check_suggestions(hub, memory, known, now)
     for pull in hub.pulls.values():
         markers = Counter(item.body.split("-->")[0] for item in pull.comments if item.author == BOT)
         assert not [mark for mark, count in markers.items() if count > 1 and "closes" not in mark], markers
@@ -126,6 +146,21 @@ def settled_contents(now: RegressionSet) -> set[Content]:
     parts = (now.entries, now.waiting, now.evicted)
     entries = [entry for part in parts for entry in part.values() if entry.source is not None]
     return {(entry.source.place[:2], entry.turns[0]) for entry in entries if entry.source is not None}
+
+
+def _check_repacked(known: Known, now: RegressionSet) -> None:
+    """What a repack admitted is in R from its merge on, and the tombstones of what it freed name it."""
+    for item, at in known.repacked:
+        assert item.admits is not None
+        entry = now.entries.get(item.admits.id)
+        # A swap or a repack that was merged after it may have taken it out again, or its customer edited it.
+        if entry is not None and entry.turns == item.admits.turns:
+            assert entry.admitted.at == at, ("not the time of its merge", entry.id)
+        for id in item.removes:
+            evicted = now.tombstones[id].evicted
+            assert (evicted.at, evicted.by) == (at, "cora")
+            assert (evicted.grounds or {})["freed_by"] == item.admits.id
+    known.repacked = []
 
 
 def note_pins(hub: Hub, memory: Memory) -> None:
@@ -189,7 +224,7 @@ def _check_queries(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -
                 assert excluded, ("dropped", content, item)
 
 
-def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
+def _check_suggestions(hub: Hub, memory: Memory, known: Known, now: RegressionSet) -> None:
     """What is open is safe, was not refused, and is all that could go, as far as the limit allows."""
     platform = platform_of(hub)
     pulls = open_suggestions(hub)
@@ -208,8 +243,9 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
         mine: set[object] = {item.grounds} if item.admits is not None else {(*each, None) for each in item.each}
         assert not mine & held, ("suggested again", item)
     residents = {id: item_of(entry) for id, entry in now.entries.items()}
-    check_floors(residents, offered, platform.config)
-    if now.waiting or left or len(pulls) >= platform.config.limits.open_evictions:
+    check_safe(residents, offered, platform.config)
+    repacks = _check_repacks(hub, memory, offered, bool(turned_down))
+    if now.waiting or left or len(pulls) - len(repacks) >= platform.config.limits.open_evictions:
         return
     departed = departed_entries(hub, now)
     if departed is None:
@@ -222,12 +258,31 @@ def _check_suggestions(hub: Hub, known: Known, now: RegressionSet) -> None:
         for id, grounds in item.removes.items()
         if item.admits is None and id in residents and residents[id].turns == item.texts[id]
     }
-    open_ids = {id for item in offered for id in item.removes}
+    evictions = [item for item in offered if item.admits is None]
+    open_ids = {id for item in evictions for id in item.removes}
     wanted = prunable(staying, open_ids, refused, platform.config)
     leaving = {id: Grounds(id, kind, ()) for id, kind in gone.items()}
     wanted |= {id: grounds for id, grounds in leaving.items() if grounds not in refused}
-    found = {id: grounds for item in offered for id, grounds in item.removes.items()}
+    found = {id: grounds for item in evictions for id, grounds in item.removes.items()}
     assert found == wanted, ("not what could go", found, wanted)
+
+
+def _check_repacks(hub: Hub, memory: Memory, offered: Sequence[Offered], refuses: bool) -> list[Offered]:
+    """Those of ``offered`` that are repacks, each by a query that is still there and that nobody rejected."""
+    config = platform_of(hub).config
+    found = [item for item in offered if is_repack(hub.pulls[item.number].branch)]
+    assert len(found) <= config.limits.open_repacks
+    files, residents = hub.repository.files(MAIN), residents_of(hub)
+    there = {
+        entry_id(*agent, item): (agent, text) for agent in AGENTS for item, text in queries_of(files, agent).items()
+    }
+    for item in found:
+        assert item.admits is not None
+        agent, text = there[item.admits.id]
+        assert (text,) == item.admits.turns, ("the query has changed", item)
+        assert (agent, text) not in memory.rejected, ("rejected, and suggested", item)
+        check_repack(item, residents, config, alone=len(offered) == 1 and not refuses)
+    return found
 
 
 def departed_entries(hub: Hub, now: RegressionSet) -> dict[str, Kind] | None:

@@ -20,8 +20,17 @@ def texts(*scores: float) -> st.SearchStrategy[str]:
     return st.builds(text_of, st.sampled_from(WORDS), chosen)
 
 
-TEXTS = texts(0.3, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)
+WIDE = st.builds(
+    text_of, st.sampled_from(WORDS), st.fixed_dictionaries(dict.fromkeys("abc", st.sampled_from((0.7, 0.8))))
+)
+"""Queries that do the work of all of ``PAIRS``."""
+TEXTS = st.one_of(*[texts(0.3, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)] * 3, WIDE)
 OLD_TEXTS = texts(0.45, 0.5, 0.55, 0.6, 0.7)
+BEST = [text_of(word, {name: 0.95}) for word, name in zip(("lamp", "moon", "fish"), "abc", strict=True)]
+PAIRS = [
+    text_of(word, dict.fromkeys(pair, 0.65))
+    for word, pair in zip(("tree", "road", "wool"), ("ab", "bc", "ac"), strict=True)
+]
 CHANGES = st.tuples(st.sampled_from(("put", "put", "put", "delete", "rename")), st.sampled_from(ITEMS), TEXTS)
 COMMANDS = st.tuples(
     st.sampled_from(("accept", "accept", "reject", "pin", "unpin")),
@@ -36,6 +45,7 @@ KNOBS: dict[str, tuple[Any, ...]] = {
     "competence_bar": (0.5, 0.6, 0.75),
     "clone_cutoff": (0.9, 0.6, 1.0),
     "open_evictions": (6, 1, 10, 2),
+    "open_repacks": (3, 1, 0),
     "group": (1, 2, 3, 50),
     "customer_share": (1.0, 0.5),
 }

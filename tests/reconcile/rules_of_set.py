@@ -93,20 +93,30 @@ def prunable(
     return {grounds.id: grounds for grounds in found}
 
 
-def check_floors(residents: Mapping[str, Item], offered: Sequence[Offered], config: Curation) -> None:
-    """Any of ``offered`` may be merged, in any order: no floor falls, and neither pin nor champion goes."""
-    knobs = knobs_of(config)
-    capabilities = {name for item in residents.values() for name in item.scores}
-    before = {name: reference.coverers(name, list(residents.values()), knobs) for name in capabilities}
+def check_safe(residents: Mapping[str, Item], offered: Sequence[Offered], config: Curation) -> None:
+    """Any of ``offered`` may be merged, in any order: no floor falls, no combination, pin or champion goes."""
+    knobs, options = knobs_of(config), options_of(config)
     safe = [item for item in offered if not item.departed]
+    everyone = {**residents, **{item.admits.id: item.admits for item in safe if item.admits is not None}}
+    capabilities = {name for item in residents.values() for name in item.scores}
+    coverers = {
+        name: {id for id, item in everyone.items() if reference.coverers(name, [item], knobs)} for name in capabilities
+    }
+    least = {name: min(len(ids & residents.keys()), int(knobs.floor(name))) for name, ids in coverers.items()}
+    redundant = {id for item in safe for id, grounds in item.removes.items() if grounds.kind == "redundant"}
+    carriers = {
+        combination: {id for id, item in everyone.items() if reference.carries(item, combination, knobs, options)}
+        for leaving in sorted(redundant)
+        for combination in reference.combinations(residents[leaving], knobs, options)
+    }
     for size in range(1, len(safe) + 1):
         for chosen in combinations(safe, size):
             gone = {id for item in chosen for id in item.removes}
-            coming = [item.admits for item in chosen if item.admits is not None]
-            left = [item for id, item in residents.items() if id not in gone] + coming
-            for name in capabilities:
-                least = min(before[name], int(knobs.floor(name)))
-                assert reference.coverers(name, left, knobs) >= least, ("floor", name, sorted(gone))
+            left = (residents.keys() - gone) | {item.admits.id for item in chosen if item.admits is not None}
+            for name, ids in coverers.items():
+                assert len(ids & left) >= least[name], ("floor", name, sorted(gone))
+            for combination, ids in carriers.items():
+                assert ids & left or not ids & gone & redundant, ("combination", combination, sorted(gone))
     for item in offered:
         coming = [] if item.admits is None else [item.admits]
         known = [*residents.values(), *coming]
@@ -114,3 +124,20 @@ def check_floors(residents: Mapping[str, Item], offered: Sequence[Offered], conf
             assert residents[id].pin is None, ("pinned by a person", id)
             if not item.departed:
                 assert id not in reference.pinned(known, knobs), ("champion", id)
+
+
+def check_repack(offered: Offered, residents: Mapping[str, Item], config: Curation, alone: bool) -> None:
+    """A repack admits what the rules exclude, and admit once at least two of the ``residents`` have left for it.
+
+    Where it is suggested ``alone``, it removes all that it frees.
+    """
+    knobs, options, query = knobs_of(config), options_of(config), offered.admits
+    assert query is not None
+    assert query.id not in residents
+    assert len(offered.removes) > 1
+    # It is compared with entries that are there: as a query it has no time.
+    assert is_excluded(query, residents.values(), (), config, unseen=True)
+    left = [item for id, item in residents.items() if id not in offered.removes]
+    assert not is_excluded(query, left, (), config, unseen=False)
+    if alone:
+        assert offered.removes.keys() == set(reference.freed(query, list(residents.values()), (), knobs, options))

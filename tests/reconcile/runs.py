@@ -57,7 +57,7 @@ class Reader:
 
 def config_text(**values: Any) -> str:
     """The config file with these knobs, options and limits."""
-    names = ("open_evictions", "group", "customer_share")
+    names = ("open_evictions", "open_repacks", "group", "customer_share")
     limits: dict[str, Any] = {name: values.pop(name) for name in names if name in values}
     config = make_config(**{"appraisal": NO_APPRAISAL} | values)
     config = config.model_copy(update={"limits": config.limits.model_copy(update=limits)})
@@ -116,9 +116,12 @@ def review(hub: Hub, number: int) -> None:
     publish_event(event, analysis, _world(hub), hub, _no_race, dry_run=False)
 
 
-def reconcile(hub: Hub, allowed: int | None = None) -> bool:
-    """A whole run on the default branch; whether it came to its end, before it had written ``allowed`` times."""
-    event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN)
+def reconcile(hub: Hub, allowed: int | None = None, seeks: bool = False) -> bool:
+    """A whole run on the default branch; whether it came to its end, before it had written ``allowed`` times.
+
+    ``seeks``: it looks back at all queries, as it does once a week.
+    """
+    event = Event(flow=Flow.RECONCILE, repository="o/r", default_branch=MAIN, seeks=seeks)
     inventory = survey_event(event, _world(hub), lambda _: Reader(), _silent)
     assert isinstance(inventory, Inventory)
     assert not inventory.problems

@@ -22,7 +22,7 @@ from bot.curator.store import entry_path, tombstone_path
 from bot.github.models import WriteLedger, describe
 from bot.ledger.model import BRANCH, INDEX, SUGGESTIONS, Refusal, SuggestionRecord
 from bot.ledger.store import record_text
-from bot.reconcile.suggestion_pull_requests import is_group
+from bot.reconcile.suggestion_pull_requests import is_group, is_repack
 from tests.reconcile.checks import (
     Known,
     check_all,
@@ -36,7 +36,18 @@ from tests.reconcile.checks import (
     tombstones_of,
 )
 from tests.reconcile.hub import MAIN, Hub, Pull
-from tests.reconcile.moves import CHANGES, COMMANDS, CUSTOMER, ITEMS, KNOBS, OLD_TEXTS, PLACES
+from tests.reconcile.moves import (
+    BEST,
+    CHANGES,
+    COMMANDS,
+    CUSTOMER,
+    ITEMS,
+    KNOBS,
+    OLD_TEXTS,
+    PAIRS,
+    PLACES,
+    WIDE,
+)
 from tests.reconcile.people import AGENTS, CURATORS, REASON, Agent, Memory, Said
 from tests.reconcile.runs import (
     agent_files,
@@ -62,9 +73,15 @@ class AfterTheMerge(RuleBasedStateMachine):
     @initialize(
         knobs=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in KNOBS.items()}),
         texts=st.lists(OLD_TEXTS, min_size=1, max_size=4),
+        wide=st.none() | WIDE,
     )
-    def begin(self, knobs: dict[str, Any], texts: list[str]) -> None:
+    def begin(self, knobs: dict[str, Any], texts: list[str], wide: str | None = None) -> None:
+        """A set was imported; one that a ``wide`` query of a customer could repack, where there is one."""
         self.knobs = knobs
+        if wide is not None:
+            texts = [*BEST, *PAIRS, *texts[:2]]
+            least = {"ceiling": len(texts) + 1, "open_repacks": 1}
+            self.knobs = {**knobs, "competence_bar": 0.6, **{name: max(knobs[name], least[name]) for name in least}}
         entries = [imported(f"r{place}", text, f"2026-01-0{place + 1}T00:00:00Z") for place, text in enumerate(texts)]
         self.moved = True
         self.hub = Hub(platform_files(entries, self._config()))
@@ -73,6 +90,9 @@ class AfterTheMerge(RuleBasedStateMachine):
         self.known.contents = {entry.id: entry.turns for entry in entries}
         self.calm = True
         self.run_to_the_end()
+        if wide is not None:
+            self.bring(AGENTS[0], [("put", ITEMS[0], wide)], reviewed=True, merged=True, squash=True, words=[])
+            self.run_of_the_week()
 
     @property
     def here(self) -> Mapping[str, str]:
@@ -171,6 +191,9 @@ class AfterTheMerge(RuleBasedStateMachine):
         offered = offered_by(self.hub, pull)
         self.hub.merge(pull, "cora", squash)
         assert offered.removes.keys() <= tombstones_of(self.hub)
+        if is_repack(pull.branch) and offered.admits is not None:
+            self.known.repacked.append((offered, pull.merged_at))
+            self.known.contents[offered.admits.id] = offered.admits.turns
         self.known.members -= offered.removes.keys()
         for id in offered.removes:
             self.known.contents.pop(id, None)
@@ -190,6 +213,17 @@ class AfterTheMerge(RuleBasedStateMachine):
             # What people kept is lost with it unless a run has seen that.
             return
         self.hub.close_pull(pull, by)
+
+    @precondition(lambda self: self._repacks())
+    @rule(place=PLACES, agrees=st.booleans())
+    def decide_repack(self, place: int, agrees: bool) -> None:
+        """A curator merges or closes a repack: there are few beside the other pull requests."""
+        pulls = self._repacks()
+        chosen = self._suggested().index(pulls[place % len(pulls)])
+        if agrees:
+            self.confirm(chosen, squash=True)
+        else:
+            self.refuse(chosen, by="cora")
 
     @precondition(lambda self: self._groups())
     @rule(place=PLACES, which=PLACES, said=st.booleans())
@@ -264,17 +298,17 @@ class AfterTheMerge(RuleBasedStateMachine):
     # The bot
 
     @precondition(lambda self: self.moved)
-    @rule(writes=st.integers(1, 9))
-    def run_that_dies(self, writes: int) -> None:
+    @rule(writes=st.integers(1, 9), seeks=st.booleans())
+    def run_that_dies(self, writes: int, seeks: bool = False) -> None:
         """A run ends in the middle of what it was about to write."""
-        self.calm = self._run(writes) and self.calm
+        self.calm = self._run(writes, seeks) and self.calm
 
     @precondition(lambda self: self.moved)
     @rule()
-    def run_to_the_end(self) -> None:
+    def run_to_the_end(self, seeks: bool = False) -> None:
         """A run does all that there is to do, and the next one nothing."""
         self.moved = self.calm = False
-        assert self._run(None)
+        assert self._run(None, seeks)
         self._run_again()
         check_all(self.hub, self.memory, self.known)
         check_refusals(self.hub, self.known)
@@ -287,20 +321,20 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     @precondition(lambda self: self.moved)
     @rule()
-    def run_by_the_clock(self) -> None:
-        """So that runs are as likely as two of the other moves."""
-        self.run_to_the_end()
+    def run_of_the_week(self) -> None:
+        """A run that looks back at all eval sets."""
+        self.run_to_the_end(seeks=True)
 
     def teardown(self) -> None:
         if getattr(self, "moved", False):
             self.run_to_the_end()
 
-    def _run(self, allowed: int | None) -> bool:
+    def _run(self, allowed: int | None, seeks: bool = False) -> bool:
         """A run: it takes nothing out of R, and adds nothing past the ceiling."""
         self.hub.wait(HALF_A_DAY)
         before = platform_of(self.hub).regression_set.entries
         opened = len(open_suggestions(self.hub))
-        done = reconcile(self.hub, allowed)
+        done = reconcile(self.hub, allowed, seeks)
         if not done:
             self.memory.hear(self.hub, ended=False)
             note_pins(self.hub, self.memory)
@@ -308,7 +342,8 @@ class AfterTheMerge(RuleBasedStateMachine):
         after = platform_of(self.hub).regression_set.entries
         assert before.keys() <= after.keys()
         assert len(after) <= max(len(before), self.knobs["ceiling"])
-        assert len(open_suggestions(self.hub)) <= max(opened, self.knobs["open_evictions"])
+        most = self.knobs["open_evictions"] + self.knobs["open_repacks"]
+        assert len(open_suggestions(self.hub)) <= max(opened, most)
         return done
 
     # Helpers
@@ -354,6 +389,9 @@ class AfterTheMerge(RuleBasedStateMachine):
         pulls = [pull for pull in open_suggestions(self.hub) if not fails(self.hub, pull)]
         return [pull for pull in pulls if self.hub.can_merge(pull)]
 
+    def _repacks(self) -> list[Pull]:
+        return [pull for pull in self._suggested() if is_repack(pull.branch)]
+
     def _groups(self) -> list[Pull]:
         return [
             pull for pull in self._suggested() if is_group(pull.branch) and len(offered_by(self.hub, pull).removes) > 0
@@ -398,7 +436,7 @@ class AfterTheMerge(RuleBasedStateMachine):
 
 TestAfterTheMerge = AfterTheMerge.TestCase
 TestAfterTheMerge.settings = settings(
-    max_examples=600 if THOROUGH else min(60, settings().max_examples),
+    max_examples=600 if THOROUGH else min(60, settings().max_examples * 2 // 3),
     stateful_step_count=50 if THOROUGH else 25,
     derandomize=not THOROUGH,
     suppress_health_check=list(HealthCheck),
