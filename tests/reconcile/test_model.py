@@ -83,7 +83,7 @@ class AfterTheMerge(RuleBasedStateMachine):
             least = {"ceiling": len(texts) + 1, "open_repacks": 1}
             self.knobs = {**knobs, "competence_bar": 0.6, **{name: max(knobs[name], least[name]) for name in least}}
         entries = [imported(f"r{place}", text, f"2026-01-0{place + 1}T00:00:00Z") for place, text in enumerate(texts)]
-        self.moved = True
+        self.moved, self.forged = True, False
         self.hub = Hub(platform_files(entries, self._config()))
         self.memory, self.known = Memory(), Known()
         self.known.members = {entry.id for entry in entries}
@@ -293,6 +293,7 @@ class AfterTheMerge(RuleBasedStateMachine):
             forged = Refusal(pull_request=number, branch=pulls[place % len(pulls)].branch)
             record = record.model_copy(update={"refusals": (*record.refusals, forged)})
             self._move()
+            self.forged = True
             self.hub.push(BRANCH, {SUGGESTIONS: record_text(record)})
 
     # The bot
@@ -349,12 +350,17 @@ class AfterTheMerge(RuleBasedStateMachine):
     # Helpers
 
     def _run_again(self) -> None:
-        """A second run has nothing to say: where entries changed it reads more than the first, and notes that."""
+        """A second run has nothing to say: where entries changed it reads more than the first, and notes that.
+
+        A forged refusal of a repack may be looked up by then alone, once the query's eval set is passed over.
+        """
         before = len(self.hub.written)
+        noted = {INDEX, SUGGESTIONS} if self.forged else {INDEX}
+        self.forged = False
         assert self._run(None)
         for item in self.hub.written[before:]:
             assert isinstance(item, WriteLedger), describe(item)
-            assert [path for path, _ in item.files] == [INDEX]
+            assert {path for path, _ in item.files} <= noted
 
     def _read_everything_again(self) -> None:
         """What was passed over by the index has nothing to tell: without one, a run but writes it again."""
@@ -436,7 +442,7 @@ class AfterTheMerge(RuleBasedStateMachine):
 
 TestAfterTheMerge = AfterTheMerge.TestCase
 TestAfterTheMerge.settings = settings(
-    max_examples=600 if THOROUGH else min(60, settings().max_examples * 2 // 3),
+    max_examples=600 if THOROUGH else min(60, settings().max_examples // 2),
     stateful_step_count=50 if THOROUGH else 25,
     derandomize=not THOROUGH,
     suppress_health_check=list(HealthCheck),
