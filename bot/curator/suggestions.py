@@ -123,6 +123,8 @@ def suggest(
     def may_repack(admit: str, freed: Freed) -> bool:
         if not may_enter(archived[admit], freed):
             return False
+        # Earlier repacks free other entries, but are not in this R: people may merge this one alone.  Where they merge
+        # a near-clone first, this one has no merit any more: the next run closes it.
         without = [resident for resident in residents if resident.id not in freed]
         (verdicts[admit],) = run_cycle([queued(archived[admit], taxonomy)], without, config)
         return verdicts[admit].decision.admits
