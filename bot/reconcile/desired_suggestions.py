@@ -157,7 +157,9 @@ def desired_suggestions(
         real = [of_present(item, platform.regression_set.entries) for item in given]
         known = [*(item for item in known if item not in forged), *(item for item in real if item.entries)]
         now, *after = suggested(known)
-    now = replace(now, refused=now.refused | unjudged(known))
+    # Those of repacks count whether or not this run read the eval set.
+    repacks = frozenset().union(*(refused_grounds(item) for item in known if is_repack(item.branch)))
+    now = replace(now, refused=now.refused | repacks)
     # Whether what is offered is merged before them or after them, they have to be safe.
     found = also_safe(now, after[0]) if after else now
     return DesiredSuggestions(

@@ -352,9 +352,8 @@ class AfterTheMerge(RuleBasedStateMachine):
 
     def _run_again(self) -> None:
         """A second run has nothing to say: where entries changed it reads more than the first, and notes that."""
-        if self.unread or any(is_repack(self.hub.pulls[number].branch) for number in self.known.refused):
-            # The eval set of a repack is read again once its refusal was found to be forged or taken back.  The
-            # dashboard counts a refusal among those that hold once its eval set is passed over.
+        if self.unread:
+            # The eval set of a repack is read again once its refusal was found to be forged or taken back.
             assert self._run(None)
             self.unread = False
         before = len(self.hub.written)
