@@ -25,7 +25,9 @@ def test_any_subset_of_the_suggestions_in_any_order_keeps_floors_and_pins(case: 
         left = [item for item in left if item.id != id]
         now = derive_roles(left, config)
         # A pinned resident stays pinned for the same reasons: nobody suggested was champion at or above the bar.
-        assert set(before.pinned.items()) <= set(now.pinned.items())
+        # It may win a title from one that leaves: below the bar, or since R is younger without it.
+        for id, reasons in before.pinned.items():
+            assert set(reasons) <= set(now.pinned[id])
         for name, coverers in before.coverers.items():
             floor = config.redundancy_floor(name)
             assert len(now.coverers.get(name, ())) >= min(floor, len(coverers))

@@ -293,6 +293,14 @@ def test_of_a_group_each_entry_has_its_boxes() -> None:
     assert len(found) == 2 * len(world.desired.suggestions.evictions)
 
 
+def test_a_swap_can_be_opened_by_the_name_of_what_waits() -> None:
+    known = make_entry("weak", {"a": 0.6}), make_entry("other", {"b": 0.9})
+    better = make_entry("better", {"a": 0.9})
+    world = Suggesting(platform=make_platform(*known, waiting=(better,), ceiling=2, open_evictions=0))
+    (swap,) = [item for item in world.desired.proposals if item.admits is not None]
+    assert boxes(make_scene(world)) == {Task("suggest", "better", grounds_in(swap.branch))}
+
+
 def test_an_offer_has_no_box() -> None:
     world = Suggesting(platform=make_platform(*BEST[:1]), offer=OFFER)
     waiting = [PlannedPullRequest(branch=OFFER.branch, action="wait")]
