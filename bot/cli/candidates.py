@@ -31,8 +31,8 @@ from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import Platform
-from bot.pipeline.submission import read_package, submission_folders
-from bot.pipeline.workspace import open_backend, open_platform
+from bot.pipeline.submission import agent_name
+from bot.pipeline.workspace import open_backend, open_platform, read_packages
 from bot.report.candidates import CandidatesOutput
 from bot.report.escaping import shortened, visible
 from bot.report.verdict_text import counted
@@ -67,24 +67,15 @@ def command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -
     observed = {item.id: item for item in (observe_entry(each, platform.taxonomy) for each in _entries(platform))}
     problems: list[Problem] = []
     shortfalls: dict[str, str] = {}
-    tree = WorkingTree(repo)
-    for folder in submission_folders(tree):
-        customer, agent = folder.split("/")[1:]
-        try:
-            package = read_package(
-                WorkingTree(repo / folder, tree.name(folder)), customer, agent, folder, platform.config.limits
-            )
-        except InputError as error:
-            problems.extend(error.problems)
-            continue
+    for package in read_packages(platform, repo, problems):
         submission = package.submission
+        place = agent_name(submission.folder)
         problems.extend(submission.problems)
-        result = classify(
-            submission.queries, package.specification, platform.taxonomy, backend, progress_bar(f"classifying {folder}")
-        )
+        progress = progress_bar(f"classifying {submission.folder}")
+        result = classify(submission.queries, package.specification, platform.taxonomy, backend, progress)
         for item in observe_all(submission, result.classifications, platform.taxonomy, platform.config.extension):
             observed[item.id] = item
-        shortfalls |= {f"{customer}/{agent}/{id}": why for id, why in result.shortfalls.items()}
+        shortfalls |= {f"{place}/{id}": why for id, why in result.shortfalls.items()}
         if result.stopped is not None:
             show_usage(backend)
             refuse_incomplete(shortfalls, result.stopped)

@@ -37,7 +37,7 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.registry import readers
-from bot.pipeline.importing.archive import ArchiveFolder, archive_path, distilled, plan_archive
+from bot.pipeline.importing.distil import ArchiveFolder, archive_path, distilled, plan_archive
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import click
@@ -28,12 +27,11 @@ from bot.cli.options import (
 from bot.curator import file_changes as changes
 from bot.curator.suggestions import confirm_swaps, suggest
 from bot.errors import InputError, Problem
-from bot.files.snapshot import WorkingTree
 from bot.pipeline.archive import archived_entries
 from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import ClassifiedSubmission, Platform, classify_package
-from bot.pipeline.submission import agent_name, collect, read_package, submission_folders, with_agent_in_ids
-from bot.pipeline.workspace import open_backend, open_platform
+from bot.pipeline.submission import refuse_shared_ids, with_agent_in_ids
+from bot.pipeline.workspace import open_backend, open_platform, read_packages
 from bot.report.console import Printer
 from bot.report.output import RepackOutput
 from bot.report.status import print_repacks, repacks_overview
@@ -107,13 +105,8 @@ def _classified(
     platform: Platform, repo: Path, backend: Backend, problems: list[Problem]
 ) -> Iterator[ClassifiedSubmission]:
     """The eval sets of ``repo``, classified; ``problems`` gets what could not be read."""
-    tree = WorkingTree(repo)
-    for folder in submission_folders(tree):
-        customer, _, agent = agent_name(folder).partition("/")
-        snapshot = WorkingTree(repo / folder, tree.name(folder))
-        read = partial(read_package, snapshot, customer, agent, folder, platform.config.limits)
-        package = collect(read, problems)
-        if package is not None:
-            problems.extend(package.submission.problems)
-            progress = progress_bar(f"classifying {folder}")
-            yield classify_package(platform, with_agent_in_ids(package), backend, progress)
+    packages = tuple(read_packages(platform, repo, problems))
+    for package in refuse_shared_ids(packages, platform.regression_set):
+        problems.extend(package.submission.problems)
+        progress = progress_bar(f"classifying {package.submission.folder}")
+        yield classify_package(platform, with_agent_in_ids(package), backend, progress)

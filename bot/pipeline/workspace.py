@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from bot.classifier.classify import ruled_out
@@ -10,12 +12,14 @@ from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
 from bot.curator.store import entry_path
+from bot.errors import Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.submission import (
     Package,
     agent_name,
+    collect,
     find_specification,
     read_package,
     refuse_shared_ids,
@@ -50,6 +54,18 @@ def open_package(platform: Platform, repo: Path, folder: Path, customer: str | N
         platform.config.limits,
     )
     return refuse_shared_ids([package], platform.regression_set)[0]
+
+
+def read_packages(platform: Platform, repo: Path, problems: list[Problem]) -> Iterator[Package]:
+    """The packages with the eval sets in ``repo``, by folder; ``problems`` gets what could not be read of them."""
+    tree = WorkingTree(repo)
+    for folder in submission_folders(tree):
+        customer, _, agent = agent_name(folder).partition("/")
+        snapshot = WorkingTree(repo / folder, tree.name(folder))
+        read = partial(read_package, snapshot, customer, agent, folder, platform.config.limits)
+        package = collect(read, problems)
+        if package is not None:
+            yield package
 
 
 def declared_agents(platform: Platform, repo: Path) -> dict[str, tuple[str, ...]]:

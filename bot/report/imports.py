@@ -15,7 +15,7 @@ from bot.curator.prune import Suggestion
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
-from bot.pipeline.importing.archive import ARCHIVE_FILE
+from bot.pipeline.importing.distil import ARCHIVE_FILE
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
