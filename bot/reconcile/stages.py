@@ -81,6 +81,9 @@ def record_ticks(tip: RunState) -> Staged:
         return Staged(carried=tip.carried)
     pull = tip.github.find_pull_request(ticks.number)
     body = pull.body if pull is not None else _dashboard_body(tip, ticks.number)
+    if not body:
+        # It is another bot's issue.
+        return Staged(carried=tip.carried)
     comments, events = tip.github.comments, text_of(tip.ledger, SET_EVENTS)
     return Staged(writes=plan_records(ticks, boxes_in(body), comments, tip.ledger_commit, events), carried=tip.carried)
 
