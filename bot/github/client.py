@@ -58,7 +58,6 @@ from bot.github.responses import (
 )
 from bot.ledger.model import BRANCH, CommentKey
 from bot.ledger.people import is_bot
-from bot.report.task_list import said_by
 
 PAGE = 100
 SHOWN = 5
@@ -105,7 +104,7 @@ class GitHubClient:
         self._owner = repository.partition("/")[0]
         self._place = f"/repos/{repository}"
         self._permissions: dict[str, str] = {}
-        self._is_recorded: Callable[[str], bool] = _never
+        self._reads: Callable[[IssueComment], IssueComment] = _unchanged
         self._requester = Github(
             auth=Auth.Token(token),
             base_url=api_url,
@@ -114,13 +113,10 @@ class GitHubClient:
             seconds_between_writes=None,
         ).requester
 
-    def with_ticks(self, is_recorded: Callable[[str], bool]) -> GitHubClient:
-        """The same client, which gives comments that record ticks as words of who ticked.
-
-        ``is_recorded`` tells whether the ledger has a comment of these very words.
-        """
+    def reading(self, reads: Callable[[IssueComment], IssueComment]) -> GitHubClient:
+        """The same client, which gives each comment of a conversation as ``reads`` makes of it."""
         client = copy(self)
-        client._is_recorded = is_recorded
+        client._reads = reads
         return client
 
     def account(self) -> str:
@@ -187,7 +183,7 @@ class GitHubClient:
     def comments(self, number: int) -> tuple[IssueComment, ...]:
         """All comments in the conversation of the issue or pull request ``number``, oldest first."""
         found = self._pages(f"/issues/{number}/comments")
-        return tuple(sorted((self._as_ticked(comment_of(item)) for item in found), key=lambda item: item.id))
+        return tuple(sorted((self._reads(comment_of(item)) for item in found), key=lambda item: item.id))
 
     def is_reviewed(self, number: int) -> bool:
         """Whether people commented on the pull request ``number``, or reviewed it."""
@@ -226,16 +222,11 @@ class GitHubClient:
     def find_comment(self, id: int) -> IssueComment | None:
         """The comment ``id``, if it exists."""
         found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
-        return None if found is None else self._as_ticked(comment_of(found))
-
-    def _as_ticked(self, comment: IssueComment) -> IssueComment:
-        """``comment`` as the words of the person who ticked what it records."""
-        author = said_by(comment.author, self.login, comment.body, self._is_recorded)
-        return comment if author == comment.author else replace(comment, author=author, is_bot=False)
+        return None if found is None else self._reads(comment_of(found))
 
     def _remark(self, found: Mapping[str, Any]) -> ThreadComment:
         remark = remark_of(found)
-        return replace(remark, comment=self._as_ticked(remark.comment))
+        return replace(remark, comment=self._reads(remark.comment))
 
     def find_remark(self, key: CommentKey) -> ThreadComment | None:
         """The comment ``key`` with the number of its thread, if it exists."""
@@ -468,8 +459,8 @@ class GitHubClient:
         return data
 
 
-def _never(_: str) -> bool:
-    return False
+def _unchanged(comment: IssueComment) -> IssueComment:
+    return comment
 
 
 def _refusal(verb: str, path: str, error: Any) -> str:

@@ -26,6 +26,7 @@ from bot.github.models import IssueComment
 from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
 from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.report.escaping import code
+from bot.report.task_list import shown_by
 from bot.report.verdict_text import quoted
 from bot.taxonomy.model import Taxonomy
 from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
@@ -358,7 +359,8 @@ def _displayed(entry: str, comment: IssueComment, first: ReviewJudgement, contex
     # Times are whole seconds: no one reads and answers within one.
     if shown is None or shown.since >= comment.created_at:
         return "its verdict was not displayed yet when this was written. Read it, and say so again."
-    if shown.verdict != first.shown[entry].verdict:
+    ticked = shown_by(comment.body, "accept", entry)
+    if shown.verdict != first.shown[entry].verdict or ticked not in (None, shown.verdict):
         return "its verdict has changed since it was displayed. Read it again, and say so again."
     return shown
 

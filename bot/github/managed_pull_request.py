@@ -63,8 +63,9 @@ class DesiredPullRequest:
     and the ``check`` (title and text).  Any other belongs to people once it is pushed.  Only so many ``limited`` ones
     are open at a time.
 
-    A change in ``parts`` has a commit for each, which people may drop: together they are all ``files``.  ``lasts`` is a
-    part of the description that the bot writes again, whoever edited it.
+    A change in ``parts`` has a commit for each, which people may drop: together they are all ``files``.  ``former``
+    are the paths of parts that it had before.  ``lasts`` is a part of the description that the bot writes again,
+    whoever edited it.
     """
 
     branch: str
@@ -78,6 +79,7 @@ class DesiredPullRequest:
     label: str = ""
     check: tuple[str, str] = ("", "")
     parts: tuple[Commit, ...] = ()
+    former: frozenset[str] = frozenset()
     lasts: str = ""
 
     @cached_property
@@ -265,9 +267,14 @@ def _keep(
         # It was just deleted, and GitHub is about to close the pull request: a person's answer.
         return "keep", []
     if not branch.contains(desired):
-        own = desired.parts and (desired.allows(branch.blobs) or state.is_own(desired.branch))
+        # People may drop parts of what they saw, some of which is not wanted any more by now.
+        left = {path: blob for path, blob in branch.blobs.items() if path not in desired.former}
+        own = desired.parts and (desired.allows(left) or state.is_own(desired.branch))
         if own or branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
-            return "refresh", [_push(desired, branch, state)]
+            push = _push(desired, branch, state)
+            # What people dropped by a commit is written down first: by a push the last commit is the bot's.
+            dropped = desired.lasts and not (_is_in(desired.lasts, pull.body) or state.is_own(desired.branch))
+            return "refresh", [EditDescription(body=desired.body), push] if dropped else [push]
         return "leave", _leave(pull, desired, branch, state)
     found: list[Operation] = []
     # A pull request that the bot closed and people reopened may be refused again.

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from bot.curator.entry import EntryId, Timestamp
 from bot.files.validation import ConstraintError, FileModel, Score, Text, Tuple
-from bot.ledger.model import CommentKey, CommitId, Digest, Login, RequestAction
+from bot.ledger.model import CommentKey, CommitId, Digest, Grounds, Login, RequestAction
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -240,14 +240,16 @@ class Requested(_Event):
 
 
 class Ticked(_Event):
-    """A person ticked boxes: the bot is about to record the commands that they stand for in a comment.
+    """A person ticked boxes, and the bot recorded the commands that they stand for in a comment.
 
-    Only a comment with this digest has that person's words.
+    That comment alone has the person's words, as long as it is unchanged.
     """
 
     kind: Literal["ticked"] = "ticked"
     thread: Number = Field(description="the issue or pull request that the comment is on")
     by: Login
+    edit: Grounds = Field(description="digest of the edit that ticked the boxes")
+    comment: int
     said: Digest = Field(description="digest of the comment")
 
 

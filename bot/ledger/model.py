@@ -335,6 +335,11 @@ class Request(FileModel):
         exclude_if=lambda value: value is None,
         description="digest of the grounds on which the entry to keep, or to suggest, is suggested",
     )
+    at: Timestamp | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="when it was asked to suggest the entry: what is refused later is refused",
+    )
     pull_request: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
         exclude_if=lambda value: value is None,

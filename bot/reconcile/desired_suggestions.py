@@ -15,7 +15,7 @@ from bot.curator.grounds import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
-from bot.ledger.events import Event
+from bot.ledger.events import Event, Suggested
 from bot.ledger.model import ArchivedQuery, Refusal, Request, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
@@ -26,6 +26,7 @@ from bot.reconcile.suggestion_groups import (
     open_groups,
     refusal_by,
     refused_grounds,
+    with_former,
 )
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
@@ -39,6 +40,7 @@ from bot.reconcile.suggestion_pull_requests import (
 from bot.reconcile.unchanged import folder_of
 from bot.results.history import EntryHistory
 from bot.text.digests import digest
+from bot.text.moments import utc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +107,8 @@ def desired_suggestions(
     A refusal of the ledger holds nothing back unless its pull request was ours and was closed by people.
     """
     github = inputs.github
-    listed_refusals = [item for pull in github.closed if (item := refusal_by(pull, github)) is not None]
+    shown = _shown_in_groups(inputs.known)
+    listed_refusals = [item for pull in github.closed if (item := refusal_by(pull, github, shown)) is not None]
     here = {pull.number for pull in (*github.open, *github.closed)}
     kept = [item for item in inputs.record.refusals if item.pull_request not in here]
     entries = {*platform.regression_set.entries, *platform.regression_set.waiting, *inputs.archived}
@@ -127,10 +130,11 @@ def desired_suggestions(
     here_kept = {digest for item in groups for digest in item.members.kept.values()}
     here_kept |= {item.grounds for item in inputs.keeps if item.grounds is not None}
 
+    closed_at = {pull.number: pull.closed_at for pull in github.closed}
     grounds_asked = frozenset(item.grounds for item in inputs.asked if item.grounds is not None)
 
     def suggested(refusals: Sequence[Refusal]) -> list[Suggestions]:
-        refused = here_kept.union(*(_still_refused(item, inputs.asked) for item in refusals))
+        refused = here_kept.union(*(_still_refused(item, inputs.asked, closed_at) for item in refusals))
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
         return [
@@ -166,13 +170,16 @@ def desired_suggestions(
         suggestions=found,
         proposals=(
             *(() if offer is None else (offer.proposal,)),
-            *proposals_of(
-                found,
-                platform,
-                grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed, grounds_asked),
-                kept_in(groups, inputs.keeps),
-                grounds_asked,
-                inputs.histories,
+            *with_former(
+                proposals_of(
+                    found,
+                    platform,
+                    grouped(found, platform, github, groups, inputs.keeps, inputs.is_reviewed, grounds_asked),
+                    kept_in(groups, inputs.keeps),
+                    grounds_asked,
+                    inputs.histories,
+                ),
+                groups,
             ),
         ),
         offers=_offers(offer, known, inputs.record),
@@ -182,25 +189,42 @@ def desired_suggestions(
     )
 
 
-def _still_refused(item: Refusal, asked: Sequence[Request]) -> frozenset[str]:
+def _shown_in_groups(known: Sequence[Event]) -> dict[int, dict[str, str]]:
+    """Pull request of a group → entry → the grounds on which it was suggested there, by the ``known`` events."""
+    found: dict[int, dict[str, str]] = {}
+    for event in known:
+        if isinstance(event, Suggested) and len(event.entries) == 1 and event.admits is None:
+            found.setdefault(event.pull_request, {})[event.entries[0]] = grounds_in(event.branch)
+    return found
+
+
+def _still_refused(item: Refusal, asked: Sequence[Request], closed_at: Mapping[int, str | None]) -> frozenset[str]:
     """The grounds that ``item`` refuses, without those that curators ``asked`` to suggest since."""
+    number = item.pull_request
     return frozenset(
         grounds
         for grounds in refused_grounds(item)
-        if not any(each.grounds == grounds and item.pull_request <= (each.pull_request or 0) for each in asked)
+        if not any(each.grounds == grounds and _is_since(each, number, closed_at.get(number)) for each in asked)
     )
 
 
 def withdrawn(closed: Sequence[PullRequest], asked: Sequence[Request]) -> frozenset[int]:
     """Those of ``closed`` pull requests that suggested one thing, which curators ``asked`` to suggest again since."""
-    last = {item.grounds: item.pull_request or 0 for item in asked}
+    found = [pull for pull in closed if pull.branch is not None and is_suggestion(pull.branch)]
     return frozenset(
         pull.number
-        for pull in closed
-        if pull.branch is not None
-        and is_suggestion(pull.branch)
-        and pull.number <= last.get(grounds_in(pull.branch), 0)
+        for pull in found
+        if any(
+            item.grounds == grounds_in(pull.branch or "") and _is_since(item, pull.number, pull.closed_at)
+            for item in asked
+        )
     )
+
+
+def _is_since(request: Request, number: int, closed_at: str | None) -> bool:
+    """Whether ``request`` came after people closed the pull request ``number``, which they may open and close again."""
+    late = closed_at is not None and request.at is not None and utc(closed_at) > utc(request.at)
+    return number <= (request.pull_request or 0) and not late
 
 
 def folders_looked_back_on(record: SuggestionRecord) -> frozenset[str]:
@@ -243,4 +267,4 @@ def _real(item: Refusal, inputs: SuggestionInputs) -> Refusal | None:
     pull = inputs.pull_request(item.pull_request)
     if pull is None or not pull.closed or not is_suggestion(pull.branch) or pull.branch != item.branch:
         return None
-    return refusal_by(pull, inputs.github)
+    return refusal_by(pull, inputs.github, _shown_in_groups(inputs.known))

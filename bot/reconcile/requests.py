@@ -21,7 +21,7 @@ from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
-from bot.report.task_list import Task, ticks_in
+from bot.report.task_list import Task, shown_by
 from bot.report.verdict_text import counted, listed, quoted
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import did_you_mean
@@ -43,8 +43,9 @@ class RequestInputs:
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
     from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
     request; ``suggested`` reads the grounds on which entries are suggested for eviction, by pull request and entry;
-    ``listed`` reads the boxes of the dashboard, which name what is not suggested yet, or was refused; ``by_hand`` tells
-    that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
+    ``listed`` reads the boxes of the dashboard, which name what is not suggested yet, or was refused; ``refusals`` are
+    the pull requests on which people refused something.  ``by_hand`` tells that the bot lets nothing in.  ``events`` is
+    the ledger's file of events so far.
     """
 
     login: str
@@ -61,6 +62,7 @@ class RequestInputs:
     permission: Callable[[str], str]
     suggested: Callable[[], Mapping[int, Mapping[str, str]]]
     listed: Callable[[], Collection[Task]]
+    refusals: Collection[int] = ()
     by_hand: bool
     ledger: str | None
     events: str | None = None
@@ -185,6 +187,10 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
                 requests.append(found)
         if len(named) > _MOST_NAMES:
             lines.append(f"One line may name {_MOST_NAMES} entries; say the rest in another.")
+    both = {item.entry for item in requests if item.action == "keep"}
+    both &= {item.entry for item in requests if item.action == "suggest"}
+    lines += [f"{quoted(id)}: this asks to keep it and to suggest it; say one of them." for id in sorted(both)]
+    requests = [item for item in requests if item.entry not in both or item.action not in ("keep", "suggest")]
     if len(said) > MOST_COMMANDS:
         lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
     return Reply(comment=comment, followed=not lines, lines=tuple(lines), unauthorized=unauthorized), requests
@@ -212,6 +218,8 @@ def _request(
         return code(f"no entry and no tombstone is called so{near}; a reason goes behind a colon") + "."
     comment = remark.comment
     said: dict[str, object] = {"by": comment.author, "comment": comment.id, "said": digest(comment.body)}
+    if verb == Verb.SUGGEST:
+        said["at"] = comment.created_at
     if verb in (Verb.KEEP, Verb.SUGGEST):
         shown = _shown(id, verb, remark.number, inputs)
         if shown is None:
@@ -237,14 +245,15 @@ def _shown(id: str, verb: str, number: int, inputs: RequestInputs) -> tuple[int 
             if id in suggested[other]:
                 return other, suggested[other][id]
     boxes = (task for task in inputs.listed() if (task.action, task.entry) == (verb, id))
-    return next(((task.pull_request or None, task.shown) for task in boxes), None)
+    # Anybody who may write could have edited the number.
+    real = (task for task in boxes if not task.pull_request or task.pull_request in inputs.refusals)
+    return next(((task.pull_request or None, task.shown) for task in real), None)
 
 
 def _is_stale(id: str, verb: str, grounds: str, comment: IssueComment) -> bool:
     """Whether ``comment`` records a tick on other grounds than these."""
-    ticks = ticks_in(comment.body)
-    ticked = () if ticks is None else ticks.tasks
-    return any((task.action, task.entry) == (verb, id) and task.shown != grounds for task in ticked)
+    ticked = shown_by(comment.body, "keep" if verb == Verb.KEEP else "suggest", id)
+    return ticked is not None and ticked != grounds
 
 
 def _obstacle(request: Request, inputs: RequestInputs) -> str | None:

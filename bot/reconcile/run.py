@@ -55,7 +55,7 @@ from bot.reconcile.stages import (
     record_ticks,
     suggest_changes,
 )
-from bot.reconcile.tick_records import is_recorded
+from bot.reconcile.tick_records import as_ticked
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 
@@ -192,13 +192,13 @@ class _Run:
         for _ in range(ROUNDS + TRIES):
             if lost == TRIES:
                 raise OutsideError("other runs kept writing; run this one again")
-            tip = self._tip()
+            tip = self._tip(on_facts=stage is not record_ticks)
             staged = stage(tip)
             planned = staged.writes
             if self._dry_run or not planned:
                 self.written += [operation for _, operation in planned]
                 self._carried = staged.carried
-                self._read = tip
+                self._read = tip if stage is not record_ticks or self._event.ticks is None else None
                 return
             self._read = None
             try:
@@ -239,21 +239,26 @@ class _Run:
             self._spoken.add(number)
         self.written.append(operation)
 
-    def _tip(self) -> RunState:
-        """The default branch and the ledger, on which the facts still hold; read anew once something was written."""
-        if self._read is not None:
+    def _tip(self, *, on_facts: bool) -> RunState:
+        """The default branch and the ledger, on which the facts still hold; read anew once something was written.
+
+        What somebody ticked rests on no facts (``on_facts``), and only this run knows of it.
+        """
+        if self._read is not None and on_facts:
             return replace(self._read, written=tuple(self.written), carried=self._carried)
         event, inventory, world = self._event, self._inventory, self._world
         commits = world.fetch(event, head=False)
-        self._refuse_other_facts(commits.base)
+        if on_facts:
+            self._refuse_other_facts(commits.base)
         snapshot = world.store.snapshot(commits.base)
         if commits.base not in self._platforms:
             self._platforms[commits.base] = with_masks(load_platform(snapshot))
         platform = self._platforms[commits.base]
-        if not inventory.fits(platform.taxonomy):
+        if on_facts and not inventory.fits(platform.taxonomy):
             raise OutsideError("the inventory speaks of other capabilities than the taxonomy")
         inventory = inventory.as_in(platform.regression_set)
         ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+        events = text_of(ledger, SET_EVENTS)
         corrections = self._corrections(inventory, platform, ledger, commits.base)
         corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
         return RunState(
@@ -265,7 +270,7 @@ class _Run:
             ledger_commit=commits.ledger,
             ledger=ledger,
             world=world,
-            github=self._github.with_ticks(lambda said: is_recorded(text_of(ledger, SET_EVENTS), said)),
+            github=self._github.reading(partial(as_ticked, login=self._github.login, events=events)),
             dry_run=self._dry_run,
             written=tuple(self.written),
             spoken=frozenset(self._spoken),

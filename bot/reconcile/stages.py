@@ -84,8 +84,11 @@ def record_ticks(tip: RunState) -> Staged:
     if not body:
         # It is another bot's issue.
         return Staged(carried=tip.carried)
-    comments, events = tip.github.comments, text_of(tip.ledger, SET_EVENTS)
-    return Staged(writes=plan_records(ticks, boxes_in(body), comments, tip.ledger_commit, events), carried=tip.carried)
+    events = text_of(tip.ledger, SET_EVENTS)
+    writes = plan_records(
+        ticks, boxes_in(body), tip.github.reading(replace).comments, tip.github.login, tip.ledger_commit, events
+    )
+    return Staged(writes=writes, carried=tip.carried)
 
 
 def _dashboard_body(tip: RunState, number: int | None = None) -> str:
@@ -120,6 +123,7 @@ def read_requests(tip: RunState) -> Staged:
             permission=tip.github.permission,
             suggested=cache(lambda: grounds_shown(tip.open_pull_requests(), tip.platform.regression_set.entries)),
             listed=cache(lambda: tuple(boxes_in(_dashboard_body(tip)))),
+            refusals=frozenset(item.pull_request for item in tip.suggestions.refusals),
             by_hand=tip.platform.config.admissions == "by-hand",
             ledger=tip.ledger_commit,
             events=text_of(tip.ledger, SET_EVENTS),

@@ -6,8 +6,9 @@ refuses those that are still in R; a commit that takes an eviction back, and ``/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from bot.curator.groups import Group, OpenGroup, group
 from bot.curator.store import entry_path, tombstone_path
@@ -20,6 +21,7 @@ from bot.reconcile.suggestion_pull_requests import (
     EVICT,
     GROUP,
     KeptInGroup,
+    Proposal,
     grounds_in,
     is_about,
     is_group,
@@ -63,12 +65,36 @@ def with_dropped(github: PullRequestState, wanted: Collection[str]) -> PullReque
     return replace(github, open=tuple(pulls))
 
 
-def refusal_by(pull: PullRequest, github: PullRequestState) -> Refusal | None:
-    """What people refused by how they ended ``pull``, which is closed."""
+def with_former(proposals: Iterable[Proposal], groups: Iterable[GroupPullRequest]) -> tuple[Proposal, ...]:
+    """``proposals``, of which the open ``groups`` say which files they changed before."""
+    named = {f"{GROUP}{item.name}": {*item.members.suggests, *item.members.kept} for item in groups}
+    return tuple(
+        replace(
+            item,
+            former=frozenset(
+                path for id in named[item.branch] - {*item.entries} for path in (entry_path(id), tombstone_path(id))
+            ),
+        )
+        if item.branch in named
+        else item
+        for item in proposals
+    )
+
+
+def refusal_by(
+    pull: PullRequest, github: PullRequestState, shown: Mapping[int, Mapping[str, str]] = MappingProxyType({})
+) -> Refusal | None:
+    """What people refused by how they ended ``pull``, which is closed.
+
+    ``shown`` are the entries that a pull request was seen to suggest, with their grounds: people may have written
+    another description.
+    """
     branch = pull.branch or ""
     if not is_group(branch):
         return Refusal(pull_request=pull.number, branch=branch) if github.was_refused(pull) else None
     members = members_in(pull.body)
+    if not members.suggests and not members.kept:
+        members = GroupMembers(suggests=shown.get(pull.number, {}))
     is_whole = bool(members.suggests) and github.was_answered(pull)
     entries = {**(members.suggests if is_whole else {}), **members.kept}
     return Refusal(pull_request=pull.number, branch=branch, entries=entries) if entries else None

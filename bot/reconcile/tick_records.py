@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from bot.github.models import CreateComment, IssueComment, Operation, WriteLedger
 from bot.ledger.event_files import appended, parsed_with
 from bot.ledger.events import SET_EVENTS, Ticked
-from bot.report.task_list import Task, Ticks, records_of, ticks_in
+from bot.report.task_list import Task, Ticks, record_in, records_of
 from bot.text.digests import digest
 
 
@@ -15,42 +16,62 @@ def plan_records(
     ticks: Ticks,
     displayed: Iterable[Task],
     comments: Callable[[int], Sequence[IssueComment]],
+    login: str,
     ledger: str | None,
     events: str | None,
 ) -> tuple[tuple[int | None, Operation], ...]:
     """The writes that record ``ticks``, none where they are recorded.
 
-    ``displayed`` are the boxes where they were ticked, as they are now; ``comments`` reads those of a thread.  The
-    ledger comes first: a comment that it does not know has nobody's words.
+    ``displayed`` are the boxes where they were ticked, as they are now; ``comments`` reads those of a thread, ``login``
+    is the bot's.  A comment comes first; once it is there, the ledger names it, and from then on it counts.  What the
+    ledger names is not said again: whoever deleted the comment took the tick back.
     """
     bodies = records_of(ticks, displayed)
-    unsaid = {number: body for number, body in bodies.items() if not _is_said(ticks, comments(number))}
-    found = [
-        Ticked(at=ticks.at, thread=number, by=ticks.by, said=_said(body))
-        for number, body in unsaid.items()
-        if not is_recorded(events, body)
-    ]
-    note = WriteLedger.of(ledger, {SET_EVENTS: appended(events, found)}, "What people ticked")
-    return (
-        *([(None, note)] if found else []),
-        *((number, CreateComment(body=body)) for number, body in unsaid.items()),
-    )
+    named = {item.thread for item in _ticked(events, ticks.key) if item.edit == ticks.key}
+    found: list[Ticked] = []
+    operations: list[tuple[int | None, Operation]] = []
+    for number, body in bodies.items():
+        if number in named:
+            continue
+        ours = [item for item in comments(number) if item.author == login and _is_record(item.body, ticks, number)]
+        if not ours:
+            operations.append((number, CreateComment(body=body)))
+            continue
+        first = min(ours, key=lambda item: item.id)
+        found.append(
+            Ticked(at=ticks.at, thread=number, by=ticks.by, edit=ticks.key, comment=first.id, said=_said(first.body))
+        )
+    if found:
+        note = WriteLedger.of(ledger, {SET_EVENTS: appended(events, found)}, "What people ticked")
+        operations.append((None, note))
+    return tuple(operations)
 
 
-def is_recorded(events: str | None, comment: str) -> bool:
-    """Whether the ledger's file of ``events`` says that the bot recorded ticks by a ``comment`` of these words."""
-    said = _said(comment)
-    return any(isinstance(item, Ticked) and item.said == said for item in parsed_with(events, {said}))
+def as_ticked(comment: IssueComment, login: str, events: str | None) -> IssueComment:
+    """``comment`` as the words of who ticked, if it is a record of the bot's (``login``) that the ledger names.
+
+    ``events`` is the ledger's file of events.
+    """
+    record = record_in(comment.body) if comment.author == login else None
+    if record is None:
+        return comment
+    said = _said(comment.body)
+    known = any((item.comment, item.said) == (comment.id, said) for item in _ticked(events, said))
+    return replace(comment, author=record.by, is_bot=False) if known else comment
+
+
+def _ticked(events: str | None, word: str) -> list[Ticked]:
+    """Those events of ticks whose line has ``word``."""
+    return [item for item in parsed_with(events, {word}) if isinstance(item, Ticked)]
+
+
+def _is_record(body: str, ticks: Ticks, number: int) -> bool:
+    """Whether ``body`` is what the bot writes on the thread ``number`` of ``ticks``, whatever was displayed then."""
+    record = record_in(body)
+    if record is None or record.key != ticks.key:
+        return False
+    return _said(records_of(ticks, record.tasks)[number]) == _said(body)
 
 
 def _said(comment: str) -> str:
     return digest(comment.replace("\r\n", "\n").strip())
-
-
-def _is_said(ticks: Ticks, comments: Sequence[IssueComment]) -> bool:
-    """Whether one of ``comments`` records the same edit: what it ticked may not be displayed any more.
-
-    A record reads as a comment of who ticked; anybody else's is none.
-    """
-    found = [known for item in comments if item.author == ticks.by and (known := ticks_in(item.body)) is not None]
-    return any((known.by, known.at, known.number) == (ticks.by, ticks.at, ticks.number) for known in found)

@@ -2,15 +2,16 @@
 
 GitHub says who ticked a box in the event of the edit, and in nothing else that a job can read.  So the run of that
 event writes a comment with the commands, as the record of it: who ticked what, and on what content.  From then on they
-are commands of that person like any other.  The ledger has the digest of each such comment, since other workflows of a
-repository may write comments under the same account.
+are commands of that person like any other.  The ledger names each such comment with its digest, since other workflows
+of a repository may write comments under the same account.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 from typing import Final, Literal, TypeAlias, cast
 
@@ -30,7 +31,7 @@ _LINE: Final = re.compile(
 _LOGIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,98}")
 _MOMENT: Final = re.compile(r"[0-9TZ:+.-]{10,40}")
 _RECORD: Final = re.compile(
-    rf"^<!-- incumbent:ticked ({_LOGIN.pattern}) ({_MOMENT.pattern}) ([0-9]{{1,10}})\n"
+    rf"^<!-- incumbent:ticked ({_LOGIN.pattern}) ({_MOMENT.pattern}) ([0-9]{{1,10}}) ([0-9a-f]{{16}})\n"
     rf"((?:(?:accept|keep|suggest) {_ID} [0-9a-f]{{16,24}} [0-9]{{1,10}}\n)*)-->\n"
 )
 _ORDER: Final = ("accept", "keep", "suggest")
@@ -64,10 +65,11 @@ class Task:
     @property
     def line(self) -> str:
         """The box, not ticked, as an item of a task list."""
-        return f"- [ ] {self.words} <!-- incumbent:task {self._fields} -->"
+        return f"- [ ] {self.words} <!-- incumbent:task {self.fields} -->"
 
     @property
-    def _fields(self) -> str:
+    def fields(self) -> str:
+        """Its fields in one line."""
         return f"{self.action} {self.entry} {self.shown} {self.pull_request}"
 
 
@@ -78,6 +80,21 @@ class Ticks:
     by: str
     at: str
     number: int
+    tasks: tuple[Task, ...]
+
+    @property
+    def key(self) -> str:
+        """A digest of the edit: no other has it, even in the same second."""
+        fields = [self.by, self.at, str(self.number), *(task.fields for task in sorted(set(self.tasks)))]
+        return sha256("\n".join(fields).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickRecord:
+    """What a comment records: the edit's ``key``, and what is followed of it, by the person ``by``."""
+
+    by: str
+    key: str
     tasks: tuple[Task, ...]
 
 
@@ -125,25 +142,21 @@ def records_of(ticks: Ticks, displayed: Iterable[Task]) -> dict[int, str]:
     }
 
 
-def ticks_in(comment: str) -> Ticks | None:
+def record_in(comment: str) -> TickRecord | None:
     """What the ``comment`` records, without what was not followed; ``None`` if it is no record."""
     found = _RECORD.match(comment.replace("\r\n", "\n"))
     if found is None:
         return None
-    rows = [line.split(" ") for line in found[4].splitlines()]
+    rows = [line.split(" ") for line in found[5].splitlines()]
     tasks = tuple(Task(cast(TickAction, action), id, shown, int(number)) for action, id, shown, number in rows)
-    return Ticks(by=found[1], at=found[2], number=int(found[3]), tasks=tasks)
+    return TickRecord(by=found[1], key=found[4], tasks=tasks)
 
 
-def said_by(author: str, login: str, comment: str, is_recorded: Callable[[str], bool]) -> str:
-    """Whose words the ``comment`` of ``author`` are: a record of the bot's (``login``) has those of who ticked.
-
-    ``is_recorded`` tells whether the bot wrote a record of these very words.
-    """
-    if author != login:
-        return author
-    ticks = ticks_in(comment)
-    return author if ticks is None or not is_recorded(comment) else ticks.by
+def shown_by(comment: str, action: TickAction, entry: str) -> str | None:
+    """The digest of what the box stood beside, if ``comment`` records a tick of ``action`` on ``entry``."""
+    record = record_in(comment)
+    boxes = () if record is None else record.tasks
+    return next((task.shown for task in boxes if (task.action, task.entry) == (action, entry)), None)
 
 
 def _boxes(body: str) -> Iterator[tuple[int, Task, bool]]:
@@ -158,9 +171,9 @@ def _boxes(body: str) -> Iterator[tuple[int, Task, bool]]:
 
 
 def _record(ticks: Ticks, done: Sequence[Task], stale: Sequence[Task]) -> str:
-    listed = "".join(f"{task._fields}\n" for task in done)
+    listed = "".join(f"{task.fields}\n" for task in done)
     blocks = [
-        f"<!-- incumbent:ticked {ticks.by} {ticks.at} {ticks.number}\n{listed}-->",
+        f"<!-- incumbent:ticked {ticks.by} {ticks.at} {ticks.number} {ticks.key}\n{listed}-->",
         f"`{ticks.by}` ticked {_counted(len(done) + len(stale))} in #{ticks.number}:",
         *([_commands(done)] if done else []),
         *(f"Not done: “{task.words}”. It has changed since it was shown. Look at it again." for task in stale),

@@ -251,3 +251,39 @@ def test_a_forged_refusal_of_a_group_holds_nothing_back(world: World, bot: Bot) 
         assert [item["number"] for item in ours(world)] == [single["number"]]
         written = json.loads(world.read("incumbent/ledger", "suggestions.json") or "")
         assert written["refusals"] == [refusal]
+
+
+def test_what_a_commit_dropped_stays_dropped_where_the_branch_is_behind(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    drop(world, pull, "spare-1")
+    text = world.read("main", "regression_set/spare-2.yaml")
+    world.push("main", {"regression_set/spare-2.yaml": f"{text}# a remark\n"})
+    for _ in range(2):
+        assert bot.on("schedule").codes == (0, 0)
+        assert "spare-1" not in suggests(world, pull["number"])
+    assert "People keep `spare-1` (a commit)" in world.pull(pull["number"])["body"]
+    assert "Evict spare-1: redundant" not in commits(world, pull)[-2:]
+    confirm(world, bot, pull["number"])
+    assert "spare-1" in entries(world)
+
+
+def test_one_is_dropped_by_a_commit_and_another_kept_by_a_comment_before_one_run(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    drop(world, pull, "spare-1")
+    asked(world, bot, pull["number"], "/incumbent keep spare-2")
+    assert suggests(world, pull["number"]) == {"spare-0", "spare-3"}
+    assert check(world, pull["number"])["conclusion"] == "success"
+    confirm(world, bot, pull["number"])
+    assert set(IDS) & entries(world) == {"spare-1", "spare-2"}
+    bot.on("schedule")
+    assert ours(world) == []
+
+
+def test_closing_one_whose_description_somebody_replaced_refuses_every_entry(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"body": "We keep all of these.", "state": "closed"})
+    closed = bot.on("pull_request_target", number=pull["number"], action="closed", sender=CURATOR)
+    assert closed.codes == (0, 0)
+    assert ours(world) == []
+    bot.on("schedule")
+    assert ours(world) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,43 @@ def test_a_query_that_needs_a_person_is_accepted_from_the_dashboard_once_it_is_m
     assert id in entries(world)
     assert f"/incumbent accept {id}" in said(world, pull.number)[-1]
     assert f"Accept `{id}`" not in dashboard(world)["body"]
+
+
+def test_a_tick_is_recorded_although_the_branch_moved_on_meanwhile(world: World, bot: Bot) -> None:
+    assert bot.on("schedule").codes == (0, 0)
+    number = dashboard(world)["number"]
+    before, _ = edit(world, number, "Keep `spare-3`", CURATOR)
+    late = bot.start("issues", number=number, sender=CURATOR, former_body=before)
+    assert late.analyse.run() == 0
+    world.push("main", customer_files())
+    assert late.publish.run() == 0
+    (record,) = said(world, number)
+    assert "/incumbent keep spare-3" in record
+    assert bot.on("schedule").codes == (0, 0)
+    assert "`spare-3` | in a comment |" in dashboard(world)["body"]
+
+
+def test_a_tick_that_was_taken_back_does_not_come_back_by_the_same_words(world: World, bot: Bot) -> None:
+    assert bot.on("schedule").codes == (0, 0)
+    number = dashboard(world)["number"]
+    assert tick(world, bot, number, "Keep `spare-3`").codes == (0, 0)
+    (record,) = [item for item in world.comments(number) if item["body"].startswith("<!-- incumbent:ticked")]
+    assert world.act(CURATOR, "DELETE", f"/issues/comments/{record['id']}").ok
+    other = Client(world, world.app_token(JOB, {"issues": "write"}))
+    for thread in (number, ours(world)[0]["number"]):
+        assert other("POST", f"/issues/{thread}/comments", {"body": record["body"]}).ok
+    assert bot.on("schedule").codes == (0, 0)
+    assert "- [ ] Keep `spare-3`" in dashboard(world)["body"]
+
+
+def test_the_same_pull_request_reopened_and_closed_again_stays_refused(world: World, bot: Bot) -> None:
+    assert bot.on("schedule").codes == (0, 0)
+    (pull,) = ours(world)
+    close(world, bot, pull["number"])
+    world.act(CURATOR, "PATCH", f"/pulls/{pull['number']}", {"state": "open"})
+    words = f"Suggest `spare-0` again, refused in #{pull['number']}"
+    assert tick(world, bot, dashboard(world)["number"], words).codes == (0, 0)
+    time.sleep(1.1)
+    close(world, bot, pull["number"])
+    assert all(item["title"] != "Evict spare-0: redundant" for item in ours(world))
+    stays(bot)

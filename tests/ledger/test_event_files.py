@@ -59,7 +59,7 @@ ALL: list[Event] = [
     answered(),
     requested(),
     Settled(at=day(9), entry="q1", action="undo", comment=50),
-    Ticked(at=day(9), thread=3, by="cora", said="9" * 24),
+    Ticked(at=day(9), thread=3, by="cora", edit="9" * 16, comment=70, said="9" * 24),
     Reopened(at=day(5), pull_request=20, branch="b", answers=1),
     Forgotten(at=day(5), pull_request=7, record="0" * 24),
     Applied(at=day(5), pull_request=7, entry="q1", content="0" * 24, action="pin", comment=3),

@@ -69,6 +69,7 @@ class Threads:
             "permission": dict[str, str]().__getitem__,
             "suggested": lambda: self.suggested,
             "listed": lambda: self.listed,
+            "refusals": {6},
             "by_hand": False,
             "ledger": "f" * 40,
         }

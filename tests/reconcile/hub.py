@@ -33,7 +33,6 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import BRANCH
-from bot.report.task_list import said_by
 from tests.reconcile.repository import Files, Repository
 
 BOT = "github-actions[bot]"
@@ -80,7 +79,7 @@ class Hub(GitHubClient):
         self.reactions: dict[int, list[str]] = {}
         self.written: list[Operation] = []
         self.allowed: int | None = None
-        self.is_recorded: Callable[[str], bool] = bool
+        self.reads: Callable[[IssueComment], IssueComment] = replace
         self.permissions: dict[str, str] = {}
         self.committed: set[str] = set()
         self._numbers = 0
@@ -156,8 +155,8 @@ class Hub(GitHubClient):
 
     # What the product reads
 
-    def with_ticks(self, is_recorded: Callable[[str], bool]) -> Hub:
-        self.is_recorded = is_recorded
+    def reading(self, reads: Callable[[IssueComment], IssueComment]) -> Hub:
+        self.reads = reads
         return self
 
     def pull_request(self, number: int) -> PullRequest:
@@ -186,7 +185,7 @@ class Hub(GitHubClient):
         return tuple(Issue(number=number, body=body) for number, body in sorted(self.issues.items()))
 
     def comments(self, number: int) -> tuple[IssueComment, ...]:
-        return tuple(sorted(map(self._read, self.pulls[number].comments), key=lambda item: item.id))
+        return tuple(sorted(map(self.reads, self.pulls[number].comments), key=lambda item: item.id))
 
     def permission(self, login: str) -> str:
         return self.permissions.get(login, "write")
@@ -205,19 +204,15 @@ class Hub(GitHubClient):
 
     def comments_since(self, moment: str) -> tuple[ThreadComment, ...]:
         found = [
-            ThreadComment(number=number, comment=self._read(item))
+            ThreadComment(number=number, comment=self.reads(item))
             for number, pull in self.pulls.items()
             for item in pull.comments
         ]
         return tuple(sorted((item for item in found if item.comment.updated_at >= moment), key=_age))
 
     def find_comment(self, id: int) -> IssueComment | None:
-        found = (self._read(item) for pull in self.pulls.values() for item in pull.comments if item.id == id)
+        found = (self.reads(item) for pull in self.pulls.values() for item in pull.comments if item.id == id)
         return next(found, None)
-
-    def _read(self, comment: IssueComment) -> IssueComment:
-        author = said_by(comment.author, self.login, comment.body, self.is_recorded)
-        return replace(comment, author=author, is_bot=comment.is_bot and author == comment.author)
 
     def check(self, commit: str) -> CheckRun | None:
         return self.checks.get(commit)

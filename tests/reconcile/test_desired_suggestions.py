@@ -157,11 +157,13 @@ def test_what_a_curator_wants_taken_back_and_what_lost_its_source_is_suggested()
 # What curators ask to suggest ---------------------------------------------------------------------------------------
 
 
-def suggest(world: Suggesting, branch: str, entry: str = "spare", number: int | None = None) -> None:
+def suggest(
+    world: Suggesting, branch: str, entry: str = "spare", number: int | None = None, at: str | None = None
+) -> None:
     """A curator asks to suggest what ``branch`` is about, which was refused last on the pull request ``number``."""
     grounds = grounds_in(branch)
     fields: dict[str, Any] = {"by": "cora", "comment": 9, "said": "0" * 24, "grounds": grounds, "pull_request": number}
-    world.asked = [Request(entry=entry, action="suggest", **fields)]
+    world.asked = [Request(entry=entry, action="suggest", at=at, **fields)]
 
 
 def test_a_refusal_is_taken_back_until_people_close_what_is_opened_then() -> None:
@@ -177,6 +179,15 @@ def test_a_refusal_is_taken_back_until_people_close_what_is_opened_then() -> Non
     suggest(world, branch, number=8)
     assert "spare" in world.proposals
     world.asked = []
+    assert "spare" not in world.proposals
+
+
+def test_the_same_pull_request_opened_and_closed_again_is_a_new_refusal() -> None:
+    world = Suggesting()
+    branch = close(world, "spare", 5, closed_at="2026-11-23T09:00:00Z")
+    suggest(world, branch, number=5, at="2026-11-23T09:10:00Z")
+    assert "spare" in world.proposals
+    world.closed = [replace(pull, closed_at="2026-11-23T09:20:00Z") for pull in world.closed]
     assert "spare" not in world.proposals
 
 

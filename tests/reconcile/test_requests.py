@@ -348,3 +348,17 @@ def test_a_record_on_other_grounds_than_are_shown_is_not_followed() -> None:
     threads = Threads(listed=BOXES)
     threads.say(DASHBOARD, "cora", record)
     assert [item.grounds for item in threads.plan().stand] == [KEEP_X.shown]
+
+
+def test_a_number_that_somebody_wrote_into_a_box_is_not_believed() -> None:
+    threads = Threads(listed=(Task("suggest", "local", "5" * 16, 9_999_999),))
+    threads.say(DASHBOARD, "cora", "/incumbent suggest local")
+    assert threads.plan().stand == ()
+    assert "no box of the dashboard is about it." in threads.comments[DASHBOARD][-1].body
+
+
+def test_who_asks_for_both_at_once_is_asked_again() -> None:
+    threads = Threads(listed=BOXES)
+    threads.say(DASHBOARD, "cora", "/incumbent keep x\n/incumbent suggest x w")
+    assert [(item.action, item.entry) for item in threads.plan().stand] == [("suggest", "w")]
+    assert "`x`: this asks to keep it and to suggest it; say one of them." in threads.comments[DASHBOARD][-1].body

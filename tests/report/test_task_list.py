@@ -11,12 +11,13 @@ from bot.report.task_list import (
     MOST_TICKED,
     NAMES_PER_LINE,
     Task,
+    TickRecord,
     Ticks,
     boxes_in,
+    record_in,
     records_of,
-    said_by,
+    shown_by,
     ticked_between,
-    ticks_in,
     ticks_of,
     unticked,
 )
@@ -109,14 +110,20 @@ def test_the_record_says_who_ticked_what_where_it_is_read() -> None:
     assert commands == {3: [" keep s0", " suggest s1 s1"], 4: [" accept q-1.x"]}
     assert "`cora` ticked 3 boxes in #3:" in records[3]
     assert "`cora` ticked a box in #3:" in records[4]
-    assert ticks_in(records[4]) == Ticks(by="cora", at=AT, number=3, tasks=(ACCEPT,))
+    record = record_in(records[4])
+    assert record == TickRecord(by="cora", key=ticks.key, tasks=(ACCEPT,))
+    assert shown_by(records[4], "accept", ACCEPT.entry) == ACCEPT.shown
+    assert shown_by(records[4], "accept", "other") is None
+    assert shown_by("/incumbent accept q-1.x", "accept", ACCEPT.entry) is None
+    assert record_in(records[4].replace("\n", "\r\n")) == record
+    assert record_in(f"Hello\n{records[4]}") is None
 
 
 @given(st.lists(tasks, min_size=1, max_size=60), st.sets(st.integers(0, 59)))
 def test_a_record_is_read_back_without_what_was_not_displayed_any_more(wanted: list[Task], gone: set[int]) -> None:
     displayed = [task for place, task in enumerate(wanted) if place not in gone]
     for body in records_of(Ticks(by="a-b", at=AT, number=3, tasks=tuple(wanted)), displayed).values():
-        read = ticks_in(body)
+        read = record_in(body)
         assert read is not None
         assert set(read.tasks) <= set(displayed)
         words = [line for _, _, line in command_lines(body)]
@@ -128,14 +135,12 @@ def test_a_stale_box_is_answered_and_commands_nothing() -> None:
     (body,) = records_of(Ticks(by="cora", at=AT, number=3, tasks=(KEEP,)), ()).values()
     assert "Not done: “Keep `s0`”. It has changed since it was shown. Look at it again." in body
     assert command_lines(body) == ()
-    assert ticks_in(body) == Ticks(by="cora", at=AT, number=3, tasks=())
+    ticks = Ticks(by="cora", at=AT, number=3, tasks=(KEEP,))
+    assert record_in(body) == TickRecord(by="cora", key=ticks.key, tasks=())
 
 
-def test_a_record_has_the_words_of_who_ticked_only_if_the_bot_wrote_it() -> None:
-    (body,) = records_of(Ticks(by="cora", at=AT, number=3, tasks=(KEEP,)), (KEEP,)).values()
-    assert said_by("bot", "bot", body, lambda said: said == body) == "cora"
-    assert said_by("bot", "bot", body, lambda _: False) == "bot"
-    assert said_by("eve", "bot", body, lambda _: True) == "eve"
-    assert said_by("bot", "bot", f"Hello\n{body}", lambda _: True) == "bot"
-    assert said_by("bot", "bot", "Hello", lambda _: True) == "bot"
-    assert ticks_in(body.replace("\n", "\r\n")) == ticks_in(body)
+@given(st.lists(tasks, min_size=1, max_size=4), st.lists(tasks, min_size=1, max_size=4))
+def test_two_edits_in_one_second_have_keys_of_their_own(one: list[Task], other: list[Task]) -> None:
+    keys = [Ticks(by="cora", at=AT, number=3, tasks=tuple(each)).key for each in (one, other)]
+    assert (keys[0] == keys[1]) == (set(one) == set(other))
+    assert Ticks(by="dan", at=AT, number=3, tasks=tuple(one)).key != keys[0]
