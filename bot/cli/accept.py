@@ -23,6 +23,7 @@ from bot.curator.suggestions import confirm_swaps, suggest
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.admit import provisions_of
 from bot.pipeline.workspace import open_platform
+from bot.reconcile.local_refusals import refused_in
 from bot.report.console import Printer
 from bot.report.output import AdmissionOutput
 from bot.report.review_console import print_provisions
@@ -72,9 +73,10 @@ def command(
     if customer is not None:
         customers = sorted({entry.source.customer for entry in known.waiting.values() if entry.source})
         one_of(customer, tuple(customers), "customer with an entry that waits for a slot", "see `incumbent status`")
+    refused = refused_in(repo) if suggested else frozenset()
     swaps = [
         item
-        for item in suggest(known, platform.taxonomy, platform.config).swaps
+        for item in suggest(known, platform.taxonomy, platform.config, refused=refused).swaps
         if id in (None, item.entering.id)
         and (customer is None or (item.entering.source is not None and item.entering.source.customer == customer))
     ]

@@ -30,6 +30,7 @@ from bot.curator.suggestions import evicted_on, suggest
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
+from bot.reconcile.local_refusals import refused_in
 from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
@@ -85,7 +86,7 @@ def command(
     platform = open_platform(repo, config_path)
     now = occasion(repo, at, by)
     if id is None:
-        plan, lines = _all_suggested(platform, customer, kind, reason, now, dry_run)
+        plan, lines = _all_suggested(platform, customer, kind, reason, now, dry_run, refused_in(repo))
     else:
         plan, lines = _one(id, reason_given(reason or ""), platform, now, dry_run)
     if not dry_run:
@@ -119,9 +120,18 @@ def _one(
 
 
 def _all_suggested(
-    platform: Platform, customer: str | None, kind: str | None, reason: str | None, now: AuditStamp, dry_run: bool
+    platform: Platform,
+    customer: str | None,
+    kind: str | None,
+    reason: str | None,
+    now: AuditStamp,
+    dry_run: bool,
+    refused: frozenset[str],
 ) -> tuple[tuple[changes.FileChange, ...], list[str]]:
-    """The changes that evict all suggested entries of ``customer`` and of ``kind`` (``None``: any), and what to say."""
+    """The changes that evict all suggested entries of ``customer`` and of ``kind`` (``None``: any), and what to say.
+
+    ``refused`` are the grounds that people refused.
+    """
     entries = platform.regression_set.entries
     if customer is not None:
         customers = sorted({entry.source.customer for entry in entries.values() if entry.source})
@@ -129,7 +139,8 @@ def _all_suggested(
     given = None if reason is None else reason_given(reason)
     plan: list[changes.FileChange] = []
     lines: list[str] = []
-    for item in suggest(platform.regression_set, platform.taxonomy, platform.config).evictions:
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=refused)
+    for item in found.evictions:
         entry = entries[item.id]
         if kind not in (None, item.grounds.kind) or (
             customer is not None and (entry.source is None or entry.source.customer != customer)
@@ -139,10 +150,12 @@ def _all_suggested(
         evicted = evicted.model_copy(update={"at": now.at, "by": now.by, "reason": given or evicted.reason})
         plan += changes.evict(entry, evicted)
         lines.append(f"{'would be ' if dry_run else ''}evicted: {item.id}: {evicted.reason}")
+    held = len(found.refused & refused)
+    left_out = [f"{counted(held, 'suggestion', 'suggestions')} left out: people refused"] if held else []
     if not lines:
-        return (), ["no suggested eviction fits, and nothing changes"]
+        return (), ["no suggested eviction fits, and nothing changes", *left_out]
     lines.append(f"{counted(len(lines), 'entry', 'entries')} in all; to bring one back: incumbent restore ID")
-    return tuple(plan), lines
+    return tuple(plan), [*lines, *left_out]
 
 
 def _print_result(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:

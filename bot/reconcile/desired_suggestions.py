@@ -134,7 +134,7 @@ def desired_suggestions(
     grounds_asked = frozenset(item.grounds for item in inputs.asked if item.grounds is not None)
 
     def suggested(refusals: Sequence[Refusal]) -> list[Suggestions]:
-        refused = here_kept.union(*(_still_refused(item, inputs.asked, closed_at) for item in refusals))
+        refused = here_kept.union(*(still_refused(item, inputs.asked, closed_at) for item in refusals))
         taxonomy, config = platform.taxonomy, platform.config
         sets = [platform.regression_set, *(() if offer is None else (offer.leads_to,))]
         return [
@@ -198,7 +198,7 @@ def _shown_in_groups(known: Sequence[Event]) -> dict[int, dict[str, str]]:
     return found
 
 
-def _still_refused(item: Refusal, asked: Sequence[Request], closed_at: Mapping[int, str | None]) -> frozenset[str]:
+def still_refused(item: Refusal, asked: Sequence[Request], closed_at: Mapping[int, str | None]) -> frozenset[str]:
     """The grounds that ``item`` refuses, without those that curators ``asked`` to suggest since."""
     number = item.pull_request
     return frozenset(

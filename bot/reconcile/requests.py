@@ -32,6 +32,7 @@ _MANY = 100
 _NAMES_COMPARED = 500
 _LONGEST_COMPARED = 150
 _MOST_NAMES = 50
+_OPPOSITES = ("keep", "suggest")
 _SUGGESTIONS = 3
 """So many names of a comment are compared with others for what may have been meant: it takes time."""
 
@@ -89,7 +90,7 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
         if remark.number in reviewed or _was_too_early(remark.comment, inputs.login, inputs.thread(remark.number)):
             continue  # Its review says, or said, where to ask.
         reply, requests = _read_commands(remark, inputs)
-        asked = {(item.entry, action) for item in requests for action in _replaced_by(item)}
+        asked = {(item.entry, item.action) for item in requests}
         stand = [*(item for item in stand if (item.entry, item.action) not in asked), *requests]
         replies.setdefault(remark.number, []).append(reply)
     operations: list[tuple[int | None, Operation]] = [
@@ -110,12 +111,19 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
         times = {item.comment.id: item.comment.created_at for item in inputs.remarks}
         events = [*_requested(asked_for, times), *settled(record.requests, new.requests, inputs.known, inputs.at)]
         operations.append((None, noted(new, inputs.ledger, inputs.events, events)))
-    return RequestPlan(operations=tuple(operations), stand=tuple(stand))
+    return RequestPlan(operations=tuple(operations), stand=in_effect(stand))
 
 
-def _replaced_by(request: Request) -> tuple[str, ...]:
-    """The actions whose earlier requests about the same entry ``request`` replaces."""
-    return ("keep", "suggest") if request.action in ("keep", "suggest") else (request.action,)
+def in_effect(requests: Sequence[Request]) -> tuple[Request, ...]:
+    """Those of ``requests`` that no later one contradicts: of to keep an entry and to suggest it, the last one.
+
+    The other is noted all the same: it holds again once the last one is taken back.
+    """
+    last: dict[str, int] = {}
+    for item in requests:
+        if item.action in _OPPOSITES:
+            last[item.entry] = max(item.comment, last.get(item.entry, 0))
+    return tuple(item for item in requests if item.action not in _OPPOSITES or item.comment == last[item.entry])
 
 
 def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComment]) -> bool:

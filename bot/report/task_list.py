@@ -75,12 +75,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticks:
-    """The boxes that the person ``by`` ticked on the issue or pull request ``number``, by an edit at ``at``."""
+    """The boxes that the person ``by`` ticked on the issue or pull request ``number``, by an edit at ``at``.
+
+    ``is_cut``: they are the first of too many.
+    """
 
     by: str
     at: str
     number: int
     tasks: tuple[Task, ...]
+    is_cut: bool = False
 
     @property
     def key(self) -> str:
@@ -104,10 +108,9 @@ def boxes_in(body: str) -> dict[Task, bool]:
 
 
 def ticked_between(before: str, after: str) -> tuple[Task, ...]:
-    """The boxes that are ticked in ``after`` and were not in ``before``; at most :data:`MOST_TICKED`."""
+    """The boxes that are ticked in ``after`` and were not in ``before``."""
     were = boxes_in(before)
-    found = [task for task, ticked in boxes_in(after).items() if ticked and were.get(task) is False]
-    return tuple(found[:MOST_TICKED])
+    return tuple(task for task, ticked in boxes_in(after).items() if ticked and were.get(task) is False)
 
 
 def unticked(body: str) -> str:
@@ -124,7 +127,8 @@ def ticks_of(login: str, at: str, number: int, before: str, after: str) -> Ticks
     tasks = ticked_between(before, after)
     if not tasks or not _LOGIN.fullmatch(login) or not _MOMENT.fullmatch(at):
         return None
-    return Ticks(by=login, at=at, number=number, tasks=tasks)
+    is_cut = len(tasks) > MOST_TICKED
+    return Ticks(by=login, at=at, number=number, tasks=tasks[:MOST_TICKED], is_cut=is_cut)
 
 
 def records_of(ticks: Ticks, displayed: Iterable[Task]) -> dict[int, str]:
@@ -177,6 +181,7 @@ def _record(ticks: Ticks, done: Sequence[Task], stale: Sequence[Task]) -> str:
         f"`{ticks.by}` ticked {_counted(len(done) + len(stale))} in #{ticks.number}:",
         *([_commands(done)] if done else []),
         *(f"Not done: “{task.words}”. It has changed since it was shown. Look at it again." for task in stale),
+        *([f"Only the first {MOST_TICKED} boxes of this edit were read."] if ticks.is_cut else []),
         *(["To take this back, delete this comment."] if done else []),
     ]
     return "\n\n".join(blocks).replace("-->\n\n", "-->\n", 1) + "\n"

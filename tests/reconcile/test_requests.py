@@ -362,3 +362,13 @@ def test_who_asks_for_both_at_once_is_asked_again() -> None:
     threads.say(DASHBOARD, "cora", "/incumbent keep x\n/incumbent suggest x w")
     assert [(item.action, item.entry) for item in threads.plan().stand] == [("suggest", "w")]
     assert "`x`: this asks to keep it and to suggest it; say one of them." in threads.comments[DASHBOARD][-1].body
+
+
+def test_what_was_kept_is_kept_again_once_the_later_wish_is_taken_back() -> None:
+    threads = Threads(listed=BOXES)
+    threads.say(DASHBOARD, "cora", "/incumbent keep x")
+    assert [item.action for item in threads.plan().stand] == ["keep"]
+    id = threads.say(DASHBOARD, "cora", "/incumbent suggest x")
+    assert [item.action for item in threads.plan().stand] == ["suggest"]
+    threads.comments[DASHBOARD] = [item for item in threads.comments[DASHBOARD] if item.id != id]
+    assert [item.action for item in threads.plan().stand] == ["keep"]

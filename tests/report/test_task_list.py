@@ -100,6 +100,8 @@ def test_no_edit_ticks_more_than_so_many_boxes() -> None:
     found = ticks_of("cora", AT, 3, "\n".join(task.line for task in many), "\n".join(map(ticked, many)))
     assert found is not None
     assert found.tasks == tuple(many[:MOST_TICKED])
+    (body,) = records_of(found, many).values()
+    assert f"Only the first {MOST_TICKED} boxes of this edit were read." in body
 
 
 def test_the_record_says_who_ticked_what_where_it_is_read() -> None:

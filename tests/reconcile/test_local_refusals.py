@@ -1,0 +1,81 @@
+"""What people refused, read from the ledger of a clone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import git
+import pytest
+
+from bot.cli.main import run
+from bot.curator.suggestions import suggest
+from bot.git.branch_commit import commit_on_branch
+from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, RequestRecord, SuggestionRecord
+from bot.ledger.store import record_text
+from bot.pipeline.workspace import open_platform
+from bot.reconcile.local_refusals import refused_by, refused_in
+from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
+from tests.e2e.bot import platform_files
+from tests.e2e.test_suggestions import spare
+
+AT = "2026-11-28T05:00:00Z"
+ONE, TWO, THREE = "1" * 16, "2" * 16, "3" * 16
+RECORD = SuggestionRecord(
+    refusals=(
+        Refusal(pull_request=5, branch=branch_of(EVICT, "x", ONE)),
+        Refusal(pull_request=6, branch=f"incumbent/group/mixed-x-{TWO}", entries={"y": TWO, "z": THREE}),
+    )
+)
+
+
+def request(action: str, entry: str, grounds: str, comment: int, **more: Any) -> Request:
+    fields = {"entry": entry, "action": action, "by": "cora", "comment": comment, "said": "0" * 24, "grounds": grounds}
+    return Request.model_validate(fields | more)
+
+
+def test_refusals_and_what_people_keep_hold_unless_somebody_asked_again() -> None:
+    assert refused_by(SuggestionRecord(), None) == frozenset()
+    assert refused_by(RECORD, None) == {ONE, TWO, THREE}
+    keep, again = request("keep", "w", "4" * 16, 9), request("suggest", "x", ONE, 10, pull_request=5)
+    assert refused_by(RECORD, RequestRecord(since=AT, requests=(keep, again))) == {TWO, THREE, "4" * 16}
+    taken_back = request("suggest", "w", "4" * 16, 11)
+    assert refused_by(RECORD, RequestRecord(since=AT, requests=(keep, taken_back))) == {ONE, TWO, THREE}
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    folder = tmp_path / "a clone"
+    files = platform_files() | spare("spare-one", "spare-one is to have its limit set anew please")
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    repository = git.Repo.init(folder, initial_branch="main")
+    repository.git.add(all=True)
+    repository.git.execute(["git", "-c", "user.name=x", "-c", "user.email=x@x.example", "commit", "--message=x"])
+    return folder
+
+
+def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["evict", "--suggested", "--dry-run", "--at", AT, "--by", "cora", "--repo", str(clone)]
+    assert refused_in(clone) == frozenset()
+    assert run(words) == 0
+    assert "would be evicted: spare-one" in capsys.readouterr().out
+    platform = open_platform(clone, "config/curation.yaml")
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config)
+    (grounds,) = [item.grounds.digest for item in found.evictions if item.id == "spare-one"]
+    record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
+    noted = RequestRecord(since=AT)
+    files = {SUGGESTIONS: record_text(record), REQUESTS: record_text(noted)}
+    commit_on_branch(clone, BRANCH, None, dict(files), "x", AT, "x")
+    assert refused_in(clone) == {grounds}
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    assert "spare-one" not in said
+    assert "1 suggestion left out: people refused" in said
+
+
+def test_a_ledger_that_cannot_be_read_refuses_nothing(clone: Path, tmp_path: Path) -> None:
+    commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: "{"}, "x", AT, "x")
+    assert refused_in(clone) == frozenset()
+    assert refused_in(tmp_path) == frozenset()
