@@ -121,8 +121,6 @@ def suggest(
     verdicts: dict[str, Verdict] = {}
 
     def may_repack(admit: str, freed: Freed) -> bool:
-        if not may_enter(archived[admit], freed):
-            return False
         # Earlier repacks free other entries, but are not in this R: people may merge this one alone.  Where they merge
         # a near-clone first, this one has no merit any more: the next run closes it.
         without = [resident for resident in residents if resident.id not in freed]
@@ -134,7 +132,9 @@ def suggest(
     for is_open in (True, False):
         # What is open stays, even if others would save more by now.
         some = [query for query in looked_back if (query.id in open_suggestions) is is_open]
-        found = choose_repacks(some, removals, most - len(repacks), may_repack)
+        found = choose_repacks(
+            some, removals, most - len(repacks), may_repack, lambda admit, freed: not may_enter(archived[admit], freed)
+        )
         repacks |= {query.id: freed for query, freed in found}
     entries = {entry.id: entry for entry in waiting}
     entries |= {id: entering(archived[id], verdicts[id]) for id in repacks}

@@ -33,17 +33,22 @@ def choose_repacks(
     removals: SafeRemovals,
     most: int,
     allowed: Callable[[str, Freed], bool] = lambda admit, freed: True,
+    refused: Callable[[str, Freed], bool] = lambda admit, freed: False,
 ) -> Iterator[tuple[RatedEntry, Freed]]:
     """At most ``most`` repacks by ``archived`` queries, each with what it frees; all are safe with the ``removals``.
 
     A query must free two entries, or one whose set-up costs more than its own.  What saves most comes first: by cost
     freed minus cost needed, then by the number of entries, then by id.  Each is derived with the earlier ones applied.
-    ``allowed`` decides whether a repack may be suggested.
+    ``allowed`` decides whether a repack may be suggested.  One that people ``refused`` is not made with less either,
+    once others are applied.
     """
     newcomers = [removals.arriving(query) for query in sorted(archived, key=lambda query: query.id)]
     costs = removals.costs
     for _ in range(most):
         found = [(newcomer, freed) for newcomer in newcomers if (freed := removals.freed(newcomer))]
+        held = {newcomer.entry.id for newcomer, freed in found if refused(newcomer.entry.id, freed)}
+        newcomers = [newcomer for newcomer in newcomers if newcomer.entry.id not in held]
+        found = [item for item in found if item[0].entry.id not in held]
         ranked = sorted(found, key=lambda item: (-_saving(item[0], item[1], costs), -len(item[1])))
         for newcomer, freed in ranked:
             saves = len(freed) > 1 or _saving(newcomer, freed, costs) > 0

@@ -108,6 +108,25 @@ def test_what_saves_most_comes_first_and_each_is_derived_with_the_earlier_ones_a
     assert repacks([cheaper, many, twin], rivals, refused=["one", "x-many"]) == [("y-many", ("ac", "ab", "bc"))]
 
 
+def test_what_people_refused_does_not_come_back_with_less_once_others_are_applied() -> None:
+    known = [
+        *(resident(f"best-{name}", {name: 0.95}) for name in "abcd"),
+        *(resident(pair, dict.fromkeys(pair, 0.6)) for pair in ("ab", "ac", "bc", "ad", "bd")),
+    ]
+    archived = [resident(id, dict.fromkeys(id, 0.7), setup_cost=cost) for id, cost in (("abc", 1.0), ("abd", 0.5))]
+    assert dict(repacks(archived, known)) == {"abd": ("ab", "ad", "bd"), "abc": ("ac", "bc")}
+
+    def made(refused: set[str]) -> list[str]:
+        found = removals(known, archived)
+        chosen = choose_repacks(archived, found, 9, refused=lambda admit, freed: set(freed) == refused)
+        return [query.id for query, _ in chosen]
+
+    assert made(set()) == ["abd", "abc"]
+    # Alone it frees all of these, whatever others would leave of them.
+    assert made({"ab", "ac", "bc"}) == ["abd"]
+    assert made({"ab", "ad", "bd"}) == ["abc"]
+
+
 def test_no_more_repacks_are_made_than_asked_for() -> None:
     rivals = [*BEST, resident("best-d", {"d": 0.95}), *PAIRS, resident("ad", {"a": 0.6, "d": 0.6}, setup_cost=9.0)]
     archived = [resident("abc", {"a": 0.7, "b": 0.7, "c": 0.7}), resident("a-d", {"a": 0.7, "d": 0.7})]
