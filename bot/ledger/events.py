@@ -240,16 +240,17 @@ class Requested(_Event):
 
 
 class Ticked(_Event):
-    """A person ticked boxes, and the bot recorded the commands that they stand for in a comment.
+    """A person ticked boxes, and the bot records the commands that they stand for in a comment.
 
-    That comment alone has the person's words, as long as it is unchanged.
+    It is noted before the comment is written, and again with the comment: from then on that one alone has the person's
+    words, as long as it is unchanged.
     """
 
     kind: Literal["ticked"] = "ticked"
     thread: Number = Field(description="the issue or pull request that the comment is on")
     by: Login
     edit: Grounds = Field(description="digest of the edit that ticked the boxes")
-    comment: int
+    comment: int | None = Field(default=None, description="null: it is about to be written")
     said: Digest = Field(description="digest of the comment")
 
 

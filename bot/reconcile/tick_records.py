@@ -23,32 +23,32 @@ def plan_records(
     """The writes that record ``ticks``, none where they are recorded.
 
     ``displayed`` are the boxes where they were ticked, as they are now; ``comments`` reads those of a thread, ``login``
-    is the bot's.  A comment comes first; once it is there, the ledger names it, and from then on it counts.  What the
-    ledger names is not said again: whoever deleted the comment took the tick back.
+    is the bot's.  The ledger knows of a comment before it is written, so that no run beside this one takes it for the
+    bot's words.  Then the ledger names it, and no other counts.  What the ledger names is not said again: whoever
+    deleted the comment took the tick back.
     """
-    bodies = records_of(ticks, displayed)
-    named = {item.thread for item in _ticked(events, ticks.key) if item.edit == ticks.key}
+    known = [item for item in _ticked(events, ticks.key) if item.edit == ticks.key]
+    named = {item.thread for item in known if item.comment is not None}
+    announced = {item.thread for item in known}
     found: list[Ticked] = []
-    operations: list[tuple[int | None, Operation]] = []
-    for number, body in bodies.items():
+    unsaid: list[tuple[int | None, Operation]] = []
+    for number, body in records_of(ticks, displayed).items():
         if number in named:
             continue
         ours = [item for item in comments(number) if item.author == login and _is_record(item.body, ticks, number)]
-        if not ours:
-            operations.append((number, CreateComment(body=body)))
-            continue
-        first = min(ours, key=lambda item: item.id)
-        found.append(
-            Ticked(at=ticks.at, thread=number, by=ticks.by, edit=ticks.key, comment=first.id, said=_said(first.body))
-        )
-    if found:
-        note = WriteLedger.of(ledger, {SET_EVENTS: appended(events, found)}, "What people ticked")
-        operations.append((None, note))
-    return tuple(operations)
+        first = min(ours, key=lambda item: item.id, default=None)
+        if first is None:
+            unsaid.append((number, CreateComment(body=body)))
+        if first is not None or number not in announced:
+            said = _said(body if first is None else first.body)
+            id = None if first is None else first.id
+            found.append(Ticked(at=ticks.at, thread=number, by=ticks.by, edit=ticks.key, comment=id, said=said))
+    note = WriteLedger.of(ledger, {SET_EVENTS: appended(events, found)}, "What people ticked")
+    return (*([(None, note)] if found else []), *unsaid)
 
 
 def as_ticked(comment: IssueComment, login: str, events: str | None) -> IssueComment:
-    """``comment`` as the words of who ticked, if it is a record of the bot's (``login``) that the ledger names.
+    """``comment`` as the words of who ticked, if it is a record of the bot's (``login``) by the ledger.
 
     ``events`` is the ledger's file of events.
     """
@@ -56,8 +56,10 @@ def as_ticked(comment: IssueComment, login: str, events: str | None) -> IssueCom
     if record is None:
         return comment
     said = _said(comment.body)
-    known = any((item.comment, item.said) == (comment.id, said) for item in _ticked(events, said))
-    return replace(comment, author=record.by, is_bot=False) if known else comment
+    ids = [item.comment for item in _ticked(events, record.key) if (item.edit, item.said) == (record.key, said)]
+    named = [id for id in ids if id is not None]
+    is_known = comment.id in named if named else bool(ids)
+    return replace(comment, author=record.by, is_bot=False) if is_known else comment
 
 
 def _ticked(events: str | None, word: str) -> list[Ticked]:
