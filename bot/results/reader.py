@@ -172,8 +172,9 @@ def carried(holder: Mapping[str, Data]) -> str | None:
 
 def texts(values: Iterable[Data]) -> tuple[str, ...]:
     """``values`` if each is a text that is not blank; else none."""
-    found = tuple(values)
-    return found if all(isinstance(item, str) and item.strip() for item in found) else ()  # type: ignore[return-value]
+    given = tuple(values)
+    found = tuple(item for item in given if isinstance(item, str) and item.strip())
+    return found if len(found) == len(given) else ()
 
 
 def _number(value: Data, most: float, *, whole: bool) -> float | None:

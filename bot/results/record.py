@@ -16,10 +16,10 @@ from bot.text.moments import utc
 
 FOLDER: Final = "results"
 """The folder of the ledger with one file for each release."""
-MOST_SECONDS: Final = 1e9
+MOST_SUM: Final = 1e9
 """An upper bound that no sum of durations or costs reaches."""
 
-Sum = Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
+Sum = Annotated[float, Field(ge=0, le=MOST_SUM, allow_inf_nan=False)]
 
 _SLUG_LENGTH: Final = 60
 

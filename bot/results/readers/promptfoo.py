@@ -88,9 +88,10 @@ def _stated(value: Data) -> Data:
 
 
 def _seconds(milliseconds: Data) -> Data:
-    is_number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return milliseconds
     # A number that is too large to be divided is too large for seconds, too.
-    return milliseconds / 1000 if is_number and abs(milliseconds) < 1e300 else milliseconds  # type: ignore[operator, arg-type]
+    return milliseconds / 1000 if abs(milliseconds) < 1e300 else milliseconds
 
 
 READER: Final = ResultReader(
