@@ -37,11 +37,12 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.registry import readers
-from bot.pipeline.importing.distil import ArchiveFolder, archive_path, distilled, plan_archive
+from bot.pipeline.importing.distil import ArchiveFolder, distilled, plan_archive
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles
 from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
 from bot.pipeline.review import Platform
+from bot.pipeline.submission import agent_folder
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.imports import import_overview
 from bot.text.compare import text_key
@@ -170,7 +171,7 @@ def _archive(items: Sequence[ImportItem], repo: Path, limits: Limits) -> list[Fi
     """The file changes of the archived eval sets, one for each agent."""
     found: list[FileChange] = []
     for place in dict.fromkeys((item.submission.customer, item.submission.agent) for item in items):
-        path = archive_path(*place)
+        path = agent_folder(*place)
         folder = ArchiveFolder(customer=place[0], agent=place[1], snapshot=WorkingTree(repo / path, path))
         own = [item for item in items if (item.submission.customer, item.submission.agent) == place]
         found += plan_archive(own, folder, limits)

@@ -11,8 +11,8 @@ from bot.errors import InputError
 from bot.git import CommitSnapshot
 from bot.pipeline.matching import settle
 from bot.pipeline.submission import (
-    EVAL_SETS,
     Package,
+    agent_folder,
     read_package,
     refuse_shared_ids,
     submission_folders,
@@ -35,7 +35,7 @@ def departing_entries(
     there = set(submission_folders(after))
     read = {package.submission.folder for package in packages}
     sources = {
-        id: f"{EVAL_SETS}/{entry.source.customer}/{entry.source.agent}"
+        id: agent_folder(entry.source.customer, entry.source.agent)
         for id, entry in known.entries.items()
         if entry.source is not None
     }

@@ -71,6 +71,11 @@ def submission_folders(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple("/".join(parts) for parts in sorted(found))
 
 
+def agent_folder(customer: str, agent: str) -> str:
+    """The folder of an agent in a platform repository."""
+    return f"{EVAL_SETS}/{customer}/{agent}"
+
+
 def agent_name(folder: str) -> str:
     """The agent in ``folder`` of a platform repository, as ``customer/agent``."""
     return folder.removeprefix(f"{EVAL_SETS}/")

@@ -17,7 +17,7 @@ from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
 from bot.ledger.model import CorrectionRecord, FolderIndex, FolderRecord, LeftQuery, Reconciled, ReconciledFolder
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform, unsettled
-from bot.pipeline.submission import EVAL_SETS
+from bot.pipeline.submission import EVAL_SETS, agent_folder
 from bot.reconcile.entry_updates import follow_renames
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merged_submissions import MergedSubmission, entry_of
@@ -30,7 +30,7 @@ _DEPTH: Final = 2
 
 def folder_of(source: Source) -> str:
     """The folder of the agent that an entry came from."""
-    return f"{EVAL_SETS}/{source.customer}/{source.agent}"
+    return agent_folder(source.customer, source.agent)
 
 
 def digests_of(known: RegressionSet) -> dict[str, str]:

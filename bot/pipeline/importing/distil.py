@@ -18,7 +18,7 @@ from bot.intake.eval_sets.formats.own_yaml import FORMAT_VERSION
 from bot.intake.query import SETUP_FILE, Query, Setup
 from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus
 from bot.pipeline.review import Platform
-from bot.pipeline.submission import EVAL_SETS, collect, read_package
+from bot.pipeline.submission import agent_folder, collect, read_package
 from bot.text.compare import text_key
 
 ARCHIVE_FILE: Final = "archived.yaml"
@@ -50,12 +50,7 @@ class ArchiveFolder:
     @property
     def path(self) -> str:
         """The folder's path in the platform repository."""
-        return archive_path(self.customer, self.agent)
-
-
-def archive_path(customer: str, agent: str) -> str:
-    """The eval set folder of an agent."""
-    return f"{EVAL_SETS}/{customer}/{agent}"
+        return agent_folder(self.customer, self.agent)
 
 
 def plan_archive(items: Sequence[ImportItem], folder: ArchiveFolder, limits: Limits) -> tuple[FileChange, ...]:
