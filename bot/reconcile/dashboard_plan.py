@@ -153,15 +153,15 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
 def _suggested_in(proposal: Proposal) -> list[tuple[str, str, tuple[Task, ...]]]:
     """What ``proposal`` is about, why, and the boxes: of a group each entry, of anything else the first."""
     members = [(item.id, item.grounds.kind.value, item.grounds.digest) for item in proposal.members]
-    if members:
-        return [(id, kind, (Task("suggest", id, shown), Task("keep", id, shown))) for id, kind, shown in members]
-    id, kind, branch = proposal.entries[0], proposal.kind, proposal.branch
-    if is_offer(branch) or is_repack(branch):
-        return [(id, kind, ())]
-    shown = grounds_in(branch)
-    if proposal.admits is not None:
-        return [(id, kind, (Task("suggest", proposal.admits, shown),))]
-    return [(id, kind, (Task("suggest", id, shown), Task("keep", id, shown)))]
+    if not members:
+        id, kind, branch = proposal.entries[0], proposal.kind, proposal.branch
+        if is_offer(branch) or is_repack(branch):
+            return [(id, kind, ())]
+        shown = grounds_in(branch)
+        if proposal.admits is not None:
+            return [(id, kind, (Task("suggest", proposal.admits, shown),))]
+        members = [(id, kind, shown)]
+    return [(id, kind, (Task("suggest", id, shown), Task("keep", id, shown))) for id, kind, shown in members]
 
 
 def _reopenable(platform: Platform, inputs: DashboardInputs) -> tuple[RefusedSuggestion, ...]:

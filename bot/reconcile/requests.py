@@ -198,7 +198,7 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
     both = {item.entry for item in requests if item.action == "keep"}
     both &= {item.entry for item in requests if item.action == "suggest"}
     lines += [f"{quoted(id)}: this asks to keep it and to suggest it; say one of them." for id in sorted(both)]
-    requests = [item for item in requests if item.entry not in both or item.action not in ("keep", "suggest")]
+    requests = [item for item in requests if item.entry not in both or item.action not in _OPPOSITES]
     if len(said) > MOST_COMMANDS:
         lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
     return Reply(comment=comment, followed=not lines, lines=tuple(lines), unauthorized=unauthorized), requests
