@@ -18,13 +18,13 @@ from bot.evaluation.labels import LabelsFile
 from bot.evaluation.predictions import Predictions
 from bot.extension.draft import RefusedCandidates
 from bot.github.facts import Analysis
-from bot.github.output import CiOutput
+from bot.github.publication import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
 from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
 from bot.ledger.counted import AgreementRecord, CountedFiles
-from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
+    AbilityRecord,
     CandidateRecord,
     CorrectionRecord,
     FolderIndex,

@@ -27,7 +27,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.cli.main import run
-from bot.github.check import NAME
+from bot.github.models import CHECK
 
 ROOT = Path(__file__).resolve().parent.parent
 CUSTOMER = ROOT / "examples" / "customers" / "harbor-parcels" / "dispatch"
@@ -61,7 +61,7 @@ def here() -> int:
         ours = [item for item in pull.as_issue().get_comments() if item.user.login == login]
         _expect("there is one comment of ours", len(ours) == 1)
         _expect("it speaks of the head", pull.head.sha[:12] in ours[0].body)
-        checks = [item for item in repository.get_commit(pull.head.sha).get_check_runs() if item.name == NAME]
+        checks = [item for item in repository.get_commit(pull.head.sha).get_check_runs() if item.name == CHECK]
         _expect("there is one check", [item.conclusion for item in checks] == [first["conclusion"]])
         names = {label.name for label in pull.as_issue().get_labels()}
         _expect("its labels are there", names >= set(first["labels"]))
@@ -134,7 +134,7 @@ def _hub(token: str) -> Github:
 
 
 def _checks(repository: Repository, pull: PullRequest) -> list[Any]:
-    return [item for item in repository.get_commit(pull.head.sha).get_check_runs() if item.name == NAME]
+    return [item for item in repository.get_commit(pull.head.sha).get_check_runs() if item.name == CHECK]
 
 
 def _admissions(repository: Repository, login: str) -> list[PullRequest]:

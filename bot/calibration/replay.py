@@ -1,4 +1,4 @@
-"""Replays past verdicts, under the config of their time or another one (pure; the caller provides past sets).
+"""Replays past verdicts, under the config of their time or another one (pure; the caller provides the files).
 
 The real rater and the real rule cascade judge again, in the order in which the queries were judged then.  A query is
 restored from its recorded scores and its recorded similarity, since the ledger contains no texts.  Queries of the same
@@ -13,13 +13,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from bot.config import Curation
+from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
 from bot.consolidator.cycle import CycleState
 from bot.consolidator.verdict import Reason, Route, Ruling
+from bot.curator.store import load_regression_set
+from bot.errors import IncumbentError
+from bot.files.documents import as_mapping, parse_yaml
+from bot.files.snapshot import Snapshot
+from bot.files.validation import validate
 from bot.ledger.events import Shown, VerdictFacts
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, ScoredQuery
 from bot.rater.profile import Profile
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.migration import Lineage
 from bot.text.compare import rounded
 from bot.text.digests import digest
 
@@ -172,3 +179,46 @@ def _shortfalls(live: LiveSet, profile: Profile) -> tuple[dict[str, float], dict
         if 0 < lead <= rounded(known.margins[index]):
             behind[known.names[index]] = lead
     return uncovered, behind
+
+
+def reader(open_commit: Callable[[str], Snapshot | None], present: Curation, path: str, lineage: Lineage) -> Reader:
+    """A reader that reads each commit once.
+
+    ``open_commit`` gives a commit's files (``None``: unknown commit); ``path`` is the config's.  Capabilities have the
+    ids that ``lineage`` gives them.  The parts of the old config that verdicts rest on are used; the rest is from
+    ``present``, since an older file lacks keys that are now required.
+    """
+    known: dict[str, PastSet | None] = {}
+
+    def read(commit: str) -> PastSet | None:
+        if commit not in known:
+            try:
+                snapshot = open_commit(commit)
+                known[commit] = None if snapshot is None else _standing(snapshot, present, path, lineage)
+            except IncumbentError:
+                # A commit that today's rules cannot read cannot be judged again; the report counts these.
+                known[commit] = None
+        return known[commit]
+
+    return read
+
+
+def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage) -> PastSet:
+    taxonomy = load_taxonomy(snapshot)
+    regression_set = load_regression_set(snapshot, taxonomy)
+    residents = tuple(
+        replace(item, scores={lineage.renamed(name): score for name, score in item.scores.items()})
+        for item in (*regression_set.residents(taxonomy)[0], *regression_set.in_line(taxonomy)[0])
+    )
+    document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
+    raw = as_mapping(document.data)
+    overrides = {
+        lineage.renamed(str(name)): validate(Overrides, document, item, ("per_capability", str(name)))
+        for name, item in as_mapping(raw.get("per_capability")).items()
+    }
+    decisive = {
+        "knobs": validate(Knobs, document, raw.get("knobs"), ("knobs",)),
+        "options": validate(Options, document, raw.get("options"), ("options",)),
+        "per_capability": overrides,
+    }
+    return PastSet(residents=residents, config=present.model_copy(update=decisive))

@@ -13,7 +13,7 @@ import click
 
 from bot.cli.options import json_option, print_json, repository_options, say, show_problems
 from bot.errors import InputError, UsageError
-from bot.github.addresses import server_of
+from bot.github.events import server_of
 from bot.pipeline.workspace import open_platform
 from bot.report.escaping import visible
 
@@ -52,7 +52,7 @@ def command(offers: bool, repository: str | None, repo: Path, config_path: str, 
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
     from bot.calibration.calibrate import edit_config, find
-    from bot.calibration.past_sets import reader
+    from bot.calibration.replay import reader
     from bot.ledger.event_files import load_events
     from bot.ledger.keys import classifier_key
     from bot.ledger.migrated import capabilities_in, migrated_events
@@ -118,9 +118,9 @@ def _offer(
 ) -> PlannedPullRequest:
     """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
     from bot.files.snapshot import WorkingTree
-    from bot.github.calibration_offer import calibration_offer
     from bot.github.client import GitHubClient
-    from bot.github.pull_request_from_clone import offer_from_clone
+    from bot.github.git_state import offer_from_clone
+    from bot.github.managed_pull_request import calibration_offer
     from bot.report.calibration import description
 
     token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from bot.cli.documentation import product_files
 from bot.cli.options import print_json, progress_bar, show_usage
 from bot.errors import InputError, OutsideError, UsageError
-from bot.github.addresses import page_of_run, server_of
+from bot.github.events import page_of_run, server_of
 from bot.pipeline.workspace import open_backend
 from bot.text.masking import masked_data
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from bot.github.client import GitHubClient
     from bot.github.events import Event
     from bot.github.facts import Analysis, Quiet
-    from bot.github.fallback_posts import Publication
     from bot.github.git_state import World
+    from bot.github.publication import Publication
     from bot.pipeline.review import Platform
     from bot.reconcile.inventory import Inventory
 
@@ -192,7 +192,7 @@ def _publish(
 ) -> Publication:
     from bot.github.events import Flow
     from bot.github.facts import Analysis, Quiet
-    from bot.github.fallback_posts import Publication
+    from bot.github.publication import Publication
     from bot.github.run import publish_event, redirected
     from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import reconcile_event
@@ -244,7 +244,7 @@ def _read(document: Path) -> Analysis | Inventory | Quiet | None:
 
 def _report(publication: Publication, environment: Mapping[str, str], dry_run: bool, as_json: bool) -> None:
     from bot.github.models import describe
-    from bot.github.output import CiOutput
+    from bot.github.publication import CiOutput
 
     output = CiOutput.of(publication, dry_run)
     if as_json:

@@ -14,7 +14,7 @@ import click
 
 from bot.cli.options import json_option, print_json, say
 from bot.errors import UsageError
-from bot.github.addresses import server_of
+from bot.github.events import server_of
 from bot.report.escaping import visible
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.errors import OutsideError, UsageError
 from bot.git.working_copy import is_pushed, owner_and_name, read_head, read_remote
-from bot.github.addresses import server_of
+from bot.github.events import server_of
 
 ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
 """``OWNER/NAME@COMMIT``."""

@@ -37,8 +37,8 @@ def command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     """
     from bot.git import ObjectStore
     from bot.git.working_copy import read_commit, read_top
-    from bot.github.classification_cache import under, with_findings
     from bot.github.git_state import rejections_of, remembered_of
+    from bot.ledger.keys import under, with_findings
     from bot.ledger.store import find_ledger
     from bot.pipeline.impact.appraisal import trial_problems
     from bot.pipeline.impact.measure import measure, read_agents

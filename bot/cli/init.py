@@ -15,8 +15,8 @@ from bot.config import CONFIG_FILE
 from bot.curator.file_changes import FileChange, apply
 from bot.errors import UsageError
 from bot.git.working_copy import read_branches, read_remote, read_top
-from bot.github.branch_names import in_the_way
 from bot.github.command_processing import COMMANDS
+from bot.github.managed_pull_request import in_the_way
 from bot.setup_files import exemplar_files, setup_file
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE

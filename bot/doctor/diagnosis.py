@@ -31,7 +31,7 @@ from bot.doctor.model import (
 from bot.doctor.push_rights import PushToken, diagnose_admissions, hindering, permitted
 from bot.doctor.workflow import Workflow
 from bot.doctor.workflow_diagnosis import diagnose_workflow
-from bot.github.check import NAME
+from bot.github.models import CHECK
 
 ACTIONS_APP: Final = 15368
 """The app that a job's own token acts as on github.com: GitHub Actions; its id differs on other servers."""
@@ -158,13 +158,13 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
 
 def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
     branch = facts.branch
-    about, why = "required check", f"without it a pull request merges whatever the check {NAME} says"
+    about, why = "required check", f"without it a pull request merges whatever the check {CHECK} says"
     rules = branch.rules if isinstance(branch.rules, tuple) else ()
     checks = [check for rule in rules for check in rule.checks]
     checks += (
         () if branch.protection is None or isinstance(branch.protection, UnreadSetting) else branch.protection.checks
     )
-    ours = [check for check in checks if check.name == NAME]
+    ours = [check for check in checks if check.name == CHECK]
     bound = sorted({check.app for check in ours if check.app is not None})
     # The token that the workflow hands over does not show its App's id: only that it is not the job's own token.
     foreign = [app for app in bound if (app == ACTIONS_APP) is writer.own]
@@ -175,30 +175,30 @@ def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken)
             reason=f"the branch takes it from the app {apps} only, and this server's apps have ids of their own",
             settle=f"{RULES} → the branch's rule → Require status checks: look whose app it is, or choose “any source”",
         )
-        yield unchecked(about, f"whether {writer.name} may post the check {NAME} on {branch.name}", elsewhere, why)
+        yield unchecked(about, f"whether {writer.name} may post the check {CHECK} on {branch.name}", elsewhere, why)
     elif foreign:
         yield doubtful(
             about,
-            f"{branch.name} takes the check {NAME} from the app {', '.join(map(str, foreign))} only",
+            f"{branch.name} takes the check {CHECK} from the app {', '.join(map(str, foreign))} only",
             f"{writer.name} posts it as {'its App' if writer.own else 'GitHub Actions'}, so that it would never arrive",
             f"{RULES} → the branch's rule → Require status checks: choose “any source”, or the app of that token",
         )
     elif ours:
-        yield good(about, f"{branch.name} requires the check {NAME}")
+        yield good(about, f"{branch.name} requires the check {CHECK}")
     if ours:
         return
     unread = [item for item in (branch.rules, branch.protection) if isinstance(item, UnreadSetting)]
     if unread:
         for item in unread:
             what = "rulesets" if item is branch.rules else "branch protection"
-            yield unchecked(about, f"whether the {what} of {branch.name} require the check {NAME}", item, why)
+            yield unchecked(about, f"whether the {what} of {branch.name} require the check {CHECK}", item, why)
         return
     finding = bad if config is not None and config.mode == "curate" else doubtful
     yield finding(
         about,
-        f"nothing requires the check {NAME} on {branch.name}",
+        f"nothing requires the check {CHECK} on {branch.name}",
         why,
-        f"{RULES} → New branch ruleset, target {branch.name}: “Require status checks to pass”, add {NAME}",
+        f"{RULES} → New branch ruleset, target {branch.name}: “Require status checks to pass”, add {CHECK}",
     )
 
 

@@ -34,7 +34,7 @@ from bot.doctor.workflow import Workflow, read_workflow
 from bot.errors import InputError, OutsideError, Problem
 from bot.files.documents import decode, parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.github.branch_names import BEGINNING, in_the_way
+from bot.github.managed_pull_request import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.pipeline.review import load_platform
 from bot.setup_files import setup_file

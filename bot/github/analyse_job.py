@@ -1,9 +1,14 @@
-"""The first job: reads hostile data and writes one document of facts. Its token cannot write."""
+"""The first job: reads hostile data and writes one document of facts. Its token cannot write.
+
+What may cost model calls waits for a curator, unless its author is known: each fact about that is looked up on GitHub
+once, and only if the answer depends on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from bot.classifier.caching_backend import halt, known_by
@@ -11,15 +16,16 @@ from bot.classifier.called_tools import expectation
 from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import total
-from bot.config import REVIEWED_FILES
+from bot.config import REVIEWED_FILES, Curation, Limits
 from bot.curator.entry import Tombstone
-from bot.curator.store import EVICTED, is_part
+from bot.curator.store import EVICTED, RegressionSet, is_part
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
 from bot.git import ChangedFile, CommitSnapshot
-from bot.github.classification_cache import key_of, with_findings
-from bot.github.departures import departing_entries
+from bot.github.authority import Person, author_permission, may_write, refusal
+from bot.github.client import GitHubClient, RefusedError
+from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
 from bot.github.facts import (
     Analysis,
@@ -32,12 +38,22 @@ from bot.github.facts import (
     without_secrets,
 )
 from bot.github.impact_job import UNTOUCHED, Measured
-from bot.github.release import ReleaseInputs
+from bot.github.models import IssueComment
 from bot.intake.fixtures import missing_fixtures
-from bot.ledger.model import StoredClassification
+from bot.ledger.keys import key_of, with_findings
+from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
-from bot.pipeline.submission import EVAL_SETS, Package, read_package, refuse_shared_ids, with_unique_ids
+from bot.pipeline.submission import (
+    EVAL_SETS,
+    Package,
+    agent_folder,
+    read_package,
+    refuse_shared_ids,
+    submission_folders,
+    with_agent_in_ids,
+    with_unique_ids,
+)
 
 Touched = Literal["eval_sets", "regression_set", "taxonomy", "config"]
 _DATA = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv")
@@ -153,7 +169,9 @@ def classify_all(
     for package in packages:
         queries = unsettled(platform, package.submission, line=line)
         waits = in_line(settle([package.submission], platform.regression_set), platform.regression_set) if line else {}
-        keys = {query.id: key_of(query, package.specification, platform, backend) for query in queries}
+        keys = {
+            query.id: key_of(query, package.specification, platform.taxonomy.definitions, backend) for query in queries
+        }
         before: dict[str, Classification] = {
             id: known[key].classification(id)
             for id, key in keys.items()
@@ -268,3 +286,110 @@ def _faults_of_reviewed_files(snapshot: CommitSnapshot) -> list[Problem]:
     except InputError as error:
         return list(error.problems)
     return []
+
+
+def departing_entries(
+    known: RegressionSet,
+    before: CommitSnapshot,
+    after: CommitSnapshot,
+    packages: Sequence[Package],
+    folders: Collection[str],
+    limits: Limits,
+) -> dict[str, Literal["source-deleted", "customer-left"]]:
+    """The entries whose query is in ``before`` and not in ``after``, in the ``folders`` that differ.
+
+    ``packages`` are those of ``after``, without shared ids; folders that cannot be read are left out.
+    """
+    there = set(submission_folders(after))
+    read = {package.submission.folder for package in packages}
+    sources = {
+        id: agent_folder(entry.source.customer, entry.source.agent)
+        for id, entry in known.entries.items()
+        if entry.source is not None
+    }
+    concerned = {folder for folder in sources.values() if folder in folders and (folder in read or folder not in there)}
+    previous = []
+    for folder in sorted(concerned.intersection(submission_folders(before))):
+        customer, agent = folder.split("/")[1:]
+        try:
+            previous.append(read_package(before.within(folder), customer, agent, folder, limits))
+        except InputError:
+            continue
+    if not previous:
+        return {}
+    gone = _present(refuse_shared_ids(previous, known), known) - _present(packages, known)
+    customers = {folder.split("/")[1] for folder in there}
+    return {
+        id: "source-deleted" if source.split("/")[1] in customers else "customer-left"
+        for id, source in sorted(sources.items())
+        if id in gone
+    }
+
+
+def _present(packages: Sequence[Package], known: RegressionSet) -> set[str]:
+    """The entries of the queries in ``packages``, and the entries that these edit."""
+    found = settle([with_agent_in_ids(item).submission for item in packages], known)
+    return {item.id for item in (*found.settled.values(), *found.edited.values())}
+
+
+CONTRIBUTED = "CONTRIBUTOR"
+"""GitHub's association of someone who has committed to the repository and has no other role."""
+UNCLEAR = frozenset({"COLLABORATOR", "MEMBER"})
+"""Associations that hide whether someone has committed before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseInputs:
+    """The pull request of ``event`` and its author; ``record`` is the ledger's record of it.
+
+    What the token may not look up counts as missing: a curator has to release it.
+    """
+
+    event: Event
+    config: Curation
+    record: PullRequestRecord | None
+    github: Callable[[], GitHubClient]
+
+    @cached_property
+    def is_vouched(self) -> bool:
+        """Whether a person with write permission opened, pushed or released it."""
+        event = self.event
+        if event.pull_request is None:
+            return False
+        known = event.inside or event.author.casefold() in {login.casefold() for login in self.config.trusted_authors}
+        return (
+            known
+            or (self.record is not None and self.record.released is not None)
+            or may_write(author_permission(event.author, event.association, self.github().permission))
+            or any(map(self._releases, self._comments(event.pull_request)))
+        )
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is a first contribution that waits for a curator."""
+        config = self.config
+        if config.mode == "observe" or not config.hold_first_time_contributors or self.event.pull_request is None:
+            return False
+        return self._is_first and not self.is_vouched
+
+    @property
+    def _is_first(self) -> bool:
+        event = self.event
+        if event.association in UNCLEAR:
+            return not self.github().has_committed(event.author)
+        return event.association != CONTRIBUTED
+
+    def _comments(self, number: int) -> tuple[IssueComment, ...]:
+        try:
+            return self.github().said_on(number)
+        except RefusedError:
+            return ()
+
+    def _releases(self, comment: IssueComment) -> bool:
+        """Whether ``comment`` is a curator's `/incumbent run`, by the same rules as in the publish job."""
+        if comment.is_edited or not any(
+            isinstance(item, Command) and item.verb is Verb.RUN for item in parse(comment.body, ())
+        ):
+            return False
+        person = Person(login=comment.author, is_bot=comment.is_bot)
+        return refusal(Verb.RUN, person, None, self.config.curators, self.github().permission) is None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.github.commands import Verb
+from bot.github.models import PullRequest
 from bot.ledger.people import GHOST, is_bot
 
 _DECISIONS: Final = frozenset(set(Verb) - {Verb.RUN, Verb.HELP})
@@ -24,6 +25,17 @@ class Person:
     is_bot: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Author:
+    """Who opened the pull request, and their ``permission`` on the repository as looked up."""
+
+    login: str
+    permission: str
+
+
+UNKNOWN_AUTHOR: Final = Author(login="", permission=NO_PERMISSION)
+
+
 def may_write(permission: str) -> bool:
     """Whether ``permission`` allows to write to the repository; an unknown one does not."""
     return permission.casefold() in _WRITERS
@@ -38,6 +50,11 @@ def author_permission(login: str, association: str, permission: Callable[[str], 
     if login.casefold() in {"", GHOST} or is_bot(login):
         return NO_PERMISSION
     return "admin" if association == "OWNER" else permission(login)
+
+
+def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
+    """Who opened ``pull``; ``permission`` looks up the permission of a login."""
+    return Author(login=pull.author, permission=author_permission(pull.author, pull.association, permission))
 
 
 def refusal(

@@ -17,8 +17,6 @@ from bot.report.losses import departure_headline
 from bot.report.verdict_text import PlainStyle, codes, headline, verdict_words, why
 from bot.text.digests import digest
 
-NAME = "Incumbent"
-"""The name of the check, the same on every pull request and merge group, so that it can be required."""
 MOST_ANNOTATIONS = 50
 """The most annotations that GitHub takes in a request.  The most important come first; the job summary has all."""
 LONGEST_TITLE = 255

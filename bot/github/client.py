@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from bot.errors import OutsideError
 from bot.github.authority import UNKNOWN_PERMISSION
-from bot.github.branch_names import parents
-from bot.github.check import NAME
 from bot.github.commands import command_lines
+from bot.github.managed_pull_request import parents
 from bot.github.models import (
+    CHECK,
     AddLabels,
     CheckRun,
     CloseIssue,
@@ -44,8 +44,6 @@ from bot.github.models import (
     RemoveLabel,
     ThreadComment,
     WriteLedger,
-)
-from bot.github.responses import (
     account,
     check_body,
     comment_of,
@@ -246,9 +244,9 @@ class GitHubClient:
     def check(self, commit: str) -> CheckRun | None:
         """The newest check of the bot's name on ``commit``."""
         found = self._ask(
-            "GET", f"/commits/{commit}/check-runs", {"check_name": NAME, "filter": "latest", "per_page": PAGE}
+            "GET", f"/commits/{commit}/check-runs", {"check_name": CHECK, "filter": "latest", "per_page": PAGE}
         )
-        runs = sorted((item for item in found["check_runs"] if item["name"] == NAME), key=lambda item: item["id"])
+        runs = sorted((item for item in found["check_runs"] if item["name"] == CHECK), key=lambda item: item["id"])
         if not runs:
             return None
         return CheckRun(conclusion=runs[-1]["conclusion"], external_id=runs[-1].get("external_id") or "")

@@ -10,18 +10,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.corrections import Correction, Corrections, contradictory, merged, obstacle
+from bot.github.authority import UNKNOWN_AUTHOR
 from bot.github.commands import ON_ENTRIES, Command, Misspelt, Tag, Verb, parse, verbs
-from bot.github.corrections import NewCorrection
-from bot.github.decision_validity import (
+from bot.github.decisions import (
     ACTIONS,
     NOTHING_BEFORE,
     DecisionContext,
+    NewCorrection,
     PriorRejections,
     is_still_valid,
     matter,
     still_released,
 )
-from bot.github.judgement import NO_VERDICT, UNKNOWN_AUTHOR, ReviewJudgement
+from bot.github.judgement import NO_VERDICT, ReviewJudgement
 from bot.github.models import IssueComment
 from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
 from bot.ledger.model import StoredCorrection as StoredCorrection

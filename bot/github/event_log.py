@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.consolidator.verdict import Verdict
 from bot.github.command_processing import CommandOutcome
-from bot.github.corrections import Ended
+from bot.github.decisions import Ended
 from bot.github.judgement import ReviewJudgement
 from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.keys import classifier_key

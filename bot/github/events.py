@@ -1,4 +1,8 @@
-"""From a GitHub event to a flow: no other module reads an event's name or payload (architecture, section 4; pure)."""
+"""What a run is started by: from GitHub's event to a flow, and the addresses in its environment (pure).
+
+No other module reads an event's name or payload (architecture, section 4).  The pre-flight check runs before anything
+is installed, so this imports only modules that need the standard library alone.
+"""
 
 from __future__ import annotations
 
@@ -211,3 +215,14 @@ def _comment(payload: Mapping[str, Any], here: Event) -> Event:
         association=str(issue.get("author_association") or ""),
         commented=True,
     )
+
+
+def server_of(environment: Mapping[str, str]) -> str:
+    """The address of the server, without a trailing slash."""
+    return environment.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
+
+
+def page_of_run(repository: str, environment: Mapping[str, str]) -> str | None:
+    """The page of this run in ``repository`` (OWNER/NAME); ``None`` outside GitHub Actions."""
+    run = environment.get("GITHUB_RUN_ID", "")
+    return f"{server_of(environment)}/{repository}/actions/runs/{run}" if run.isdigit() else None

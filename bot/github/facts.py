@@ -22,9 +22,8 @@ from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
 from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple
 from bot.intake.query import Query, Setup
-from bot.ledger.endpoints import Learnt
 from bot.ledger.keys import content_key
-from bot.ledger.model import CommitId, Digest, StoredClassification
+from bot.ledger.model import CommitId, Digest, Learnt, StoredClassification
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import ClassifiedSubmission

@@ -16,7 +16,7 @@ from bot.curator.store import is_part
 from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay
 from bot.git import ObjectStore, blob_id
-from bot.github.classification_cache import under, with_findings
+from bot.ledger.keys import under, with_findings
 from bot.ledger.model import StoredClassification
 from bot.pipeline.impact.appraisal import appraise, trial_problems
 from bot.pipeline.impact.measure import PlatformChange, measure, read_agents

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from bot.classifier.model import CERTAIN
 from bot.consolidator.trust import TrustGate
+from bot.curator import file_changes as changes
 from bot.curator.decisions import Answer
+from bot.curator.file_changes import FileChange
 from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Departure, departure
-from bot.github.authority import NO_PERMISSION, author_permission, may_write
-from bot.github.facts import ChangedEntryFile, JudgedFacts, classified_of
-from bot.github.models import PullRequest
+from bot.curator.staging import restoration
+from bot.curator.suggestions import suggest
+from bot.git import blob_id
+from bot.github.authority import Author, may_write
+from bot.github.facts import Analysis, ChangedEntryFile, JudgedFacts, classified_of
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import DecisionRecord, DisplayedVerdict
 from bot.pipeline.matching import settle
@@ -27,17 +31,6 @@ NO_VERDICT: Final = "none"
 
 SET_NAME = "regression_set"
 """The name of changes of the regression set by hand in commands: `/incumbent accept regression_set`."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Author:
-    """Who opened the pull request, and their ``permission`` on the repository as looked up."""
-
-    login: str
-    permission: str
-
-
-UNKNOWN_AUTHOR: Final = Author(login="", permission=NO_PERMISSION)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +121,6 @@ def _removes(change: ChangedEntryFile) -> bool:
     return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
 
 
-def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
-    """Who opened ``pull``; ``permission`` looks up the permission of a login."""
-    return Author(login=pull.author, permission=author_permission(pull.author, pull.association, permission))
-
-
 def judge_facts(
     facts: JudgedFacts,
     platform: Platform,
@@ -216,3 +204,39 @@ def _trust(classified: Sequence[ClassifiedSubmission], platform: Platform, autho
         share=config.limits.customer_share,
         ceiling=config.ceiling,
     )
+
+
+def without_derived(analysis: Analysis, platform: Platform) -> Analysis:
+    """``analysis`` without changes of the set that equal an allowed plan, byte for byte.
+
+    People may restore an entry, or evict a suggested one, on the command line and open a pull request: they could ask
+    the bot for the same.
+    """
+    found: dict[str, str | None] = {}
+    for change in analysis.set_changes:
+        if change.before is not None:
+            found[change.before] = None
+        found[change.path] = change.after
+    derived: set[str] = set()
+    for plan in _plans(analysis, platform):
+        files = {item.path: None if item.content is None else blob_id(item.content) for item in plan}
+        if files.items() <= found.items():
+            derived |= files.keys()
+    left = tuple(
+        change for change in analysis.set_changes if not derived.issuperset({change.path, change.before or change.path})
+    )
+    return analysis if left == analysis.set_changes else analysis.model_copy(update={"set_changes": left})
+
+
+def _plans(analysis: Analysis, platform: Platform) -> Iterator[tuple[FileChange, ...]]:
+    """The plans that may be meant: restored entries, and any of the suggested evictions together."""
+    known = platform.regression_set
+    full = len(known.entries) >= platform.config.ceiling
+    touched = {change.path.rpartition("/")[2] for change in analysis.set_changes}
+    back = [item for id, item in known.tombstones.items() if f"{id}.yaml" in touched]
+    if full or len(known.entries) + len(back) <= platform.config.ceiling:
+        yield from (restoration(item, full).file_changes for item in back)
+    gone = [change.eviction for change in analysis.set_changes if change.eviction is not None]
+    if gone:
+        safe = {item.id for item in suggest(known, platform.taxonomy, platform.config).evictions}
+        yield from (changes.evict(known.entries[item.entry], item.evicted) for item in gone if item.entry in safe)

@@ -1,4 +1,4 @@
-"""The bot's pull requests: what is wanted, what GitHub shows, and the writes that lead from one to the other.
+"""The bot's pull requests and branches: what is wanted, what GitHub shows, and the writes from one to the other (pure).
 
 Every kind is a value of :class:`DesiredPullRequest`.  A branch only ever gains commits, and one with a person's commit
 stays as it is.  What a plan leads to is read again and planned again, until nothing is left to do, so that a run that
@@ -8,10 +8,10 @@ comments through functions of the state, and only where that decides something.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from bot.git import blob_id
 from bot.github.check import lasting, post_check
@@ -30,9 +30,13 @@ from bot.github.models import (
     PullRequest,
     PushBranch,
 )
+from bot.ledger.model import BRANCH
 from bot.ledger.people import is_bot
 from bot.report.escaping import code
 from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
+
+if TYPE_CHECKING:
+    from bot.calibration.calibrate import ConfigEdit
 
 ClosedBy: TypeAlias = Callable[[PullRequest], tuple[str, str]]
 """Looks up who closed a pull request, and when."""
@@ -352,3 +356,54 @@ def _in_parts(
     if branch is None or (new and branch.has_base and known == {path: desired.blobs[path] for path, _ in files}):
         return tuple(sorted((*files, *new[0].files))), new[0].message, tuple(new[1:])
     return files, f"{desired.title} (brought up to date)", tuple(new)
+
+
+BEGINNING: Final = "incumbent"
+"""The prefix of the bot's branches."""
+FOLDERS: Final = (
+    "incumbent/evict/",
+    "incumbent/group/",
+    "incumbent/swap/",
+    "incumbent/repack/",
+    "incumbent/admit/",
+    "incumbent-candidates/",
+    "incumbent-calibration/",
+    "incumbent-chat/",
+)
+"""The folders of the bot's branches, apart from the ledger."""
+
+
+def excludes(name: str, wanted: str) -> bool:
+    """Whether git cannot have both branches, ``name`` and ``wanted``: one would be a folder of the other."""
+    return wanted.startswith(f"{name}/") or name.startswith(f"{wanted}/")
+
+
+def in_the_way(names: Collection[str]) -> tuple[str, ...]:
+    """The branches among ``names`` that prevent branches of the bot, sorted."""
+    found = {name for name in names if excludes(name, BRANCH) or any(place.startswith(f"{name}/") for place in FOLDERS)}
+    return tuple(sorted(found))
+
+
+def parents(name: str) -> tuple[str, ...]:
+    """The folders of the branch ``name``, shortest first."""
+    parts = name.split("/")
+    return tuple("/".join(parts[:length]) for length in range(1, len(parts)))
+
+
+BRANCHES: Final = "incumbent-calibration/"
+"""The prefix of the branches of these pull requests; reconcile takes those with ``incumbent/`` for its own."""
+
+
+def calibration_offer(edit: ConfigEdit, body: str) -> DesiredPullRequest:
+    """The pull request that offers the calibrated config ``edit``; equal evidence leads to the same branch.
+
+    Its branch is outside of the bot's prefix, so that the bot treats it like any other pull request: its impact is
+    reviewed, and people merge or close it.
+    """
+    return DesiredPullRequest(
+        branch=f"{BRANCHES}{edit.name}",
+        title="Calibrate per-capability knobs from validated overrides",
+        body=body,
+        files=((edit.path, edit.text),),
+        reason="Proposed by incumbent calibrate; the pull request says why.",
+    )

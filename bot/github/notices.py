@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.consolidator.verdict import Reason
-from bot.github.authority import UNKNOWN_PERMISSION
+from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
 from bot.github.command_processing import CommandOutcome
-from bot.github.corrections import Ended
-from bot.github.decision_validity import matter
+from bot.github.decisions import Ended, matter
 from bot.github.facts import Analysis
-from bot.github.judgement import SET_NAME, UNKNOWN_AUTHOR, Author, ReviewJudgement
+from bot.github.judgement import SET_NAME, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines

@@ -20,8 +20,7 @@ from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from bot.errors import UsageError
-from bot.github.addresses import page_of_run
-from bot.github.events import Event, Flow, read_event, with_repository
+from bot.github.events import Event, Flow, page_of_run, read_event, with_repository
 from bot.text.digests import digest
 from bot.text.invisible import is_invisible
 

@@ -9,14 +9,22 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNKNOWN_PERMISSION
+from bot.github.authority import UNKNOWN_PERMISSION, author_of
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
 from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
-from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections, noted
-from bot.github.decision_validity import NOTHING, NOTHING_BEFORE, DecisionContext, PriorRejections, displayed_now
+from bot.github.decisions import (
+    NOTHING,
+    NOTHING_BEFORE,
+    NOTHING_RECORDED,
+    DecisionContext,
+    PriorRejections,
+    RecordedCorrections,
+    displayed_now,
+    noted,
+)
 from bot.github.event_log import decision_events, shown_events
 from bot.github.facts import Analysis
-from bot.github.judgement import ReviewJudgement, author_of, judge_facts
+from bot.github.judgement import ReviewJudgement, judge_facts
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -32,13 +40,14 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.github.notices import changes_of, notices_of
-from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
 from bot.ledger.event_files import appended, is_full
 from bot.ledger.events import events_path
 from bot.ledger.model import (
     ABILITIES,
     CORRECTIONS,
+    NO_ABILITIES,
     RECONCILED,
+    AbilityRecord,
     Displayed,
     PullRequestRecord,
     Reconciled,

@@ -1,19 +1,26 @@
-"""Reclassified entries, as the analyse job hands them to the publish job (pure)."""
+"""Reclassified entries: the analyse job classifies them and hands them to the publish job (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
+from bot.classifier.caching_backend import known_by
 from bot.classifier.corrections import Corrections
 from bot.classifier.findings import Findings
-from bot.classifier.model import Identity
+from bot.classifier.model import Backend, Identity, Progress
 from bot.curator.entry import Entry, EntryId
+from bot.errors import IncumbentError
 from bot.files.validation import FileModel, Text, Tuple
+from bot.git import CommitSnapshot
+from bot.ledger.keys import key_of, with_findings
 from bot.ledger.model import Digest, StoredClassification
 from bot.pipeline.matching import content_of
-from bot.pipeline.reclassify import UNCORRECTED, Renewal, rescored
+from bot.pipeline.reclassify import UNCORRECTED, Renewal, Task, query_of, renew, rescored
+from bot.pipeline.review import Platform
+from bot.pipeline.submission import find_specification
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.digests import digest
 
@@ -103,3 +110,50 @@ def renewed(
 def entry_digest(entry: Entry) -> str:
     """The inputs of a classification of ``entry``, and the classification that it replaces."""
     return digest([content_of(entry), entry.scores, entry.classified.model_dump(mode="json")])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewed:
+    """The facts of entries, how many were classified, and why the classifier stopped, if it did."""
+
+    facts: tuple[RenewalFacts, ...]
+    classified: int
+    stopped: IncumbentError | None
+
+
+def renew_entries(
+    tasks: Sequence[Task],
+    platform: Platform,
+    snapshot: CommitSnapshot,
+    known: Mapping[str, StoredClassification],
+    backend: Backend,
+    progress: Progress,
+) -> Renewed:
+    """Classify the entries of ``tasks`` again under the taxonomy of ``platform``; ``snapshot`` has their agents.
+
+    The findings of ``known`` classifications are reused.
+    """
+    if not tasks:
+        return Renewed(facts=(), classified=0, stopped=None)
+    backend = with_findings(backend, known)
+    limits = platform.config.limits
+    found = renew(
+        tasks, platform.taxonomy, backend, lambda folder: find_specification(snapshot.within(folder), limits), progress
+    )
+    queries = {task.entry.id: query_of(task.entry) for task in tasks}
+    keys = {
+        task.entry.id: _key(
+            task,
+            key_of(queries[task.entry.id], found.specifications[task.folder], platform.taxonomy.definitions, backend),
+        )
+        for task in tasks
+        if task.capabilities and task.folder in found.specifications and task.entry.id not in found.kept
+    }
+    findings = {id: known_by(backend, query.classified_turns) for id, query in queries.items()}
+    asked = [task for task in tasks if task.capabilities and task.entry.id in found.classifications]
+    return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
+
+
+def _key(task: Task, key: str) -> str:
+    """The ledger's key of the findings for ``task``, which are only a part of the query's classification."""
+    return digest(["renewal", key, task.entry.id, task.capabilities])

@@ -12,15 +12,12 @@ from bot.classifier.corrections import merged
 from bot.classifier.model import Backend, Progress
 from bot.errors import InputError, OutsideError
 from bot.git import CommitSnapshot
-from bot.github.analyse_job import analyse
+from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
-from bot.github.corrections import RecordedCorrections, look_up
-from bot.github.decision_validity import PriorRejections
+from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
-from bot.github.expected_changes import without_derived
 from bot.github.facts import Analysis
-from bot.github.fallback_posts import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.git_state import (
     Commits,
     World,
@@ -34,10 +31,10 @@ from bot.github.git_state import (
     text_of,
 )
 from bot.github.impact_job import UNTOUCHED, measure_impact
-from bot.github.judgement import judge_facts
+from bot.github.judgement import judge_facts, without_derived
 from bot.github.models import PullRequest, ThreadComment, WriteLedger
+from bot.github.publication import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.publish_plan import PublishInputs, check_operations, plan_review
-from bot.github.release import ReleaseInputs
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
 from bot.pipeline.impact.reading import RESTS_ON

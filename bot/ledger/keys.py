@@ -1,13 +1,20 @@
-"""Digests that identify content in the ledger, which contains no texts (architecture, one verdict, one set
-of facts).
+"""Digests that identify content in the ledger, which contains no texts, and reuse of what it knows by them.
+
+See architecture, one verdict, one set of facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bot.classifier.model import Identity
+from bot.classifier.caching_backend import conditions_of, knowing
+from bot.classifier.called_tools import expectation
+from bot.classifier.findings import Findings
+from bot.classifier.model import Backend, Identity
 from bot.consolidator.verdict import Verdict
+from bot.intake.query import Query
+from bot.intake.specification import Specification
+from bot.ledger.model import StoredClassification
 from bot.text.compare import normalise
 from bot.text.digests import digest
 
@@ -64,3 +71,34 @@ def verdict_digest(verdict: Verdict, content: str) -> str:
 def classifier_key(identity: Identity) -> str:
     """A digest of ``identity``: scores under different ones are not comparable."""
     return digest([identity.backend, identity.model, identity.prompt, identity.samples])
+
+
+def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
+    """``backend`` with the findings of ``known`` classifications, if it can cache them."""
+    kept: dict[str, Findings] = {}
+    for stored in known.values():
+        kept |= {key: kept.get(key, Findings()) | item for key, item in stored.findings.items()}
+    return knowing(backend, kept)
+
+
+def under(known: Mapping[str, StoredClassification], questions: Mapping[str, str]) -> dict[str, StoredClassification]:
+    """``known`` with the answers to earlier questions as answers to the present form of these questions."""
+    return {
+        key: stored.model_copy(update={"findings": {id: item.under(questions) for id, item in stored.findings.items()}})
+        if stored.findings and questions
+        else stored
+        for key, stored in known.items()
+    }
+
+
+def key_of(query: Query, specification: Specification, definitions: str, backend: Backend) -> str:
+    """The key of what ``backend`` says of ``query``, under the taxonomy's ``definitions`` (a digest)."""
+    return classification_key(
+        query.classified_turns,
+        specification.digest,
+        definitions,
+        backend.identity,
+        conditions_of(backend),
+        attachments=query.attachment_kinds,
+        expected=expectation(query, specification),
+    )

@@ -18,7 +18,6 @@ from bot.files.validation import validate
 from bot.git import CommitSnapshot, ObjectStore
 from bot.git.working_copy import read_commit, read_top
 from bot.ledger.counted import AgreementRecord, CountedFiles
-from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.model import (
     ABILITIES,
     AGREEMENT,
@@ -30,6 +29,7 @@ from bot.ledger.model import (
     REQUESTS,
     RUNS,
     SUGGESTIONS,
+    AbilityRecord,
     CandidateRecord,
     CorrectionRecord,
     FolderIndex,

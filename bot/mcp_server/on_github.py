@@ -12,13 +12,13 @@ from bot.curator.file_changes import FileChange
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_remote
-from bot.github.addresses import server_of
 from bot.github.authority import Person, refusal
 from bot.github.client import GitHubClient
 from bot.github.commands import Command, Verb, parse
+from bot.github.events import server_of
+from bot.github.git_state import offer_from_clone
 from bot.github.managed_pull_request import DesiredPullRequest, PlannedPullRequest
 from bot.github.models import CreateComment
-from bot.github.pull_request_from_clone import offer_from_clone
 from bot.text.digests import digest
 
 BRANCHES: Final = "incumbent-chat/"

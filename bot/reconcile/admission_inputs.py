@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections
+from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.models import IssueComment, PullRequest
-from bot.ledger.endpoints import NO_ABILITIES, AbilityRecord
-from bot.ledger.model import FolderIndex, FolderRecord, Reconciled, Rejection, Request
+from bot.ledger.model import NO_ABILITIES, AbilityRecord, FolderIndex, FolderRecord, Reconciled, Rejection, Request
 from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Refused
 
 

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
+from bot.github.authority import UNKNOWN_AUTHOR, author_of
 from bot.github.command_processing import process_commands, read_by_now
-from bot.github.corrections import noted
-from bot.github.decision_validity import DecisionContext, PriorRejections
+from bot.github.decisions import DecisionContext, PriorRejections, noted
 from bot.github.event_log import decision_events, left_events, merge_events
-from bot.github.judgement import UNKNOWN_AUTHOR, ReviewJudgement, author_of, judge_facts
+from bot.github.judgement import ReviewJudgement, judge_facts
 from bot.github.models import Operation, PushCommits, WriteLedger
 from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
 from bot.github.reclassified_entries import renewed

@@ -24,8 +24,7 @@ from bot.github.facts import (
     refuse_doubles,
 )
 from bot.github.reclassified_entries import RenewalFacts
-from bot.ledger.endpoints import Learnt
-from bot.ledger.model import CommitId, Digest, ReconciledFolder
+from bot.ledger.model import CommitId, Digest, Learnt, ReconciledFolder
 from bot.pipeline.matching import settle
 from bot.pipeline.submission import agent_name
 from bot.taxonomy.model import Taxonomy

@@ -15,9 +15,9 @@ from bot.extension.model import Core, ExtensionCandidate
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
-from bot.github.classification_cache import under
 from bot.github.facts import StoppedFacts, without_secrets
-from bot.github.reclassify_job import renew_entries
+from bot.github.reclassified_entries import renew_entries
+from bot.ledger.keys import under
 from bot.ledger.model import (
     CorrectionRecord,
     FolderIndex,

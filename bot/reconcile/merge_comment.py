@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
+from bot.github.authority import Author
 from bot.github.check import review_labels
 from bot.github.command_processing import CommandOutcome
-from bot.github.decision_validity import NOTHING
+from bot.github.decisions import NOTHING
 from bot.github.event_log import applied_events, decision_events, shown_events
-from bot.github.judgement import Author, ReviewJudgement, judge_facts
+from bot.github.judgement import ReviewJudgement, judge_facts
 from bot.github.models import IssueComment, Operation, PullRequest
 from bot.github.notices import notices_of
 from bot.github.publish_plan import comment_operations, find_sticky, label_operations

@@ -13,7 +13,7 @@ from bot.curator.store import RegressionSet, unknown_scores
 from bot.github.authority import Person, refusal
 from bot.github.command_processing import EDITED, TOO_EARLY, Reply
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, command_lines, cut, first_word, things, verbs
-from bot.github.decision_validity import is_as_read
+from bot.github.decisions import is_as_read
 from bot.github.models import IssueComment, Operation, ThreadComment, WriteLedger
 from bot.github.publish_plan import answers_to, replies_to
 from bot.ledger.event_files import appended

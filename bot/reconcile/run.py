@@ -19,10 +19,9 @@ from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
 from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
-from bot.github.corrections import CommentLookup, RecordedCorrections, differing, look_up, unverified
+from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
 from bot.github.facts import StoppedFacts
-from bot.github.fallback_posts import apply_all
 from bot.github.git_state import (
     World,
     abilities_of,
@@ -38,6 +37,7 @@ from bot.github.git_state import (
     text_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
+from bot.github.publication import apply_all
 from bot.ledger.events import SET_EVENTS
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks

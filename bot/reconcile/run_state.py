@@ -11,7 +11,7 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
-from bot.github.corrections import NOTHING_RECORDED, RecordedCorrections
+from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.events import Event
 from bot.github.git_state import World, folders_of, reconciled_of, rejections_of, suggestions_of
 from bot.github.models import Operation, PullRequest

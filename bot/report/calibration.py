@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.calibration.calibrate import CalibrationFinding, Changed, SelfCheck
-from bot.calibration.cross_validation import HeldOutAnswers, PredictionAgreement
+from bot.calibration.calibrate import CalibrationFinding, Changed, HeldOutAnswers, PredictionAgreement, SelfCheck
 from bot.calibration.evidence import KnobEvidence
 from bot.calibration.fit import Estimate, KnobOutcome
 from bot.calibration.override_filter import Clause

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.calibrate import CalibrationFinding, ConfigEdit, edit_config, find
-from bot.calibration.cross_validation import PredictionAgreement, fold_of
-from bot.calibration.past_sets import reader
-from bot.calibration.replay import PastSet
+from bot.calibration.calibrate import CalibrationFinding, ConfigEdit, PredictionAgreement, edit_config, find, fold_of
+from bot.calibration.replay import PastSet, reader
 from bot.files.snapshot import WorkingTree
 from bot.ledger.events import Event, Shown, Suggested
 from bot.taxonomy.migration import Lineage

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
-from bot.github.check import NAME
-from bot.github.models import IssueComment
+from bot.github.models import CHECK, IssueComment
 from bot.github.publish_plan import displayed_in, find_sticky
 from bot.ledger.events import EVENTS
 from bot.ledger.model import BRANCH, COUNTED_FILES, RECONCILED, RUNS, PullRequestRecord, record_path
@@ -66,7 +65,7 @@ def _without_runs(body: str) -> str:
 
 
 def _pull(world: World, pull: Any, comments: list[Any]) -> dict[str, Any]:
-    checks = [check for check in world.checks(pull["head"]["sha"]) if check["name"] == NAME]
+    checks = [check for check in world.checks(pull["head"]["sha"]) if check["name"] == CHECK]
     latest = max(checks, key=lambda check: int(check["id"]), default=None)
     return {
         "by": pull["user"]["login"],

@@ -19,10 +19,11 @@ from urllib.parse import parse_qs, quote
 import pytest
 
 from bot.github import preflight
-from bot.github.check import NAME, PullRequestLabel
+from bot.github.check import PullRequestLabel
 from bot.github.events import Event, Flow
 from bot.github.git_state import FOLDERS
-from bot.github.output import CiOutput
+from bot.github.models import CHECK
+from bot.github.publication import CiOutput
 from bot.ledger.model import BRANCH, record_path
 from tests.e2e.bot import WORKFLOW, Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, OUTSIDER
@@ -85,7 +86,7 @@ def needed(look: Look, name: str, payload: Mapping[str, Any]) -> tuple[bool, boo
 
 
 def test_what_is_known_here_is_what_the_product_knows() -> None:
-    assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, NAME)
+    assert (preflight.PLACES, preflight.CHECK) == (FOLDERS, CHECK)
     assert all(label.startswith(preflight.LABELS) for label in PullRequestLabel)
     assert preflight.RECORD.format(12) == f"/contents/{record_path(12)}?ref={BRANCH}"
 
@@ -98,7 +99,11 @@ def test_a_pull_request_of_nothing_of_ours_gets_its_check_and_no_more(platform: 
     done = look("publish", "pull_request_target", opened)
     assert (done["needed"], done["conclusion"]) == ("false", "success")
     (check,) = platform.checks(pull.head)
-    assert (check["name"], check["conclusion"], check["output"]["title"]) == (NAME, "success", "Nothing to curate")
+    assert (check["name"], check["conclusion"], check["output"]["title"]) == (
+        CHECK,
+        "success",
+        "Nothing to curate",
+    )
     assert check["details_url"] == f"{platform.url}/{platform.full_name}/actions/runs/77"
     assert json.loads(done["report"])["writes"] == [f"check on {pull.head[:12]}: success, Nothing to curate"]
     CiOutput.model_validate_json(done["report"], strict=True)
@@ -278,7 +283,7 @@ def test_a_merge_group_of_nothing_of_ours_gets_its_check(platform: World, look: 
     head, reference = platform.queue(docs)
     group = platform.event("merge_group", head=head, head_ref=reference)
     assert needed(look, "merge_group", group) == (False, False)
-    assert [check["name"] for check in platform.checks(head)] == [NAME]
+    assert [check["name"] for check in platform.checks(head)] == [CHECK]
     head, reference = platform.queue(docs, platform.open_pull_request("ours", customer_files()).number)
     group = platform.event("merge_group", head=head, head_ref=reference)
     assert needed(look, "merge_group", group) == (True, True)

@@ -9,7 +9,7 @@ from typing import Any
 from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
-from bot.github.corrections import CommentLookup, RecordedCorrections, look_up
+from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
 from bot.github.models import (
     AddLabels,
@@ -26,12 +26,12 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
-from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import (
     ABILITIES,
     CORRECTIONS,
+    AbilityRecord,
     CommentKey,
     CorrectionRecord,
     PullRequestRecord,

@@ -1,4 +1,4 @@
-"""Which event leads to which flow."""
+"""Which event leads to which flow, and the addresses in the environment of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import UsageError
-from bot.github.events import Flow, read_event, with_repository
+from bot.github.events import Flow, page_of_run, read_event, server_of, with_repository
 from bot.report.task_list import Task, Ticks
 
 REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
@@ -246,3 +246,25 @@ def test_a_tick_counts_on_a_pull_request_of_the_bot_to_the_default_branch(branch
     event = read_event("pull_request_target", payload)
     assert event.flow is flow
     assert (event.ticks is not None) is (flow is Flow.RECONCILE)
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "https://github.com"),
+        ({"GITHUB_SERVER_URL": "https://git.example"}, "https://git.example"),
+        ({"GITHUB_SERVER_URL": "https://git.example/"}, "https://git.example"),
+    ],
+)
+def test_the_server_has_no_slash_at_its_end(environment: dict[str, str], expected: str) -> None:
+    assert server_of(environment) == expected
+
+
+@pytest.mark.parametrize("run", ["", "1/../2", "x"])
+def test_only_a_number_leads_to_a_run(run: str) -> None:
+    assert page_of_run("acme/platform", {"GITHUB_RUN_ID": run}) is None
+
+
+def test_the_page_of_a_run() -> None:
+    environment = {"GITHUB_SERVER_URL": "https://git.example/", "GITHUB_RUN_ID": "12"}
+    assert page_of_run("acme/platform", environment) == "https://git.example/acme/platform/actions/runs/12"

@@ -27,8 +27,8 @@ from bot.errors import Problem
 from bot.github.check import PullRequestLabel
 from bot.github.commands import Command, parse
 from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
-from bot.github.fallback_posts import Publication
 from bot.github.models import AddLabels, CreateComment, PostCheck, React, RemoveLabel, WriteLedger
+from bot.github.publication import Publication
 from bot.github.publish_plan import PublishPlan
 from bot.intake.query import Setup
 from bot.ledger.model import PullRequestRecord

@@ -7,17 +7,30 @@ from typing import Any
 
 import pytest
 
+from bot.calibration.calibrate import ConfigEdit
 from bot.git import blob_id
+from bot.github.events import OWN_BRANCHES
 from bot.github.managed_pull_request import (
+    BEGINNING,
+    BRANCHES,
+    FOLDERS,
     Branch,
     DesiredPullRequest,
     PlannedPullRequest,
     PullRequestState,
+    calibration_offer,
+    in_the_way,
     labelled,
+    parents,
     plan_pull_request,
     plan_pull_requests,
 )
+from bot.github.managed_pull_request import BRANCHES as CALIBRATION
 from bot.github.models import AddLabels, OpenPullRequest, PullRequest, PushBranch
+from bot.ledger.model import BRANCH
+from bot.mcp_server.on_github import BRANCHES as CHAT
+from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
+from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP
 from bot.report.eviction_pull_request import closing
 
 BASE, TIP, OTHER = "b" * 40, "c" * 40, "d" * 40
@@ -156,3 +169,46 @@ def test_what_this_run_opened_counts_before_the_list_shows_it() -> None:
 def test_a_label_is_put_once_however_it_is_written() -> None:
     assert labelled(pull(), "one") == [AddLabels(names=("one",))]
     assert labelled(pull(labels=("One",)), "one") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("incumbent", True),
+        ("incumbent/ledger/x", True),
+        ("incumbent/evict", True),
+        ("incumbent-candidates", True),
+        ("incumbent-chat", True),
+        ("incumbent/ledger", False),
+        ("incumbent/evict-later", False),
+        ("incumbent/evict/some-0123456789abcdef", False),
+        ("incumbent/mine", False),
+        ("incumbent-set-up", False),
+        ("Incumbent", False),
+    ],
+)
+def test_what_git_cannot_hold_beside_ours(name: str, found: bool) -> None:
+    assert in_the_way([name]) == ((name,) if found else ())
+
+
+def test_all_of_ours_are_known() -> None:
+    assert set(FOLDERS) == {EVICT, GROUP, SWAP, REPACK, ADMIT, CANDIDATES, CALIBRATION, CHAT}
+    assert all(name.startswith(BEGINNING) for name in (*FOLDERS, BRANCH))
+
+
+def test_the_folders_of_a_branch() -> None:
+    assert parents("incumbent/evict/x") == ("incumbent", "incumbent/evict")
+    assert parents("main") == ()
+
+
+EDIT = ConfigEdit("config/curation.yaml", "text\n", "0123abcd")
+
+
+def test_it_is_one_edit_on_a_branch_named_after_the_values() -> None:
+    offer = calibration_offer(EDIT, "why")
+    assert (offer.branch, offer.body, offer.files) == (f"{BRANCHES}0123abcd", "why", ((EDIT.path, EDIT.text),))
+    assert not offer.followed
+
+
+def test_reconcile_does_not_take_it_for_its_own() -> None:
+    assert not calibration_offer(EDIT, "why").branch.startswith(OWN_BRANCHES)

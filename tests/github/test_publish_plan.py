@@ -19,7 +19,7 @@ from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
 from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
-from bot.ledger.endpoints import MOST_ENDPOINTS, AbilityRecord
+from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query

@@ -14,9 +14,8 @@ from bot.config import CONFIG_FILE
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path, tombstone_path
 from bot.doctor.diagnosis import diagnose
-from bot.github.calibration_offer import calibration_offer
 from bot.github.events import Flow
-from bot.github.managed_pull_request import plan_pull_request
+from bot.github.managed_pull_request import calibration_offer, plan_pull_request
 from bot.report.calibration import description
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head

@@ -9,7 +9,6 @@ from typing import Any
 
 from bot.github.client import ProtectedBranchError
 from bot.github.events import Event, Flow
-from bot.github.fallback_posts import Publication
 from bot.github.models import (
     AddLabels,
     CloseIssue,
@@ -30,7 +29,7 @@ from bot.github.models import (
     RemoveLabel,
     WriteLedger,
 )
-from bot.github.output import CiOutput
+from bot.github.publication import CiOutput, Publication
 from bot.github.run import publish_event
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event

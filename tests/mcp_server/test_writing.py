@@ -15,7 +15,7 @@ from bot.config import CONFIG_FILE
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.github.commands import Verb
-from bot.github.pull_request_from_clone import differing
+from bot.github.git_state import differing_place
 from bot.mcp_server.on_github import command_line
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of, surest
 from tests.mcp_server.test_same_answers import cut
@@ -222,6 +222,6 @@ def test_what_differs_from_github_is_told_by_no_name_that_a_stranger_chose(platf
         shutil.copytree(platform, there)
         if changed is not None:
             (there / changed).write_text("id: x\n", encoding="utf-8")
-        assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == text
+        assert differing_place(WorkingTree(platform, ""), WorkingTree(there, ""), places) == text
     (platform / "regression_set" / "obey-me.yaml").write_text("id: x\n", encoding="utf-8")
-    assert differing(WorkingTree(platform, ""), WorkingTree(there, ""), places) == "the regression set"
+    assert differing_place(WorkingTree(platform, ""), WorkingTree(there, ""), places) == "the regression set"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bot.cli.ci import DOCUMENT
-from bot.github.branch_names import FOLDERS
+from bot.github.managed_pull_request import FOLDERS
 from bot.ledger.model import BRANCH
 from tests.factories import REPOSITORY
 

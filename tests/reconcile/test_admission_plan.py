@@ -9,14 +9,14 @@ import pytest
 from bot.classifier.language_model.endpoint_features import BEST
 from bot.classifier.language_model.features_cache import KeptAbilities
 from bot.curator.store import RegressionSet
-from bot.github.corrections import Ended, RecordedCorrections
+from bot.github.decisions import Ended, RecordedCorrections
 from bot.github.models import PushCommits, React, WriteLedger
-from bot.ledger.endpoints import AbilityRecord
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Closed, Forgotten, events_path
 from bot.ledger.model import (
     CORRECTIONS,
     RECONCILED,
+    AbilityRecord,
     CorrectionRecord,
     FolderRecord,
     StoredCorrection,

@@ -14,8 +14,8 @@ from bot.curator.staging import restoration
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import evicted_on, suggest
 from bot.git import blob_id
-from bot.github.expected_changes import without_derived
 from bot.github.facts import Analysis, ChangedEntryFile, EvictionFacts
+from bot.github.judgement import without_derived
 from bot.pipeline.review import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import make_analysis

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.responses import account, comment_of, is_submitted, said_in_review
+from bot.github.models import account, comment_of, is_submitted, said_in_review
 
 COMMENT = {"id": 1, "body": None, "created_at": "2026-11-21T10:00:00Z", "updated_at": "2026-11-21T10:00:00Z"}
 

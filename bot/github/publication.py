@@ -1,18 +1,29 @@
-"""What is posted without a judgement: on pull requests to other branches, and after failed runs."""
+"""What a run published, as ``incumbent ci --json`` shows it; and posts without a judgement.
+
+These are on pull requests to other branches, and after failed runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, Field
 
 from bot.classifier.usage import Usage
-from bot.errors import OutsideError
+from bot.errors import OutsideError, Problem
+from bot.files.validation import Checked
+from bot.files.views import View
 from bot.github.check import Result, post_check
 from bot.github.client import GitHubClient
 from bot.github.events import Event
 from bot.github.facts import StoppedFacts
-from bot.github.models import Operation
+from bot.github.models import Operation, describe
 from bot.github.publish_plan import PublishPlan, plan_retraction
+from bot.ledger.model import DecisionRecord
+from bot.report.output import Spent
+from bot.report.review_json import ReviewOutput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,3 +102,38 @@ def apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bo
     """Carry out ``operations``, on pull request ``number`` if they need one."""
     for operation in operations if not dry_run else ():
         github.apply(number, operation)
+
+
+DecisionOutput: TypeAlias = Annotated[DecisionRecord, View("entry action by reason comment")]
+
+
+class CiOutput(BaseModel):
+    """`incumbent ci --json`, and the Action's output ``report``."""
+
+    conclusion: Literal["success", "failure", "neutral"] | None = Field(description="of the check; null: none posted")
+    title: str
+    labels: list[str]
+    dry_run: bool
+    writes: list[str] = Field(description="what was written or, in a dry run, would be, in order")
+    problems: list[Checked[Problem]] = Field(description="faults that left something unread")
+    decisions: list[DecisionOutput]
+    review: ReviewOutput | None
+    usage: Spent
+
+    @staticmethod
+    def of(publication: Publication, dry_run: bool) -> CiOutput:
+        """``publication`` for output."""
+        plan, result = publication.plan, publication.result
+        judgement = None if plan is None else plan.judgement
+        review = None if judgement is None else judgement.review
+        return CiOutput(
+            conclusion=None if result is None else result.conclusion,
+            title=publication.why if result is None else result.title,
+            labels=[] if result is None else [label.value for label in result.labels],
+            dry_run=dry_run,
+            writes=[describe(operation) for operation in publication.operations],
+            problems=[] if judgement is None else list(judgement.facts.problems),
+            decisions=[] if judgement is None else list(judgement.decisions),
+            review=None if review is None else ReviewOutput.of(review, publication.usage),
+            usage=publication.usage,
+        )

@@ -9,7 +9,7 @@ import pytest
 from bot.classifier.corrections import Correction
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.corrections import NewCorrection, differing, noted, unverified
+from bot.github.decisions import NewCorrection, differing, noted, unverified
 from bot.github.facts import ChangedEntryFile
 from bot.github.models import EditComment, IssueComment, React, ThreadComment
 from bot.github.publish_plan import PublishPlan

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from bot.github.analyse_job import ReleaseInputs
 from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.events import Event, Flow
 from bot.github.models import IssueComment
-from bot.github.release import ReleaseInputs
 from bot.ledger.model import PullRequestRecord
 from bot.ledger.model import ReleaseRecord as Word
 from tests.factories import make_config
