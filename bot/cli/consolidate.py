@@ -13,7 +13,7 @@ from bot.files.documents import parse
 from bot.pipeline.consolidate import consolidate
 from bot.pipeline.workspace import open_platform
 from bot.rater.scores import read_scores
-from bot.report.output import ConsolidateOutput, VerdictOutput
+from bot.report.output import ConsolidateOutput
 
 
 @click.command("consolidate")
@@ -43,7 +43,7 @@ def command(scores: str, repo: Path, config_path: str, as_json: bool) -> None:
     if as_json:
         print_json(
             ConsolidateOutput(
-                verdicts=[VerdictOutput.of(verdict) for verdict in found.verdicts],
+                verdicts=list(found.verdicts),
                 settled={name: record.id for name, record in found.settled.items()},
             )
         )

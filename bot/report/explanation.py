@@ -71,7 +71,7 @@ class ExplainOutput(BaseModel):
         found, said = explained.explanation, explained.classification
         return ExplainOutput(
             kind=explained.kind,
-            verdict=VerdictOutput.of(explained.verdict),
+            verdict=explained.verdict,
             outcome=found.outcome,
             why=why_with_advice(explained.verdict, explained, PlainStyle(explained.platform.taxonomy)),
             pinned=list(explained.pinned),

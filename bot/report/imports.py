@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
@@ -20,7 +20,7 @@ from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, Im
 from bot.pipeline.importing.reading import Bundle
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
-from bot.report.output import CapabilityStatus, Spent, SuggestionOutput, VerdictOutput
+from bot.report.output import OF_JUDGED, VERDICT_TYPES, CapabilityStatus, JudgedQuery, Spent, SuggestionOutput
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
 from bot.report.verdict_text import PlainStyle, counted, figure, first_turn, why
@@ -38,13 +38,11 @@ ImportedAgentOutput: TypeAlias = Annotated[
 """The set of one agent."""
 
 
-class AppraisedOutput(VerdictOutput):
-    """The verdict of the rules on an imported entry, which is in the set in any case; `id` is its id."""
-
-    why: str = Field(description="the reason in plain words")
-    turns: list[str] = Field(description="what looks like a secret is left out")
-    file: str
-    line: int | None
+AppraisedOutput: TypeAlias = Annotated[
+    JudgedQuery,
+    View(f"{OF_JUDGED} why turns=query.turns file=query.file line=query.line", **VERDICT_TYPES),
+]
+"""The verdict of the rules on an imported entry, which is in the set in any case; `id` is its id."""
 
 
 class CustomerShareOutput(BaseModel):
@@ -128,17 +126,11 @@ def import_overview(
     )
 
 
-def _verdicts(items: Sequence[ImportItem], appraisal: ImportVerdicts) -> list[AppraisedOutput]:
+def _verdicts(items: Sequence[ImportItem], appraisal: ImportVerdicts) -> list[JudgedQuery]:
     style = PlainStyle(appraisal.platform.taxonomy)
-    queries: Mapping[str, ImportItem] = {item.id: item for item in items}
+    queries = {item.id: item.query for item in items}
     return [
-        AppraisedOutput(
-            **dict(VerdictOutput.of(verdict)),
-            why=why(verdict, appraisal, style),
-            turns=list(queries[verdict.id].query.turns),
-            file=queries[verdict.id].query.file,
-            line=queries[verdict.id].query.line,
-        )
+        JudgedQuery(verdict=verdict, query=queries[verdict.id], why=why(verdict, appraisal, style))
         for verdict in appraisal.verdicts
     ]
 
@@ -235,10 +227,10 @@ def _path_back(output: ImportOutput) -> str:
 def _appraised(
     output: ImportOutput, ids: Sequence[str], style: PlainStyle
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    verdicts = {item.id: item for item in output.verdicts}
+    found = {item.verdict.id: item for item in output.verdicts}
     rows = [
-        (style.name(id), first_turn(verdicts[id].turns, style), " ".join(verdicts[id].reasons), verdicts[id].why)
-        for id in ids
+        (style.name(id), first_turn(item.query.turns, style), " ".join(item.verdict.reasons), item.why)
+        for id, item in ((id, found[id]) for id in ids)
     ]
     return ("entry", "query", "codes", "why"), list(rows)
 

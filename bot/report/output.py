@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
-from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Verdict
+from bot.consolidator.verdict import CloseCall, Verdict
 from bot.curator.entry import StaleEntry
 from bot.curator.grounds import Grounds
 from bot.curator.growth import Growth
@@ -24,6 +25,7 @@ from bot.export.plan import Export
 from bot.files.validation import Checked
 from bot.files.views import View
 from bot.intake.eval_sets.reader import EvalSetReader
+from bot.intake.query import Query
 from bot.pipeline.correct import CorrectionPlan
 from bot.pipeline.impact.model import CapabilityImpact
 from bot.rater.model import RelationalFacts
@@ -47,24 +49,22 @@ class Output(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-class VerdictOutput(Output):
-    """One verdict."""
+VERDICT_FIELDS: Final = "id decision route reasons displaces alternate_of close_calls facts"
+VERDICT_TYPES: Final[Mapping[str, Any]] = {"close_calls": tuple[CloseCallOutput, ...], "facts": FactsOutput}
+VerdictOutput: TypeAlias = Annotated[Verdict, View(VERDICT_FIELDS, **VERDICT_TYPES)]
 
-    model_config = ConfigDict(from_attributes=True)
 
-    id: str
-    decision: Decision
-    route: Route
-    reasons: tuple[Reason, ...]
-    displaces: tuple[str, ...]
-    alternate_of: tuple[str, ...]
-    close_calls: tuple[CloseCallOutput, ...]
-    facts: FactsOutput
+@dataclass(frozen=True, kw_only=True)
+class JudgedQuery:
+    """A query and its verdict, also in words."""
 
-    @staticmethod
-    def of(verdict: Verdict) -> VerdictOutput:
-        """``verdict`` for output."""
-        return VerdictOutput.model_validate(verdict)
+    verdict: Verdict
+    query: Query
+    why: Annotated[str, Field(description="the reason in plain words")]
+
+
+OF_JUDGED: Final = " ".join(f"{name}=verdict.{name}" for name in VERDICT_FIELDS.split())
+"""The fields of the verdict, beside others of its query."""
 
 
 class ConsolidateOutput(Output):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from bot.classifier.corrections import Correction
-from bot.classifier.model import Identity
+from bot.classifier.model import Classification, Identity
 from bot.classifier.usage import Usage
+from bot.consolidator.verdict import Verdict
 from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
 from bot.curator.provisioning import Provision
@@ -18,28 +21,39 @@ from bot.files.validation import Checked
 from bot.files.views import HowMany, View
 from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
-from bot.report.output import Spent, VerdictOutput
+from bot.report.output import OF_JUDGED, VERDICT_TYPES, JudgedQuery, Spent
 from bot.report.query_context import ExpectedTool, RemarksOutput, expected_tools, remarks_on
-from bot.report.verdict_text import PlainStyle, headline, why
+from bot.report.verdict_text import PlainStyle, TextStyle, headline, why
+
+Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
 
 
-class ReviewedQueryOutput(VerdictOutput):
-    """One verdict of a review, also in words."""
+@dataclass(frozen=True, kw_only=True)
+class ReviewedQuery(JudgedQuery):
+    """A query of a review and its verdict, also in words; ``said`` is the classifier's."""
 
-    outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
-    why: str = Field(description="the reason in plain words")
-    entry: str = Field(description="id of the entry that the query has or would have")
-    turns: list[str] = Field(description="what looks like a secret is left out")
-    attachments: list[str] = Field(description="names of what is attached; what looks like a secret is left out")
-    scores: dict[str, float] = Field(description="cs by TRUE capability")
-    expected_tools: list[Checked[ExpectedTool]] | None = Field(
-        description="as the eval set names them; declared ones decide which tools are called; empty: no call is "
-        "expected; null: it does not say"
-    )
-    file: str
-    line: int | None
+    said: Classification
+    outcome: Outcome
+    entry: Annotated[str, Field(description="id of the entry that the query has or would have")]
+    scores: Annotated[Mapping[str, float], Field(description="cs by TRUE capability")]
+    expected_tools: Annotated[
+        tuple[ExpectedTool, ...] | None,
+        Field(
+            description="as the eval set names them; declared ones decide which tools are called; empty: no call is "
+            "expected; null: it does not say"
+        ),
+    ]
 
 
+ReviewedQueryOutput: TypeAlias = Annotated[
+    ReviewedQuery,
+    View(
+        f"{OF_JUDGED} outcome why entry turns=query.turns attachments=query.setup.attachments scores expected_tools "
+        "file=query.file line=query.line",
+        **VERDICT_TYPES,
+    ),
+]
+"""What looks like a secret in ``turns`` and ``attachments`` is left out when it is printed."""
 SubmissionOutput: TypeAlias = Annotated[Submission, View("customer agent folder queries", queries=HowMany)]
 
 
@@ -92,7 +106,7 @@ class ReviewOutput(RemarksOutput):
             ceiling=review.platform.config.ceiling,
             cost=review.platform.regression_set.cost,
             cost_after=review.cost_after,
-            verdicts=_reviewed(review),
+            verdicts=reviewed(review, PlainStyle(review.platform.taxonomy)),
             provisions=list(review.provisions),
             swaps=list(review.swaps),
             settled={query: record.id for query, record in review.settled.items()},
@@ -111,32 +125,28 @@ class ReviewOutput(RemarksOutput):
         )
 
 
-def _reviewed(review: Review) -> list[ReviewedQueryOutput]:
+def outcome_of(verdict: Verdict, full: Collection[str] = ()) -> Outcome:
+    """The outcome of a query; ``full`` has those that wait because of the ceiling."""
+    if verdict.id in full:
+        return "waiting-for-slot"
+    if verdict.asks:
+        return "waiting-for-review"
+    return "admitted" if verdict.admitted else "excluded"
+
+
+def reviewed(review: Review, style: TextStyle) -> list[ReviewedQuery]:
+    """The verdicts of ``review`` with their queries; first what is admitted directly."""
     full = {verdict.id for verdict in review.plan.waiting_for_slot}
-    style = PlainStyle(review.platform.taxonomy)
-    outputs = []
-    for verdict in review.verdicts:
-        query = review.queries[verdict.id]
-        tools = expected_tools(query, review.origins[verdict.id])
-        outcome: Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"] = "excluded"
-        if verdict.id in full:
-            outcome = "waiting-for-slot"
-        elif verdict.asks:
-            outcome = "waiting-for-review"
-        elif verdict.decision.admits:
-            outcome = "admitted"
-        outputs.append(
-            ReviewedQueryOutput(
-                **dict(VerdictOutput.of(verdict)),
-                outcome=outcome,
-                why=why(verdict, review, style),
-                entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
-                turns=list(query.turns),
-                attachments=list(query.setup.attachments),
-                scores=dict(review.scored[verdict.id].scores),
-                expected_tools=None if tools is None else list(tools),
-                file=query.file,
-                line=query.line,
-            )
+    return [
+        ReviewedQuery(
+            verdict=verdict,
+            query=review.queries[verdict.id],
+            why=why(verdict, review, style),
+            said=review.classifications[verdict.id],
+            outcome=outcome_of(verdict, full),
+            entry=review.targets.get(verdict.id, review.entry_id(verdict.id)),
+            scores=review.scored[verdict.id].scores,
+            expected_tools=expected_tools(review.queries[verdict.id], review.origins[verdict.id]),
         )
-    return outputs
+        for verdict in review.verdicts
+    ]

@@ -7,9 +7,11 @@ import random
 
 import pytest
 from hypothesis import given, settings
+from pydantic import TypeAdapter
 
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
+from bot.consolidator.verdict import Verdict
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import prune
 from bot.curator.roles import derive_roles
@@ -23,6 +25,7 @@ from tests.oracle.strategies import Case, cases, random_case
 # `INCUMBENT_CASES=5000 make test ARGS="-k reference"` runs more.
 SEEDED_CASES = int(os.environ.get("INCUMBENT_CASES", settings().max_examples * 5))
 TAXONOMY_MAJOR = 1
+SHOWN: TypeAdapter[Verdict] = TypeAdapter(VerdictOutput)
 
 
 def config_of(case: Case) -> Curation:
@@ -82,9 +85,7 @@ def queries_of(case: Case) -> list[ScoredQuery]:
 
 def check(case: Case) -> None:
     config, residents = config_of(case), residents_of(case)
-    verdicts = [
-        VerdictOutput.of(verdict).model_dump(mode="json") for verdict in run_cycle(queries_of(case), residents, config)
-    ]
+    verdicts = [SHOWN.dump_python(verdict, mode="json") for verdict in run_cycle(queries_of(case), residents, config)]
     for verdict in verdicts:
         verdict["facts"]["max_similarity"] = round(verdict["facts"]["max_similarity"], 9)
         verdict["close_calls"] = [[call["capability"], call["probability"]] for call in verdict["close_calls"]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bot.files.views import HowMany, View
+
+Inner = TypeVar("Inner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,18 @@ class Report(BaseModel):
     others: tuple[Annotated[Measure, View("name")], ...] = ()
 
 
+class Noted(BaseModel):
+    note: str = Field(max_length=9, description="what is said")
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Generic[Inner]):
+    """Something, and parts of it."""
+
+    inner: Inner
+    parts: dict[str, Any] = field(default_factory=dict)
+
+
 ONE = Measure("a", (0.1, 0.2, 0.2), Span(0.12345678912))
 
 
@@ -62,6 +76,27 @@ def test_the_value_stays_itself_and_a_mapping_is_checked() -> None:
     for wrong in ({**shown["item"], "count": -1}, {"mean": 1.0}, "text"):
         with pytest.raises(ValidationError):
             Report.model_validate({"item": wrong})
+
+
+def test_a_name_with_a_question_mark_is_left_out_where_it_is_empty() -> None:
+    shown: TypeAdapter[Any] = TypeAdapter(Annotated[Measure, View("name values? span?")])
+    assert shown.dump_python(Measure("a", ()), mode="json") == {"name": "a"}
+    assert shown.dump_python(ONE, mode="json").keys() == {"name", "values", "span"}
+    assert shown.json_schema()["required"] == ["name"]
+    assert shown.validate_python({"name": "a"}) == {"name": "a"}
+
+
+def test_a_view_of_a_generic_value_knows_what_is_in_it() -> None:
+    shown: TypeAdapter[Any] = TypeAdapter(Annotated[Box[Report], View("mean=inner.item.mean first=parts.x", first=str)])
+    box = Box(Report(item=ONE), {"x": "y"})
+    assert shown.dump_python(box, mode="json") == {"mean": pytest.approx(1 / 6), "first": "y"}
+    inner: TypeAdapter[Any] = TypeAdapter(Annotated[Box[Noted], View("note=inner.note", first=str)])
+    assert inner.json_schema()["properties"]["note"] == {
+        "description": "what is said",
+        "maxLength": 9,
+        "title": "Note",
+        "type": "string",
+    }
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])

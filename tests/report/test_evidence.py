@@ -131,13 +131,13 @@ def test_every_form_of_the_report_names_them(reviewed: Review) -> None:
         print_text(reviewed, Printer(console=Console(file=stream, force_terminal=terminal, width=200)))
         text = "Attached: a|b.png. Expected tools: x|y (not declared) and look_up."
         assert stream.getvalue().count(text) == 1
-    output = {item.id: item for item in ReviewOutput.of(reviewed).verdicts}
+    output = {item.verdict.id: item for item in ReviewOutput.of(reviewed).verdicts}
     assert [asdict(tool) for tool in output["q01"].expected_tools or ()] == [
         {"name": "look_up", "unwanted": False, "declared": True},
         {"name": "x|y", "unwanted": False, "declared": False},
     ]
-    assert output["q01"].attachments == ["a|b.png"]
-    assert (output["q02"].expected_tools, output["q02"].attachments) == (None, [])
+    assert output["q01"].query.setup.attachments == ("a|b.png",)
+    assert (output["q02"].expected_tools, output["q02"].query.setup.attachments) == (None, ())
 
 
 def test_a_text_is_shown_as_it_is(reviewed: Review, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.consolidator.verdict import Decision, Reason, Route
+from bot.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
 from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import Suggestion
 from bot.errors import Problem
@@ -18,8 +18,8 @@ from bot.pipeline.importing.reading import Bundle, ImportedAgent, Origin
 from bot.pipeline.submission import Submission
 from bot.rater.model import RelationalFacts
 from bot.report.console import Printer
-from bot.report.imports import AppraisedOutput, CustomerShareOutput, ImportOutput, print_import
-from bot.report.output import CapabilityStatus
+from bot.report.imports import CustomerShareOutput, ImportOutput, print_import
+from bot.report.output import CapabilityStatus, JudgedQuery
 from tests.factories import make_taxonomy
 from tests.github.hostile import FEW
 
@@ -71,7 +71,7 @@ def report(**more: Any) -> ImportOutput:
     return ImportOutput.model_validate(defaults | more)
 
 
-def verdict(id: str, text: str = "a question") -> AppraisedOutput:
+def verdict(id: str, text: str = "a question") -> JudgedQuery:
     facts = RelationalFacts(
         exercised=True,
         competent=(),
@@ -83,19 +83,11 @@ def verdict(id: str, text: str = "a question") -> AppraisedOutput:
         top_score=0.0,
         evidence_score=0.0,
     )
-    return AppraisedOutput(
-        id=id,
-        decision=Decision.EXCLUDE,
-        route=Route.DIRECT,
-        reasons=(Reason.CLONE,),
-        displaces=(),
-        alternate_of=(),
-        facts=facts,
-        close_calls=(),
+    ruling = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.CLONE,))
+    return JudgedQuery(
+        verdict=Verdict(id=id, ruling=ruling, displaces=(), alternate_of=(), facts=facts),
+        query=Query(id=id, turns=(text,), file="f", line=2),
         why="Nearly the same text as e1.",
-        turns=[text],
-        file="f",
-        line=2,
     )
 
 
