@@ -11,7 +11,7 @@ from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.workspace import open_platform
 from bot.report.console import Printer
 from bot.report.entries import State, list_entries, print_list
-from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
+from bot.taxonomy.model import ShortNames, UnknownCapabilityError
 
 
 @click.command("list")

@@ -29,8 +29,7 @@ from bot.ledger.model import StoredCorrection as StoredCorrection
 from bot.report.escaping import code
 from bot.report.task_list import shown_by
 from bot.report.verdict_text import quoted
-from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
+from bot.taxonomy.model import ShortNames, Taxonomy, UnknownCapabilityError
 from bot.text.compare import text_key
 from bot.text.digests import digest
 from bot.text.masking import masked

@@ -24,8 +24,7 @@ from bot.ledger.model import (
     comment_order,
 )
 from bot.taxonomy.migration import Lineage, lineage
-from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError, is_end
+from bot.taxonomy.model import ShortNames, Taxonomy, UnknownCapabilityError, is_end
 from bot.text.digests import digest
 from bot.text.masking import may_be_masked_part
 

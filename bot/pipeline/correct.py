@@ -18,8 +18,7 @@ from bot.intake.query import Query
 from bot.pipeline.matching import settle
 from bot.pipeline.review import ClassifiedSubmission, Platform, judge
 from bot.pipeline.submission import Submission
-from bot.taxonomy.model import Taxonomy
-from bot.taxonomy.short_names import ShortNames, UnknownCapabilityError
+from bot.taxonomy.model import ShortNames, Taxonomy, UnknownCapabilityError
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
 

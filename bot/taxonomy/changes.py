@@ -1,4 +1,7 @@
-"""The changes between two taxonomies, as sentences, and the version that they require (docs/taxonomy.md)."""
+"""The changes between two taxonomies, as sentences, and whether one may follow the other (docs/taxonomy.md).
+
+The version must be the next one for the largest change; removed ids must be retired, and declared origins must fit.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from bot.errors import Problem
+from bot.files.documents import Document
 from bot.files.validation import Text
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
@@ -97,15 +102,16 @@ def heaviest(changes: Iterable[TaxonomyChange]) -> TaxonomyChange | None:
 
 def required_version(old: Taxonomy, new: Taxonomy) -> str:
     """The version that ``new`` must have as the successor of ``old``; that of ``old`` if nothing changed."""
-    deciding = heaviest(changes_between(old, new))
-    return old.version if deciding is None else _next(old.version, deciding.step)
+    return _next(old.version, heaviest(changes_between(old, new)))
 
 
-def _next(version: str, step: VersionStep) -> str:
+def _next(version: str, deciding: TaxonomyChange | None) -> str:
+    if deciding is None:
+        return version
     major, minor, patch = map(int, version.split("."))
-    if step is VersionStep.MAJOR:
+    if deciding.step is VersionStep.MAJOR:
         return f"{major + 1}.0.0"
-    return f"{major}.{minor + 1}.0" if step is VersionStep.MINOR else f"{major}.{minor}.{patch + 1}"
+    return f"{major}.{minor + 1}.0" if deciding.step is VersionStep.MINOR else f"{major}.{minor}.{patch + 1}"
 
 
 def _departed(old: Taxonomy, new: Taxonomy, migration: Migration) -> Iterator[TaxonomyChange]:
@@ -316,3 +322,63 @@ def _retired(old: Taxonomy, new: Taxonomy) -> Iterator[TaxonomyChange]:
             listed = tuple(sorted(ids))
             sentence = f"Under retired: {', '.join(listed)} {what}."
             yield TaxonomyChange(kind=ChangeKind.RETIRED, ids=listed, sentence=sentence, step=VersionStep.PATCH)
+
+
+def succession_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
+    """All faults of ``new`` as the successor of ``old``; ``document`` is the file of ``new``."""
+    version = version_problem(old, new, document)
+    return (*(() if version is None else (version,)), *declaration_problems(old, new, document))
+
+
+def declaration_problems(old: Taxonomy, new: Taxonomy, document: Document) -> tuple[Problem, ...]:
+    """The faults that do not depend on exemplars: those of retired ids and declared origins."""
+    return (*_unretired(old, new, document), *_origins(old, new, document))
+
+
+def version_problem(old: Taxonomy, new: Taxonomy, document: Document) -> Problem | None:
+    """The fault of the version of ``new``, with the right one; ``None`` without a fault.
+
+    The right one is exactly the next version for the largest step among the changes, so that versions show the weight
+    of a change.
+    """
+    deciding = heaviest(changes_between(old, new))
+    right = _next(old.version, deciding)
+    if new.version == right:
+        return None
+    if deciding is None:
+        message = f"version: nothing changed since {old.version}, and the version is {new.version}"
+    else:
+        message = (
+            f"version: it is {new.version}, and after {old.version} it must be {right}, "
+            f"since this is a {deciding.step} change: {deciding.sentence}"
+        )
+    return document.problem(("version",), message, f"write `version: {right}`")
+
+
+def _unretired(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
+    """Removed ids that are not retired, and so could be reused."""
+    retired = set(new.retired)
+    for id in old.by_id:
+        if id not in new.by_id and id not in retired:
+            message = f"retired: {id} was a capability of {old.version} and is missing, so that its id could come back"
+            yield document.problem(("retired",), message, f"add {id} to `retired`")
+    for id in sorted(set(old.retired) - retired):
+        message = f"retired: {id} was retired in {old.version} and is missing, so that its id could come back"
+        yield document.problem(("retired",), message, f"put {id} back into `retired`")
+
+
+def _origins(old: Taxonomy, new: Taxonomy, document: Document) -> Iterator[Problem]:
+    """Capabilities that existed beside their declared origin, and new splits into a single part."""
+    declared = Counter(item.split for item in new.capabilities)
+    for place, item in enumerate(new.capabilities):
+        if item.id not in old.by_id:
+            if item.split in old.by_id and item.split not in new.by_id and declared[item.split] == 1:
+                message = f"{item.id}: it is the only part of {item.split}, and a split has two or more"
+                fix = f"write `was: {item.split}` if this is the whole under another id, or name the other parts"
+                yield document.problem(("capabilities", place, "split"), message, fix)
+            continue
+        for key, origin in (("was", item.was), ("split", item.split)):
+            if origin in old.by_id and origin not in new.by_id:
+                message = f"{item.id}: it is no new id of {origin}, for {old.version} has both"
+                fix = f"remove `{key}`, and give what became of {origin} an id of its own if it lives on"
+                yield document.problem(("capabilities", place, key), message, fix)

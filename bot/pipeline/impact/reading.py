@@ -15,10 +15,10 @@ from bot.git import ObjectStore
 from bot.pipeline.impact.measure import PlatformChange
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.submission import collect
+from bot.taxonomy.changes import succession_problems
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.version import succession_problems
 
 RESTS_ON = ("taxonomy/", "config/")
 """The paths of the files that all verdicts rest on."""

@@ -28,12 +28,17 @@ from bot.files.snapshot import Overlay, Snapshot
 from bot.files.yaml_writer import edited
 from bot.pipeline.migrating.exemplars import carried_tables, moved_exemplars
 from bot.pipeline.migrating.overrides import migrate_overrides
-from bot.taxonomy.changes import TaxonomyChange, changes_between, required_version
+from bot.taxonomy.changes import (
+    TaxonomyChange,
+    changes_between,
+    declaration_problems,
+    required_version,
+    succession_problems,
+)
+from bot.taxonomy.history import with_version
 from bot.taxonomy.loading import TAXONOMY_FILE, exemplar_files, load_taxonomy, parse_taxonomy, read_files
 from bot.taxonomy.migration import Migration, declared, migration_between, removed_between
 from bot.taxonomy.model import Exemplars, Taxonomy
-from bot.taxonomy.version import declaration_problems, succession_problems
-from bot.taxonomy.written_version import with_version
 from bot.text.compare import normalise
 
 CONFIG_FOLDER = "config"
