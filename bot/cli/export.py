@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -14,6 +15,7 @@ from bot.cli.options import (
     print_json,
     repository_options,
     say,
+    show_problems,
 )
 from bot.curator.entry import Entry
 from bot.curator.store import FOLDER, entry_path
@@ -21,7 +23,12 @@ from bot.errors import IncompleteError, InputError, OutsideError, Problem, Usage
 from bot.export.plan import Export, plan_export, writers
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
-from bot.report.output import ExportOutput
+from bot.report.output import ExportOutput, PartOutput
+from bot.report.results import local_releases
+from bot.report.run_part import Budget, choose_for, part_words
+from bot.results.selection import Measure
+
+_STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "what it cost"}
 
 
 @click.command("export")
@@ -37,6 +44,17 @@ from bot.report.output import ExportOutput
     "--capability", "capabilities", multiple=True, metavar="ID", help="Only entries with it; repeat for any of several."
 )
 @click.option("--customer", "customers", multiple=True, metavar="NAME", help="Only entries of this customer; repeat.")
+@click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="Only the part of most worth for so much: a time (90s, 20m, 1h) or a cost, as past runs show it.",
+)
+@click.option(
+    "--changed-capabilities",
+    "changed",
+    metavar="ID,...",
+    help="Only the fewest entries that cover these, carry all combinations with them, and ever failed at them.",
+)
 @click.option("--keep-placeholders", is_flag=True, help="Texts such as {{name}} are meant as they stand.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 if an entry was left out.")
 @dry_run_option
@@ -47,6 +65,8 @@ def command(
     output: str | None,
     capabilities: tuple[str, ...],
     customers: tuple[str, ...],
+    budget: str | None,
+    changed: str | None,
     keep_placeholders: bool,
     strict: bool,
     dry_run: bool,
@@ -64,14 +84,18 @@ def command(
       incumbent export --to promptfoo --output promptfooconfig.yaml
       incumbent export --to copilot-studio --output test-sets/
       incumbent export --to inspect --capability execution.tools.read --output samples.jsonl
+      incumbent export --to promptfoo --budget 20m --output promptfooconfig.yaml
     """
     platform = open_platform(repo, config_path)
+    found = _chosen(platform, capabilities, customers)
+    choose = _Choice(repo, platform, budget, changed)
     export = plan_export(
-        _chosen(platform, capabilities, customers),
-        writers()[target],
-        platform.fixtures,
-        keep_placeholders=keep_placeholders,
+        found, writers()[target], platform.fixtures, keep_placeholders=keep_placeholders, choose=choose
     )
+    if choose.part is not None:
+        say(part_words(choose.part), err=True)
+    if not export.ids and choose.part is not None:
+        raise InputError([Problem(FOLDER, None, *_nothing(choose.part))])
     if not export.ids:
         raise InputError(
             Problem(entry_path(remark.id), None, remark.message, "make it ready, or export to another target")
@@ -87,12 +111,54 @@ def command(
             _name_others(files)
     _print_remarks(export, target)
     if as_json:
-        print_json(ExportOutput.of(export, target, [place.as_posix() for place in files], dry_run=dry_run))
+        names = [place.as_posix() for place in files]
+        print_json(ExportOutput.of(export, target, names, dry_run=dry_run, chosen=choose.part))
     elif output is None and not dry_run:
         # Bytes: a file's encoding must not depend on the terminal's.
         click.echo("".join(files.values()).encode(), nl=False)
     if strict and export.left_out:
         raise IncompleteError(f"not ready to run there and left out: {len(export.left_out)}")
+
+
+class _Choice:
+    """Chooses the part of the set for a budget and a change; without either it takes all.  ``part`` is the last one.
+
+    Raises :class:`UsageError` for what is no budget, or no capability.
+    """
+
+    def __init__(self, repo: Path, platform: Platform, budget: str | None, changed: str | None) -> None:
+        self.part: PartOutput | None = None
+        self._repo, self._platform = repo, platform
+        self._budget = None if budget is None else Budget.of(budget)
+        if budget is not None and self._budget is None:
+            raise UsageError(
+                f"--budget {budget!r} is no amount: write a time such as 90s, 20m or 1h, or a cost such as 2.50"
+            )
+        named = None if changed is None else [name.strip() for name in changed.split(",") if name.strip()]
+        if named == []:
+            raise UsageError("--changed-capabilities names none: write ids with commas between them")
+        for name in named or ():
+            one_of(name, tuple(platform.taxonomy.by_id), "capability")
+        self._changed = named
+
+    def __call__(self, ids: Collection[str]) -> Collection[str]:
+        if self._budget is None and self._changed is None:
+            return ids
+        records, problems, without = local_releases(self._repo, self._platform)
+        show_problems(problems)
+        self.part = choose_for(self._platform, records, ids, self._budget, self._changed)
+        if self.part is None:
+            assert self._budget is not None
+            why = without or f"no run on the ledger states {_STATED[self._budget.measure]}"
+            raise UsageError(f"a budget needs results of past runs, and {why}: `incumbent results add` counts them")
+        return self.part.part.ids
+
+
+def _nothing(part: PartOutput) -> tuple[str, str]:
+    """Why the chosen part is empty, and what to do."""
+    if part.budget is None:
+        return "no entry that is ready covers these capabilities", "see `incumbent status` for what the set covers"
+    return "no entry fits this budget", "give it more"
 
 
 def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -41,11 +41,12 @@ def plan_export(
     fixtures: FixtureFolder | None = None,
     *,
     keep_placeholders: bool = False,
+    choose: Callable[[Collection[str]], Collection[str]] = lambda ids: ids,
 ) -> Export:
     """The export of ``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
 
-    Entries that are not ready are left out; ``fixtures`` are those that are there.  Without an entry that is ready
-    there are no files.
+    Entries that are not ready are left out; ``fixtures`` are those that are there.  Of the others those go into the
+    files that ``choose`` takes.  Without an entry that is ready there are no files.
     """
     ready: list[ExportItem] = []
     left_out: list[ExportRemark] = []
@@ -56,5 +57,7 @@ def plan_export(
             ready.append(item)
         else:
             left_out.append(ExportRemark(item.id, why))
-    written = writer.write(ready) if ready else Written({})
-    return Export(tuple(item.id for item in ready), tuple(left_out), written)
+    chosen = set(choose([item.id for item in ready]) if ready else ())
+    items = [item for item in ready if item.id in chosen]
+    written = writer.write(items) if items else Written({})
+    return Export(tuple(item.id for item in items), tuple(left_out), written)

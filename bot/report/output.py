@@ -32,6 +32,7 @@ from bot.rater.model import RelationalFacts
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.verdict_text import codes
+from bot.results.selection import Measure, RunPart
 from bot.taxonomy.changes import TaxonomyChange
 
 UsageOutput: TypeAlias = Annotated[Usage, View("requests probing tokens_in tokens_cached tokens_out cost currency")]
@@ -229,6 +230,19 @@ class ReclassifyOutput(RemarksOutput):
     usage: Spent
 
 
+class PartOutput(Output):
+    """The part of the set that an export chose."""
+
+    measure: Measure | None = Field(description="what the prices are: measured seconds or costs; null: each entry is 1")
+    budget: float | None = Field(description="the most that a run may take; null: no limit")
+    changed: list[str] | None = Field(description="the capabilities that count alone; null: all")
+    part: Checked[RunPart]
+    estimated: list[str] = Field(
+        description="chosen entries that no run measured: they count as the mean of the others"
+    )
+    not_chosen: list[str] = Field(description="entries that could be run, and are not in the part")
+
+
 class ExportOutput(Output):
     """`incumbent export --json`."""
 
@@ -238,9 +252,10 @@ class ExportOutput(Output):
     remarks: list[Checked[ExportRemark]] = Field(description="exported entries that the runner does not use in full")
     files: list[str] = Field(description="the files written, or that would be")
     dry_run: bool
+    chosen: PartOutput | None = Field(description="the part for a budget or a change; null: the export is of all")
 
     @staticmethod
-    def of(export: Export, to: str, files: list[str], *, dry_run: bool) -> ExportOutput:
+    def of(export: Export, to: str, files: list[str], *, dry_run: bool, chosen: PartOutput | None) -> ExportOutput:
         """``export`` for output."""
         return ExportOutput(
             to=to,
@@ -249,6 +264,7 @@ class ExportOutput(Output):
             remarks=list(export.written.remarks),
             files=files,
             dry_run=dry_run,
+            chosen=chosen,
         )
 
 

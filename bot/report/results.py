@@ -98,12 +98,17 @@ class LocalResults:
 
 def local_results(repo: Path, platform: Platform) -> LocalResults:
     """The results on the branch incumbent/ledger of the clone that contains ``repo``, for the ``platform`` there."""
+    records, problems, without = local_releases(repo, platform)
+    return LocalResults(results_overview(platform, records, ledger=without is None), problems, without)
+
+
+def local_releases(repo: Path, platform: Platform) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...], str | None]:
+    """The last records of that branch, the faults of those that cannot be read, and why there is no ledger if so."""
     with ExitStack() as stack:
         ledger = open_ledger(repo, stack)
         if isinstance(ledger, str):
-            return LocalResults(results_overview(platform, (), ledger=False), (), ledger)
-        records, problems = load_releases(ledger.snapshot, platform.config.results.window)
-    return LocalResults(results_overview(platform, records, ledger=True), problems, None)
+            return (), (), ledger
+        return *load_releases(ledger.snapshot, platform.config.results.window), None
 
 
 def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, ledger: bool) -> ResultsOutput:

@@ -161,3 +161,51 @@ def test_where_there_is_no_git_there_is_no_ledger(
     assert "is not inside a git repository" in said.err
     assert run(["results", "add", written(tmp_path, passed(ENTRIES[0])), *AT]) == 2
     assert run(["results", "forget", "v1", *AT]) == 2
+
+
+def test_an_export_for_a_budget_takes_what_covers_most(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export = ["export", "--to", "jsonl", "--dry-run", "--json"]
+    assert run([*export, "--budget", "1m"]) == 2
+    assert "there is no branch incumbent/ledger here" in capsys.readouterr().err
+    file = written(tmp_path, passed(ENTRIES[0], seconds=50), passed(ENTRIES[1], "failed", seconds=40))
+    assert run(["results", "add", file, "--release", "v1", *AT]) == 0
+    capsys.readouterr()
+
+    def chosen(*words: str) -> Any:
+        assert run([*export, *words]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["exported"] == found["chosen"]["part"]["ids"]
+        return found["chosen"]
+
+    everything = chosen("--budget", "1h")
+    assert everything["not_chosen"] == []
+    assert len(everything["estimated"]) == len(everything["part"]["ids"]) - 2
+    part = chosen("--budget", "95s")
+    assert part["part"]["price"] <= 95
+    assert len(part["part"]["ids"]) == 2
+    capability = next(item for item in chosen("--budget", "1h")["part"]["goals"] if item["kind"] == "capability")
+    assert capability["kept"] == capability["total"] > 0
+    changed = chosen("--changed-capabilities", "tools.read")
+    assert (changed["measure"], changed["budget"], changed["changed"]) == ("seconds", None, ["tools.read"])
+    assert run([*export, "--budget", "1s"]) == 1
+    assert "no entry fits this budget" in capsys.readouterr().err
+    assert run([*export, "--budget", "3.50"]) == 2
+    assert "no run on the ledger states what it cost" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--budget", "soon"), 2, "is no amount"),
+        (("--budget", "-3"), 2, "is no amount"),
+        (("--budget", "٣m"), 2, "is no amount"),
+        (("--changed-capabilities", " , "), 2, "names none"),
+        (("--changed-capabilities", "tools.reads"), 1, "perhaps you meant"),
+    ],
+)
+def test_what_is_no_part(words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "--to", "jsonl", *words]) == code
+    assert said in capsys.readouterr().err
