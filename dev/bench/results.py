@@ -2,19 +2,26 @@
 
 Each capability breaks now and then, and is repaired some releases later.  *Live* entries fail while their capability is
 broken, *flapping* ones at random, and *dead* ones never.  What the product says is compared with what each entry is.
+Then the part that an export chooses for a budget is compared with the best one, by an integer programme.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from bot.config import ResultSettings
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.results.history import histories
 from bot.results.record import EntryResult, ReleaseRecord, content_of
+from bot.results.selection import RunnableEntry, choose_part
 
 Kind: TypeAlias = Literal["live", "dead", "flapping"]
 
@@ -25,6 +32,10 @@ BREAKS: Final = 0.03
 """The chance that a capability breaks in a release."""
 REPAIR: Final = (1, 3)
 """Releases until it is repaired."""
+BUDGETS: Final = (0.05, 0.1, 0.25, 0.5)
+"""Shares of what a run of all entries takes."""
+FAILED: Final = 0.3
+"""The share of entries that ever failed, of those whose part is chosen."""
 FLAPS: Final = (0.1, 0.5)
 """The share of runs in which a flapping entry fails, drawn for each."""
 
@@ -42,7 +53,49 @@ def main(arguments: Sequence[str]) -> int:
             means = [sum(column) / seeds for column in zip(*found, strict=True)]
             cells = (f"{mean:.0%}".rjust(width) for mean, width in zip(means, (14, 23, 17, 17), strict=True))
             print(f"{runs:4}  {releases:8}  {'  '.join(cells)}")
+    print("\nbudget  worth of the chosen part, by that of the best one: mean, worst")
+    for budget in BUDGETS:
+        shares = [worth_by_best(seed, budget) for seed in range(seeds)]
+        print(f"{budget:6.0%}  {sum(shares) / seeds:7.1%}  {min(shares):7.1%}")
     return 0
+
+
+def worth_by_best(seed: int, budget: float) -> float:
+    """The worth of the part chosen for a ``budget``, a share of the whole run's price, by the best possible worth."""
+    entries = _runnable(seed)
+    limit = budget * sum(item.price for item in entries)
+    goals = sorted({goal for item in entries for goal in item.goals(None)})
+    totals = Counter(kind for kind, _ in goals)
+    worth = np.array([1 / totals[kind] for kind, _ in goals])
+    part = set(choose_part(entries, limit).ids)
+    kept = frozenset().union(*(item.goals(None) for item in entries if item.id in part))
+    # Which entries run, and which goals are kept: a goal needs an entry that has it, and the prices fit the budget.
+    has = np.array([[goal in item.goals(None) for item in entries] for goal in goals], dtype=float)
+    needs = LinearConstraint(np.hstack([has, -np.eye(len(goals))]), lb=0)
+    fits = LinearConstraint(np.array([*(item.price for item in entries), *[0.0] * len(goals)]), ub=limit)
+    costs = np.concatenate([np.zeros(len(entries)), -worth])
+    best = milp(costs, constraints=[needs, fits], integrality=np.ones(len(costs)), bounds=Bounds(0, 1))
+    if not best.success:
+        raise SystemExit(f"no optimum for seed {seed} at {budget:.0%}: {best.message}")
+    return float(sum(1 / totals[kind] for kind, _ in kept) / -best.fun)
+
+
+def _runnable(seed: int) -> list[RunnableEntry]:
+    draw = random.Random(seed)
+    entries = []
+    for number in range(ENTRIES):
+        names = sorted(draw.sample([f"c{place:02}" for place in range(2 * CAPABILITIES)], draw.randint(1, 5)))
+        entries.append(
+            RunnableEntry(
+                id=f"e{number:03}",
+                capabilities=frozenset(names),
+                combinations=frozenset(combinations(names, 2)),
+                price=draw.lognormvariate(2, 0.8),
+                failed=draw.random() < FAILED,
+                failure_rate=draw.random(),
+            )
+        )
+    return entries
 
 
 def year(seed: int, releases: int, runs: int) -> tuple[dict[str, Entry], dict[str, Kind], list[ReleaseRecord]]:

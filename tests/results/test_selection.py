@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.results.history import histories
 from bot.results.selection import RunnableEntry, RunPart, choose_part, run_prices
-from tests.results.test_history import SETTINGS, entry, histories, releases, result
+from tests.results.test_history import SETTINGS, entry, releases, result
 
 
 def runnable(
