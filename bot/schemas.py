@@ -15,7 +15,7 @@ from bot.curator.corrections import CorrectedText
 from bot.curator.entry import Entry, Tombstone
 from bot.doctor.output import DoctorOutput
 from bot.evaluation.labels import LabelsFile
-from bot.evaluation.predictions import Predictions
+from bot.evaluation.measures import Predictions
 from bot.extension.draft import RefusedCandidates
 from bot.github.facts import Analysis
 from bot.github.publication import CiOutput

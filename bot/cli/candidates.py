@@ -24,7 +24,7 @@ from bot.errors import InputError, Problem
 from bot.extension.candidates import find_candidates, why_none
 from bot.extension.draft import RefusedCandidates
 from bot.extension.model import Core, ExtensionCandidate
-from bot.extension.naming_model import named
+from bot.extension.naming import named
 from bot.extension.signals import observe_all, observe_entry
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import WorkingTree

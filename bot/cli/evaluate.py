@@ -203,8 +203,7 @@ def _measure(
 
     If there are none, raises what stopped a classifier, or else :class:`IncompleteError`.
     """
-    from bot.evaluation.measures import compare, evaluate, lay_out
-    from bot.evaluation.predictions import unpredicted
+    from bot.evaluation.measures import compare, evaluate, lay_out, unpredicted
     from bot.report import evaluation as outputs
 
     asked = [each for each in (ours, theirs) if each is not None]

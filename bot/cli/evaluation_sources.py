@@ -14,9 +14,17 @@ from bot.cli.options import progress_bar, say, show_usage
 from bot.config import REVIEWED_FILES, ClassifierSettings
 from bot.curator.corrections import by_hand, load_corrections
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
-from bot.evaluation.corrections import CorrectedQueries, corrected
-from bot.evaluation.labels import DOCUMENTS, LEFT_OUT, LabelledQuery, LabelVocabulary, join, read_labelled_queries
-from bot.evaluation.predictions import Predictions, predict
+from bot.evaluation.labels import (
+    DOCUMENTS,
+    LEFT_OUT,
+    CorrectedQueries,
+    LabelledQuery,
+    LabelVocabulary,
+    corrected,
+    join,
+    read_labelled_queries,
+)
+from bot.evaluation.measures import Predictions, predict
 from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate

@@ -1,4 +1,4 @@
-"""Labelled queries: the capabilities that people say queries exercise, from label files of any format."""
+"""Labelled queries: the capabilities that people say queries exercise, in label files of any format or corrections."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
+from bot.classifier.corrections import Corrections
 from bot.config import REVIEWED_FILES, Limits
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, Document, as_mapping, decode, parse
 from bot.files.label_tables import Word, read_labels, read_table
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.intake.query import SpokenFile
+from bot.ledger.model import CORRECTIONS
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
@@ -391,3 +393,39 @@ def read_labelled_queries(
     if problems:
         raise InputError(problems)
     return joined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedQueries:
+    """The queries that people corrected.
+
+    ``lost`` are digests of texts that are no longer known.  ``unlabelled`` are the capabilities of corrections that the
+    taxonomy no longer has, or that need an agent.
+    """
+
+    queries: tuple[LabelledQuery, ...]
+    lost: tuple[str, ...]
+    unlabelled: tuple[str, ...]
+
+
+def corrected(said: Corrections, texts: Mapping[str, tuple[str, ...]], vocabulary: LabelVocabulary) -> CorrectedQueries:
+    """Corrections as labels; ``texts`` maps the digests of the known texts to their turns.
+
+    A person corrects single tags: all others of the query stay unknown.
+    """
+    known = set(vocabulary.capabilities)
+    queries = [
+        LabelledQuery(
+            turns=texts[key],
+            values={name: item.value for name, item in sorted(tags.items()) if name in known},
+            file=CORRECTIONS,
+            line=None,
+        )
+        for key, tags in sorted(said.items())
+        if key in texts
+    ]
+    return CorrectedQueries(
+        queries=tuple(query for query in queries if query.values),
+        lost=tuple(sorted(said.keys() - texts.keys())),
+        unlabelled=tuple(sorted({name for tags in said.values() for name in tags} - known)),
+    )

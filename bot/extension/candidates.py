@@ -9,7 +9,6 @@ from functools import cached_property
 
 from bot.config import ExtensionSettings
 from bot.extension.clustering import DistinctText, clusters
-from bot.extension.features import groups, pairs, text_traits, with_unexplained
 from bot.extension.model import (
     Core,
     DraftExemplar,
@@ -23,7 +22,7 @@ from bot.extension.model import (
     holds_core,
 )
 from bot.extension.naming import described, free_id, home_group, titled
-from bot.extension.reference import ReferenceExemplars, reference_of
+from bot.extension.reference import ReferenceExemplars, groups, pairs, reference_of, text_traits, with_unexplained
 from bot.extension.signals import Resemblance, probable, resemblance_of, signals_of
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import normalise

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from bot.config import ExtensionSettings
 from bot.extension.model import DistinctiveTrait, TextCluster, Trait
-from bot.extension.reference import ReferenceExemplars, lift, surprise
-from bot.extension.style_correction import inflation
+from bot.extension.reference import ReferenceExemplars, inflation, lift, surprise
 from bot.text.compare import DECIMALS, rounded
 
 Floats = NDArray[np.float64]

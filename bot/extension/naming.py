@@ -1,4 +1,4 @@
-"""The prompt for a candidate's name, and the validation of answers (pure).
+"""Names of candidates: made from their traits, or by a language model if its answer is valid.
 
 The queries are untrusted input: JSON of visible characters only, between delimiters that none of them can close.  The
 answer is untrusted, too: it must fit the schema, be short and be one line of ordinary characters.
@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from typing import Any, Final
 
-from bot.classifier.language_model.answers import ModelAnswer
+from bot.classifier.language_model.answers import ModelAnswer, parsed
+from bot.classifier.language_model.budget import Meter
+from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
+from bot.classifier.language_model.endpoint_features import LEAST, Draw, parameters
+from bot.classifier.language_model.features_cache import RememberedAbilities
+from bot.classifier.usage import Usage
 from bot.classifier.visible_text import clean, read_turns
-from bot.errors import InputError
-from bot.extension.model import DistinctiveTrait, ExtensionCandidate, Kind, Trait
-from bot.extension.wording import called, feature
-from bot.files.json_reader import JsonFaultsError, check_shape, load
+from bot.config import ClassifierSettings
+from bot.errors import IncompleteError, OutsideError
+from bot.extension.model import DistinctiveTrait, ExtensionCandidate, Kind, Trait, called, feature
 from bot.files.limits import ReadingLimits
+from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_with
 from bot.text.personal_data.detector import Detector
@@ -151,14 +156,6 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """A valid name and description."""
-
-    name: str
-    description: str
-
-
 def messages(candidate: ExtensionCandidate, taxonomy: Taxonomy, detector: Detector) -> list[dict[str, str]]:
     """The prompt for ``candidate``, without secrets and without what ``detector`` finds."""
     known = "\n".join(f"- {item.name}: {' '.join(item.description.split())}" for item in taxonomy.capabilities)
@@ -179,21 +176,12 @@ def _shown(turns: Sequence[str], detector: Detector) -> list[str]:
     return [clean(turn, max(1, SHOWN_CHARACTERS // len(shown))) for turn in shown]
 
 
-def read_naming(answer: ModelAnswer) -> Naming | None:
-    """The naming in ``answer``; ``None`` if it is invalid."""
-    if answer.fault is not None or not answer.text or len(answer.text) > _LIMITS.file_bytes:
+def read_naming(answer: ModelAnswer) -> tuple[str, str] | None:
+    """The name and the description in ``answer``; ``None`` if it is invalid."""
+    data = parsed(answer.text, _LIMITS) if answer.fault is None and answer.text else None
+    if not isinstance(data, dict) or data.keys() != set(_KEYS) or not all(_fits(data[key], key) for key in _KEYS):
         return None
-    try:
-        check_shape(answer.text, "answer", _LIMITS)
-        data = load(answer.text)
-    except (InputError, JsonFaultsError, RecursionError):
-        return None
-    if not isinstance(data, dict) or data.keys() != set(_KEYS):
-        return None
-    name, description = data["name"], data["description"]
-    if not (_fits(name, "name") and _fits(description, "description")):
-        return None
-    return Naming(name, description)
+    return data["name"], data["description"]
 
 
 def _fits(value: object, key: str) -> bool:
@@ -208,9 +196,53 @@ def _fits(value: object, key: str) -> bool:
     )
 
 
+def named(
+    candidates: Sequence[ExtensionCandidate],
+    taxonomy: Taxonomy,
+    settings: ClassifierSettings,
+    environment: Mapping[str, str],
+    *,
+    names: bool,
+) -> tuple[tuple[ExtensionCandidate, ...], Usage | None]:
+    """``candidates`` with the names of a language model, if the ``settings`` use one, and the cost.
+
+    ``environment`` contains the key; ``names``: whether people's names are masked in the request.  A candidate takes
+    one request.  Names are optional: if an answer is invalid, an endpoint fails, or a budget is used up, the rest keep
+    the names made from their traits.  Raises :class:`bot.errors.UsageError` if there is no usable key or endpoint.
+    """
+    model = settings.openai
+    if not candidates or settings.backend != "openai" or model is None:
+        return tuple(candidates), None
+    meter = Meter(model.budget, model.prices)
+    abilities = RememberedAbilities(user_cache_folder(environment)).load(model, settings.samples) or LEAST
+    # No value is allowed there, as in the prompt of the classifier.
+    detector = Detector(names=names)
+    found = list(candidates)
+    with Endpoint(model, environment, meter) as endpoint:
+        for place, candidate in enumerate(found):
+            draw = Draw(
+                messages=messages(candidate, taxonomy, detector),
+                schema=SCHEMA,
+                samples=1,
+                seed=model.seed,
+                tokens=model.answer_tokens,
+            )
+            try:
+                answers = endpoint.complete(parameters(draw, abilities))
+            except QueryRefusedError:
+                continue
+            except (QueryFailedError, OutsideError, IncompleteError):
+                break
+            naming = read_naming(answers[0])
+            if naming is not None:
+                taken = frozenset(item.id for item in found[:place] + found[place + 1 :])
+                found[place] = renamed(candidate, *naming, taxonomy, taken)
+    return tuple(found), meter.usage
+
+
 def renamed(
-    candidate: ExtensionCandidate, naming: Naming, taxonomy: Taxonomy, taken: frozenset[str]
+    candidate: ExtensionCandidate, name: str, description: str, taxonomy: Taxonomy, taken: frozenset[str]
 ) -> ExtensionCandidate:
-    """``candidate`` under ``naming``, with an id made from the name that is not ``taken``."""
-    id = unused_id(taxonomy, candidate.group, slug(naming.name), taken)
-    return replace(candidate, id=id, name=naming.name, description=naming.description, named_by="language model")
+    """``candidate`` under another ``name``, with an id made from it that is not ``taken``."""
+    id = unused_id(taxonomy, candidate.group, slug(name), taken)
+    return replace(candidate, id=id, name=name, description=description, named_by="language model")

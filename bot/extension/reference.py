@@ -1,19 +1,88 @@
-"""The taxonomy's exemplars as the reference for queries: their traits, and the capabilities that they exercise."""
+"""The traits of queries, and the taxonomy's exemplars as the reference for how frequent each trait is.
+
+Traits are words, pairs of words, structure, and the classification.  Structure counts as much as wording, since a
+behaviour such as asking for several things at once has no words of its own.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, exp, fsum, lgamma, log
+from itertools import combinations, pairwise
+from math import ceil, exp, expm1, fsum, lgamma, log
+from statistics import median
 from typing import Final
 
+from bot.classifier.embedded.structure import NAMES, structure
+from bot.classifier.embedded.text import read_text
 from bot.classifier.exemplars import ExemplarLabel, training_data
-from bot.extension.features import pairs, text_traits, with_unexplained
-from bot.extension.model import Trait
+from bot.config import ExtensionSettings
+from bot.extension.model import MORE, Trait
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
+
+_COUNTS: Final = (1, 2, 3)
+"""Thresholds: a structural count is a trait for each of these that it reaches."""
+
+MEASURES: Final = frozenset({"words", "characters per word", "words per sentence", "words per clause"})
+"""Lengths and ratios are not counts: every query has them."""
+
+_ENDINGS: Final = ("ing", "ed", "es", "s")
+_SHORTEST_STEM: Final = 3
+
+UNEXPLAINED: Final = Trait("none", "", True)
+"""The trait that no distinguishing capability is probable."""
+
+
+def text_traits(turns: Sequence[str]) -> frozenset[Trait]:
+    """The traits of the text of ``turns``."""
+    read = read_text(turns)
+    stems = ["0" if word[0].isdecimal() else _stem(word) for word in read.words]
+    found = {Trait("word", stem) for stem in stems}
+    found |= {Trait("phrase", f"{one} {other}") for one, other in pairwise(stems)}
+    for name, value in zip(NAMES, structure(read), strict=True):
+        if name not in MEASURES:
+            count = round(expm1(value))
+            found |= {
+                Trait("structure", name if least == 1 else name + MORE.format(least)) for least in _COUNTS[:count]
+            }
+    return frozenset(found)
+
+
+def _stem(word: str) -> str:
+    """``word`` without an English ending, so that links, linked and link are one."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def pairs(capabilities: Iterable[str]) -> frozenset[Trait]:
+    """A trait for each pair of ``capabilities``."""
+    return frozenset(Trait("combination", " + ".join(pair)) for pair in combinations(sorted(capabilities), 2))
+
+
+def groups(names: Iterable[str]) -> frozenset[Trait]:
+    """A trait for each exactly-one group that a query is off-taxonomy for."""
+    return frozenset(Trait("group", name) for name in names)
+
+
+def with_unexplained(
+    traits: frozenset[Trait], probable: Collection[str], companions: Callable[[Trait], frozenset[str] | None]
+) -> frozenset[Trait]:
+    """``traits`` of a text, and again as unexplained those that no ``probable`` capability explains.
+
+    ``companions`` gives the capabilities that explain a trait; ``None``: any of them may.
+    """
+    found = set(traits)
+    for trait in traits:
+        own = companions(trait)
+        if not probable if own is None else own.isdisjoint(probable):
+            found.add(trait._replace(unexplained=True))
+    return frozenset(found) if probable else frozenset(found) | {UNEXPLAINED}
+
 
 _LN10: Final = log(10)
 _NEGLIGIBLE: Final = -40.0
@@ -121,11 +190,7 @@ class ReferenceExemplars:
     @cached_property
     def textual_shares(self) -> dict[Trait, float]:
         """The share of exemplars that have each trait of text alone, in (0, 1]."""
-        return {
-            trait: share
-            for trait, share in self._shares.items()
-            if trait.kind in ("word", "phrase", "structure") and not trait.unexplained
-        }
+        return {trait: share for trait, share in self._shares.items() if trait.is_textual}
 
     def expected(self, trait: Trait) -> float:
         """The share of exemplars that would show ``trait`` if they were classified, in [0, 1].
@@ -179,3 +244,35 @@ def reference_of(taxonomy: Taxonomy, commonplace: float, misjudged: float, marke
         misjudged=misjudged,
         marked=marked,
     )
+
+
+_MEDIAN_OF_SQUARES: Final = 0.4549364
+"""The median of the square of a standard normal variable."""
+
+
+def inflation(
+    counts: Mapping[Trait, int], size: int, reference: ReferenceExemplars, settings: ExtensionSettings
+) -> float:
+    """The divisor of surprise, ≥ 1; it is 1 if the queries have the style of the exemplars.
+
+    A missing capability makes a few traits frequent.  Customers with another style shift nearly all of them, so that
+    hardly any single trait is informative.  The shift of the median trait is common style, and surprise is divided by
+    it (as genomic control does for strata of a population).
+
+    ``counts`` says in how many of ``size`` queries each trait is.  It uses the traits that at least
+    ``settings.everyday`` queries should have, if queries and exemplars were drawn from one source.  Their median
+    squared deviation counts, in units of its variance; ``settings.tolerated`` of it may come from a missing capability
+    itself.
+    """
+    squares = []
+    known = reference.textual_shares
+    everyday = {trait for trait in counts if trait.is_textual} | known.keys()
+    for trait in everyday:
+        observed, share = counts.get(trait, 0), known.get(trait, 0.0)
+        both = (observed + share * reference.size) / (size + reference.size)
+        variance = size * both * (1 - both) * reference.size / (size + reference.size)
+        if size * both >= settings.everyday and variance > 0:
+            squares.append(rounded((observed - size * both) ** 2 / variance))
+    if not squares:
+        return 1.0
+    return rounded(max(1.0, median(squares) / _MEDIAN_OF_SQUARES / settings.tolerated))

@@ -9,7 +9,7 @@ from bot.classifier.usage import Usage
 from bot.curator.entry import Entry
 from bot.extension.candidates import find_candidates
 from bot.extension.model import Core, ExtensionCandidate, Observed
-from bot.extension.naming_model import named
+from bot.extension.naming import named
 from bot.extension.signals import observe_all, observe_entry
 from bot.github.facts import SubmissionFacts, classified_of
 from bot.pipeline.review import Platform

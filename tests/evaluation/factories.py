@@ -9,8 +9,7 @@ import numpy as np
 
 from bot.classifier.model import Identity
 from bot.evaluation.labels import LabelledQuery, LabelVocabulary
-from bot.evaluation.measures import LabelArrays
-from bot.evaluation.predictions import Prediction, Predictions
+from bot.evaluation.measures import LabelArrays, Prediction, Predictions
 from bot.taxonomy.model import Capability, Group, Taxonomy
 
 TRUE, FALSE, UNKNOWN = "T", "F", "?"

@@ -91,9 +91,12 @@ def read_answer(answer: ModelAnswer, asked: Asked, *, embedded_in_prose: bool) -
     return "the text held several answers" if votes else "the answer did not fit the schema"
 
 
-def _whole(text: str) -> Any:
+def parsed(text: str, limits: ReadingLimits) -> Any:
+    """The data in ``text``, which is JSON within ``limits``; ``None`` for anything else."""
+    if len(text) > limits.file_bytes:
+        return None
     try:
-        check_shape(text, "answer", _LIMITS)
+        check_shape(text, "answer", limits)
         return load(text)
     except (InputError, JsonFaultsError, RecursionError):
         return None
@@ -120,7 +123,7 @@ def _objects(text: str) -> list[tuple[int, int]]:
 
 def _vote(span: tuple[int, int], answer: ModelAnswer, asked: Asked) -> Vote | None:
     """The vote at ``span`` of the answer's text, if there is one."""
-    data = _whole((answer.text or "")[slice(*span)])
+    data = parsed((answer.text or "")[slice(*span)], _LIMITS)
     labels = asked.labels
     expected = {*labels.values(), STEPS_KEY} if asked.tools else set(labels.values())
     if not isinstance(data, dict) or data.keys() != expected:
