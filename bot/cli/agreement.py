@@ -1,29 +1,46 @@
-"""``incumbent agreement``: how far people's answers agree with what they were shown."""
+"""``incumbent agreement`` and ``calibrate``: how people answered to verdicts, and knobs that would fit that."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import json_option, moment, print_json, say, show_problems, whole_text
+from bot.cli.options import (
+    github_token,
+    json_option,
+    moment,
+    repo_option,
+    repository_on_github,
+    repository_option,
+    repository_options,
+    whole_text,
+)
+from bot.cli.output import print_json, say, show_problems
 from bot.errors import InputError
+
+if TYPE_CHECKING:
+    from bot.calibration.calibrate import ConfigEdit
+    from bot.github.managed_pull_request import PlannedPullRequest
+    from bot.ledger.store import LocalLedger
+    from bot.report.calibration import CalibrateOutput
 
 
 @click.command("agreement")
-@click.option(
-    "--repo",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The platform repository, a git clone (default: this folder).",
-)
+@repo_option("The platform repository, a git clone (default: this folder).")
 @click.option("--since", metavar="TIME", callback=moment, help="Count responses from this time on, such as 2026-11-01.")
 @click.option("--until", metavar="TIME", callback=moment, help="Count responses before this time.")
 @click.option("--by", metavar="LOGIN", callback=whole_text, help="Count responses of this person alone.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @json_option
-def command(repo: Path, since: str | None, until: str | None, by: str | None, form: str, as_json: bool) -> int:
+def agreement_command(
+    repo: Path, since: str | None, until: str | None, by: str | None, form: str, as_json: bool
+) -> int:
     """Measure how far people agree with the verdicts and suggestions that they were shown.
 
     What they answered is read from the branch incumbent/ledger of the local clone; nothing is asked of GitHub. What
@@ -48,3 +65,108 @@ def command(repo: Path, since: str | None, until: str | None, by: str | None, fo
         print_agreement(output)
     show_problems(problems)
     return InputError.exit_code if problems else 0
+
+
+@click.command("calibrate")
+@click.option(
+    "--pull-request",
+    "offers",
+    is_flag=True,
+    help="Offer what is proposed in a pull request that edits the config; never more than one for the same values.",
+)
+@repository_option("Where that pull request goes")
+@repository_options
+@json_option
+def calibrate_command(offers: bool, repository: str | None, repo: Path, config_path: str, as_json: bool) -> int:
+    """Propose competence bars, winning margins and redundancy floors from people's validated answers; writes no file.
+
+    Answers are read from the branch incumbent/ledger of the local clone, and past states from its history. With
+    --pull-request the token is taken from GITHUB_TOKEN or GH_TOKEN.
+
+    \b
+    Examples:
+      incumbent calibrate
+      incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
+      GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
+    """
+    from bot.calibration.calibrate import edit_config, find
+    from bot.calibration.replay import reader
+    from bot.ledger.event_files import load_events
+    from bot.ledger.keys import classifier_key
+    from bot.ledger.migrated import capabilities_in, migrated_events
+    from bot.pipeline.workspace import open_platform
+    from bot.report.calibration import CalibrateOutput, calibration_lines
+    from bot.report.escaping import visible
+    from bot.taxonomy.migration import comparable_since, lineage
+
+    platform = open_platform(repo, config_path)
+    with ExitStack() as stack:
+        ledger = _ledger(repo, stack)
+        recorded = load_events(None if ledger is None else ledger.snapshot)
+        previous = tuple if ledger is None else cache(ledger.previous_taxonomies)
+        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), previous)
+        open_commit = (lambda _: None) if ledger is None else ledger.open_commit
+        read = reader(open_commit, platform.config, config_path, descent)
+        identity = platform.regression_set.identity
+        classifier = None if identity is None else classifier_key(identity)
+        known = migrated_events(recorded.events, descent)
+        comparable = comparable_since(platform.taxonomy, previous)
+        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier, comparable)
+    text = (repo / config_path).read_text(encoding="utf-8")
+    edit = edit_config(config_path, text, finding.estimates)
+    output = CalibrateOutput.of(
+        finding,
+        ledger=ledger is not None,
+        config=None if edit is None else edit.text,
+        unread=len(recorded.problems),
+    )
+    if as_json:
+        print_json(output)
+    else:
+        for line in calibration_lines(output, visible):
+            say(line)
+    show_problems(recorded.problems)
+    if offers and edit is not None:
+        _print_offer(_offer(edit, output, repo, repository_on_github(repository, repo), os.environ))
+    elif offers:
+        say("nothing is proposed, so there is nothing to offer", err=True)
+    return InputError.exit_code if recorded.problems else 0
+
+
+def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
+    """The local clone's ledger; if there is none, reports that on standard error."""
+    from bot.ledger.store import open_ledger
+
+    found = open_ledger(repo, stack)
+    if isinstance(found, str):
+        say(found, err=True)
+        return None
+    return found
+
+
+def _offer(
+    edit: ConfigEdit, output: CalibrateOutput, repo: Path, repository: str, environment: Mapping[str, str]
+) -> PlannedPullRequest:
+    """Make the pull request be there; raises :class:`UsageError` where the config here is not that of GitHub's."""
+    from bot.files.snapshot import WorkingTree
+    from bot.github.client import GitHubClient
+    from bot.github.events import server_of
+    from bot.github.git_state import offer_from_clone
+    from bot.github.managed_pull_request import calibration_offer
+    from bot.report.calibration import description
+
+    token = github_token(environment)
+    github = GitHubClient(repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), "")
+    desired = calibration_offer(edit, description(output))
+    address = f"{server_of(environment)}/{repository}"
+    return offer_from_clone(desired, WorkingTree(repo), {edit.path: edit.path}, github, address, token)
+
+
+def _print_offer(planned: PlannedPullRequest) -> None:
+    said = {
+        "open": f"a pull request was opened for {planned.branch}",
+        "keep": f"#{planned.number} offers the same already",
+        "refused": f"#{planned.number} offered the same, and was closed unmerged: "
+        "reopen it, or change the knobs by hand",
+    }
+    say(said[planned.action], err=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.documentation import product_files
-from bot.cli.options import print_json, progress_bar, show_usage
+from bot.cli.options import FILE
+from bot.cli.output import log, print_json, progress_bar, show_usage
 from bot.errors import InputError, OutsideError, UsageError
-from bot.github.events import page_of_run, server_of
+from bot.github.events import page_of_run, product_files, server_of
 from bot.pipeline.workspace import open_backend
 from bot.text.masking import masked_data
 
@@ -48,7 +48,7 @@ LARGEST_OUTPUT = 900_000
     "--event",
     "event_file",
     envvar="GITHUB_EVENT_PATH",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="The event's payload as JSON [env: GITHUB_EVENT_PATH].",
 )
@@ -70,7 +70,7 @@ LARGEST_OUTPUT = 900_000
 )
 @click.option("--dry-run", is_flag=True, help="Print the plan of writes, and write nothing to GitHub.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema ci-output`).")
-def command(
+def ci_command(
     step: str,
     event_name: str | None,
     event_file: Path | None,
@@ -271,10 +271,3 @@ def _write(file: Path, text: str, mode: str) -> None:
             stream.write(text)
     except OSError as error:
         raise OutsideError(f"{file} cannot be written: {error.strerror}") from None
-
-
-def log(text: str, error: bool = False) -> None:
-    """Write one line to the log of a job, escaped so that the runner sees no command in it."""
-    from bot.report.escaping import unlogged
-
-    click.echo(unlogged(text), err=error)

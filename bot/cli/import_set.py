@@ -15,6 +15,7 @@ from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import corrected, overlaid, values_of
 from bot.classifier.model import Backend, Classification
 from bot.cli.options import (
+    FOLDER,
     agent_options,
     all_option,
     at_option,
@@ -24,12 +25,9 @@ from bot.cli.options import (
     json_option,
     occasion,
     one_at_a_time,
-    print_json,
-    progress_bar,
-    report_batches,
     repository_options,
-    show_usage,
 )
+from bot.cli.output import print_json, progress_bar, report_batches, show_usage
 from bot.config import Limits
 from bot.curator.file_changes import FileChange, apply
 from bot.errors import IncumbentError, Problem, UsageError
@@ -54,7 +52,7 @@ from bot.text.did_you_mean import did_you_mean
 @agent_options
 @click.option(
     "--agent-folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="DIR",
     help="Where the agent's specification lies (default: the file's folder, if one is there).",
 )
@@ -79,7 +77,7 @@ from bot.text.did_you_mean import did_you_mean
 @all_option
 @json_option
 @one_at_a_time
-def command(
+def import_command(
     files: tuple[Path, ...],
     customer: str | None,
     agent: str | None,

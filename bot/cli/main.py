@@ -20,8 +20,7 @@ from bot.errors import IncumbentError, InputError, OutsideError
 from bot.files.interrupts import is_stop, orderly_stops
 from bot.pipeline.garbage_collector import collect_seldom
 
-# name: (one line for --help).  The module is bot.cli.<name> unless _MODULES names another; its command is called
-# `command`.  Modules are loaded when called, so that `incumbent --help` stays as quick as click itself.
+# By name: one line for --help.
 COMMANDS = {
     "init": "Make a repository a platform repository.",
     "import": "Import a team's present regression set, and show what the rules would decide.",
@@ -61,9 +60,25 @@ COMMANDS = {
     "schema": "Print the JSON schemas of files and outputs.",
 }
 
-
-# A module cannot have the name of a keyword, and should not have that of a common built-in function.
-_MODULES = {"config": "config_values", "import": "import_set", "list": "list_entries", "show": "show_entry"}
+# Modules of `bot.cli`, each with its commands (`name_command`).  A module is loaded when one of them is called, so that
+# `incumbent --help` stays as quick as click itself.
+_MODULES = {
+    "setup": ("init", "doctor"),
+    "import_set": ("import",),
+    "verdicts": ("review", "explain", "consolidate"),
+    "classification": ("classify", "correct", "reclassify"),
+    "triage": ("triage",),
+    "taxonomy": ("candidates", "impact", "migrate"),
+    "evaluation": ("evaluate",),
+    "agreement": ("agreement", "calibrate"),
+    "admission": ("admit", "accept", "repack"),
+    "entries": ("list", "show", "prune", "status"),
+    "eviction": ("pin", "unpin", "evict", "restore"),
+    "runners": ("export", "results"),
+    "checks": ("validate", "config", "scan"),
+    "integration": ("mcp", "formats", "schema"),
+    "ci": ("ci",),
+}
 
 # Errors of writing to a full disk, or to a closed or broken output.
 _NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
@@ -78,7 +93,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"bot.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+        module = next(module for module, names in _MODULES.items() if cmd_name in names)
+        command: click.Command = getattr(import_module(f"bot.cli.{module}"), f"{cmd_name}_command")
         return command
 
     def resolve_command(

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
-from pydantic import BaseModel
 
-from bot.classifier.model import Backend, Progress, silent
-from bot.classifier.usage import Usage, total
-from bot.cli.pace import Pace
+from bot.cli.output import say
 from bot.config import CONFIG_FILE
-from bot.curator.entry import StaleEntry
 from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.interrupts import is_stop
-from bot.git.working_copy import read_conflicts, refuse_bare
-from bot.report.escaping import printable, visible
-from bot.text.masking import masked, masked_json
+from bot.files.snapshot import WorkingTree
+from bot.git.working_copy import read_conflicts, read_remote, refuse_bare
+from bot.text.masking import masked
 from bot.text.moments import utc
 
 if TYPE_CHECKING:
@@ -32,11 +27,17 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_REDRAWN: Final = 0.1
-_LINES: Final = 10.0
-"""Seconds between two progress updates: on a terminal, and as lines."""
+FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""Arguments that name a folder or a file that is there."""
+_OWNER_AND_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _DECIDING: Final = frozenset({"config", "regression_set", "taxonomy"})
 """The folders whose files affect a change of the set; a merge conflict elsewhere does not matter."""
+
+
+def repo_option(help: str, callback: Callable[..., Path] | None = None) -> Callable[[Command], Command]:
+    """``--repo``, a folder."""
+    return click.option("--repo", callback=callback, type=FOLDER, default=Path(), metavar="DIR", help=help)
 
 
 def _with_files(_: click.Context, __: click.Parameter, value: Path) -> Path:
@@ -57,14 +58,40 @@ def repository_options(function: Command) -> Command:
         metavar="FILE",
         help="Config file of the platform repository, for example config/paper.yaml.",
     )(function)
+    return repo_option("The platform repository (default: this folder).", _with_files)(function)
+
+
+def tree_of(repo: Path) -> WorkingTree:
+    """The files of the platform repository in ``repo``, named as people name them."""
+    return WorkingTree(repo, "" if repo == Path() else repo.as_posix())
+
+
+def repository_option(what: str) -> Callable[[Command], Command]:
+    """``--repository``: ``what`` is at that place on GitHub."""
     return click.option(
-        "--repo",
-        callback=_with_files,
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        default=Path(),
-        metavar="DIR",
-        help="The platform repository (default: this folder).",
-    )(function)
+        "--repository",
+        envvar="GITHUB_REPOSITORY",
+        metavar="OWNER/NAME",
+        help=f"{what} [env: GITHUB_REPOSITORY; default: where the remote `origin` leads].",
+    )
+
+
+def repository_on_github(given: str | None, folder: Path) -> str:
+    """``OWNER/NAME`` as ``given``, or else that of the remote ``origin`` of ``folder``."""
+    if given is not None and not _OWNER_AND_NAME.fullmatch(given):
+        raise UsageError("--repository must be OWNER/NAME, as in the repository's address on GitHub")
+    found = given or read_remote(folder)
+    if found is None:
+        raise UsageError("say which repository: --repository OWNER/NAME (there is no remote `origin` here)")
+    return found
+
+
+def github_token(environment: Mapping[str, str]) -> str:
+    """A person's token, for commands that people call; raises :class:`UsageError` without one."""
+    token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
+    if not token:
+        raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
+    return token
 
 
 def folder_name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -89,10 +116,11 @@ def agent_options(function: Command) -> Command:
 
 def submission_options(function: Command) -> Command:
     """``EVAL_SET_DIR``, ``--customer`` and ``--agent``."""
-    function = agent_options(function)
-    return click.argument(
-        "eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR"
-    )(function)
+    return eval_set_argument(agent_options(function))
+
+
+eval_set_argument = click.argument("eval_set_dir", type=FOLDER, metavar="EVAL_SET_DIR")
+eval_set_or_none = click.argument("eval_set_dir", type=FOLDER, metavar="[EVAL_SET_DIR]", required=False)
 
 
 def moment(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -153,12 +181,7 @@ def batch_options(function: Command) -> Command:
     )(cast(Command, waiting))
 
 
-def report_batches(text: str) -> None:
-    """Report the state of batches on standard error."""
-    say(f"note: {text}", err=True)
-
-
-def admit_command(folder: Path, customer: str | None, agent: str | None, repo: Path, config_path: str) -> str:
+def admit_line(folder: Path, customer: str | None, agent: str | None, repo: Path, config_path: str) -> str:
     """The shell command that admits from the eval set in ``folder``, with the same options as this one."""
     words = ["incumbent", "admit", str(folder)]
     options = (("--customer", customer), ("--agent", agent), ("--repo", str(repo)), ("--config", config_path))
@@ -222,65 +245,6 @@ def _refuse_conflicts(repo: Path) -> None:
         raise InputError(problems)
 
 
-def show_usage(*backends: Backend, besides: Usage | None = None) -> None:
-    """Report the total cost of asking models on standard error; nothing if there is none."""
-    from bot.report.verdict_text import usage_line
-
-    usage = total([*(backend.usage for backend in backends), besides])
-    if usage is not None:
-        click.echo(usage_line(usage), err=True)
-
-
-def warn_of_lag(lags: Sequence[StaleEntry]) -> None:
-    """Warn of stale entries on standard error, for commands that go on nevertheless."""
-    for lag in lags:
-        say(f"warning: {lag.id} is stale ({visible(lag.reason)}): run `incumbent reclassify`", err=True)
-
-
-def progress_bar(label: str) -> Progress:
-    """Progress on a terminal's standard error, with rate and time left; silent anywhere else."""
-    return progress_lines(label) if sys.stderr.isatty() else silent(label)
-
-
-def progress_lines(label: str) -> Progress:
-    """The same for long work: if standard error is no terminal, a line now and then."""
-    is_terminal = sys.stderr.isatty()
-    pace = Pace(label, _REDRAWN if is_terminal else _LINES, time.monotonic)
-    width = 0
-
-    def show(done: int, total: int) -> None:
-        nonlocal width
-        line = pace.line(done, total)
-        if line is None:
-            return
-        ends = not is_terminal or 0 < total == done
-        # A failure to show progress is no reason to end the work.
-        with suppress(OSError):
-            click.echo(f"\r{line.ljust(width)}" if is_terminal else line, nl=ends, err=True)
-        width = 0 if ends else len(line)
-
-    return show
-
-
-def print_json(model: BaseModel) -> None:
-    """One JSON document on standard output, masked, keys in the order of the schema."""
-    click.echo(masked_json(model.model_dump(mode="json")))
-
-
-def say(text: str, err: bool = False) -> None:
-    """Print ``text``, escaped so that text from files moves no cursor."""
-    click.echo(printable(text), err=err)
-
-
-def show_problems(problems: tuple[Problem, ...]) -> None:
-    """Report faults of the input on standard error, for commands that went on with the rest."""
-    if problems:
-        count = len(problems)
-        say(f"error: {count} {'fault' if count == 1 else 'faults'} in the input; the rest was read", err=True)
-    for problem in sorted(problems, key=lambda item: item.order):
-        say(str(problem), err=True)
-
-
 def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumbent list` for the ids") -> None:
     """Raise :class:`InputError` unless ``id`` is among ``known``."""
     if id not in known:
@@ -297,3 +261,19 @@ def reason_given(value: str) -> str:
     if not value.strip():
         raise UsageError("--reason must say something")
     return masked(value.strip())
+
+
+def read_named(path: Path, most: int | None = None) -> bytes:
+    """The content of the file at ``path``, which people named: a link or a pipe is allowed, an endless one is not.
+
+    Raises :class:`InputError` if it cannot be read, or has more than ``most`` bytes (``None``: what reads it says so).
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(-1 if most is None else most + 1)
+    except OSError as error:
+        fault = Problem(path.as_posix(), None, f"the file cannot be read: {error.strerror}", "check its name")
+        raise InputError([fault]) from None
+    if most is not None and len(content) > most:
+        raise InputError([Problem(path.as_posix(), None, f"the file has more than {most:,} bytes", "split the file")])
+    return content

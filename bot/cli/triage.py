@@ -10,13 +10,11 @@ from pathlib import Path
 
 import click
 
-from bot.cli.options import (
-    batch_options,
-    json_option,
+from bot.cli.options import FILE, FOLDER, batch_options, json_option, repository_options
+from bot.cli.output import (
     print_json,
     progress_lines,
     report_batches,
-    repository_options,
     say,
     show_problems,
     show_usage,
@@ -30,18 +28,18 @@ from bot.pipeline.workspace import open_backend, open_platform
 
 
 @click.command("triage")
-@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("inputs", nargs=-1, required=True, type=FILE)
 @click.option(
     "--agent",
     "agent_folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="DIR",
     help="The folder of the agent that was asked.",
 )
 @click.option(
     "--agents",
     "agents_folder",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="DIR",
     help="A folder of agents, each in CUSTOMER/AGENT.",
 )
@@ -58,7 +56,7 @@ from bot.pipeline.workspace import open_backend, open_platform
 @batch_options
 @json_option
 @repository_options
-def command(
+def triage_command(
     inputs: tuple[Path, ...],
     agent_folder: Path | None,
     agents_folder: Path | None,

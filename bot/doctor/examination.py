@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import PurePosixPath
 from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
@@ -29,7 +30,7 @@ from bot.doctor.model import (
     TokenFacts,
     UnreadSetting,
 )
-from bot.doctor.push_rights import PLACES, owners
+from bot.doctor.push_rights import owners
 from bot.doctor.workflow import Workflow, read_workflow
 from bot.errors import InputError, OutsideError, Problem
 from bot.files.documents import decode, parse_yaml
@@ -37,10 +38,8 @@ from bot.files.snapshot import Snapshot
 from bot.github.managed_pull_request import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.pipeline.review import load_platform
-from bot.setup_files import setup_file
+from bot.setup_files import CODEOWNERS, WORKFLOW, setup_file
 
-WORKFLOWS = ".github/workflows"
-WORKFLOW = f"{WORKFLOWS}/incumbent.yml"
 OWNED = ("config/", "regression_set/", "taxonomy/", WORKFLOW)
 """The files that verdicts rest on; CODEOWNERS should cover all of them."""
 
@@ -59,7 +58,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
     except InputError as error:
         faults = error.problems
         config = _config_alone(snapshot)
-    place = next((path for path in PLACES if snapshot.exists(path)), None)
+    place = next((path for path in CODEOWNERS if snapshot.exists(path)), None)
     return RepositoryFiles(
         workflow=workflow,
         workflow_faults=workflow_faults,
@@ -91,7 +90,7 @@ def _workflow(snapshot: Snapshot) -> tuple[Workflow | None, tuple[Problem, ...]]
     """The workflow that runs the Action: the one with our name, or else the first that has a job with a step of it."""
     found: list[Workflow] = []
     faults: tuple[Problem, ...] = ()
-    names = sorted(snapshot.paths(WORKFLOWS), key=lambda path: (path != WORKFLOW, path))
+    names = sorted(snapshot.paths(PurePosixPath(WORKFLOW).parent.as_posix()), key=lambda path: (path != WORKFLOW, path))
     for path in names:
         if not path.endswith((".yml", ".yaml")):
             continue

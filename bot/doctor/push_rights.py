@@ -30,9 +30,6 @@ from bot.doctor.model import (
 )
 from bot.doctor.workflow import Workflow
 
-PLACES: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""The places where GitHub looks, in that order; the first one counts."""
-
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SIGNS: Final = re.compile(r"/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|[^*?/]+|/")
 

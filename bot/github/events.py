@@ -6,14 +6,18 @@ is installed, so this imports only modules that need the standard library alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from bot.errors import UsageError
 from bot.ledger.people import GHOST
 from bot.report.task_list import Ticks, ticks_of
+
+_REFERRED: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
+"""``OWNER/NAME@REFERENCE``."""
 
 
 class Flow(StrEnum):
@@ -226,3 +230,10 @@ def page_of_run(repository: str, environment: Mapping[str, str]) -> str | None:
     """The page of this run in ``repository`` (OWNER/NAME); ``None`` outside GitHub Actions."""
     run = environment.get("GITHUB_RUN_ID", "")
     return f"{server_of(environment)}/{repository}/actions/runs/{run}" if run.isdigit() else None
+
+
+def product_files(action: str | None, environment: Mapping[str, str]) -> str | None:
+    """The base address of the product's files; ``None`` if its ``action`` is unknown."""
+    if action is None or not _REFERRED.fullmatch(action):
+        return None
+    return f"{server_of(environment)}/{action.replace('@', '/blob/')}"

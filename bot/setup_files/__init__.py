@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Final
 
+WORKFLOW: Final = ".github/workflows/incumbent.yml"
+CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+"""The places where GitHub looks, in that order; the first one counts."""
 # In a checkout of the product these are its own; a wheel carries copies (pyproject.toml).
 _OWN = {
     "taxonomy.yaml": "taxonomy/taxonomy.yaml",

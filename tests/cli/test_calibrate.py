@@ -11,7 +11,6 @@ import git
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli import calibrate
 from bot.git import ObjectStore
 from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.event_files import appended
@@ -226,4 +225,3 @@ def test_an_offer_needs_a_token_and_a_place(
     assert "say which repository" in incumbent("calibrate", "--repo", curated, "--pull-request").err
     outcome = incumbent("calibrate", "--repo", curated, "--pull-request", "--repository", "acme/platform")
     assert (outcome.code, "there is no token" in outcome.err) == (2, True)
-    assert calibrate.command.name == "calibrate"

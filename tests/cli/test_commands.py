@@ -198,7 +198,7 @@ def test_a_bug_of_ours_is_exit_code_70_with_a_report(incumbent: Incumbent, monke
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("bot.cli.status.open_platform", broken)
+    monkeypatch.setattr("bot.cli.entries.open_platform", broken)
     outcome = incumbent("status")
     assert outcome.code == 70
     report = Path(outcome.err.split("attach ")[1].strip())

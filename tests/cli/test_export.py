@@ -123,7 +123,7 @@ def test_filters_keep_any_of_what_they_name(incumbent: Incumbent) -> None:
         (["--capability", "request.attachments.audio"], 1, "no entry is there to be exported"),
         (["--customer", "elmstow-travel"], 1, "it is a conversation"),
         (["--strict"], 3, "left out: 1"),
-        (["--output", "taxonomy/taxonomy.yaml/x"], 4, "could not be written"),
+        (["--output", "taxonomy/taxonomy.yaml/x"], 4, "cannot be written"),
     ],
 )
 def test_how_it_ends_otherwise(arguments: list[str], code: int, text: str, incumbent: Incumbent) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import git
 import pytest
 
+from bot.cli.setup import without_own_paths
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import tree
 from tests.factories import REPOSITORY
@@ -88,7 +89,7 @@ def test_a_dry_run_writes_nothing(empty: Path, incumbent: Incumbent) -> None:
 def test_where_no_action_is_known_all_but_the_workflow_is_written(
     empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.cli.init.own_action", lambda: None)
+    monkeypatch.setattr("bot.cli.setup.own_action", lambda: None)
     outcome = incumbent("init", "--repo", empty)
     assert outcome.code == 0
     assert set(tree(empty)) == (WRITTEN | EXEMPLARS) - {".github/workflows/incumbent.yml"}
@@ -111,7 +112,7 @@ def test_the_next_steps_lead_to_the_first_verdicts(empty: Path, incumbent: Incum
 def test_what_is_written_points_to_nothing_that_is_not_there(
     known: bool, empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.cli.init.own_action", lambda: ACTION if known else None)
+    monkeypatch.setattr("bot.cli.setup.own_action", lambda: ACTION if known else None)
     assert incumbent("init", "--repo", empty).code == 0
     root = f"https://github.com/{ACTION.replace('@', '/blob/')}"
     config = (empty / "config/curation.yaml").read_text(encoding="utf-8")
@@ -185,8 +186,8 @@ def test_an_action_that_github_cannot_find_is_said(
         commit = product.index.commit("One").hexsha
         if pushed:
             product.git.update_ref("refs/remotes/origin/main", "HEAD")
-    monkeypatch.setattr("bot.cli.documentation.__file__", str(tmp_path / "product/bot/cli/documentation.py"))
-    monkeypatch.setattr("bot.cli.documentation.metadata.distribution", _not_installed)
+    monkeypatch.setattr("bot.cli.setup.__file__", str(tmp_path / "product/bot/cli/setup.py"))
+    monkeypatch.setattr("bot.cli.setup.metadata.distribution", _not_installed)
     out = incumbent("init", "--repo", empty).out
     assert f"uses: acme/incumbent@{commit}" in (empty / ".github/workflows/incumbent.yml").read_text()
     assert ("was never pushed" in out) is not pushed
@@ -254,3 +255,15 @@ def test_machines_are_named_by_one_label(empty: Path, incumbent: Incumbent) -> N
     outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--runner", "a, b")
     assert outcome.code == 2
     assert "one label" in outcome.err
+
+
+def test_paths_of_the_product_become_names_and_the_address_is_said_once() -> None:
+    root = f"https://github.com/{ACTION.replace('@', '/blob/')}"
+    text = "# Names: docs/configuration.md, config/paper.yaml.\na: 1 # docs/similarity.md\nconfig/curation.yaml\n"
+    names = "# Names: Incumbent's configuration.md, Incumbent's paper.yaml.\n"
+    rest = "a: 1 # Incumbent's similarity.md\nconfig/curation.yaml\n"
+    assert without_own_paths(text, None) == names + rest
+    assert (
+        without_own_paths(text, root) == f"{names}# Incumbent's pages: {root}/docs (paper.yaml: {root}/config)\n{rest}"
+    )
+    assert without_own_paths("a: 1\n", root) == "a: 1\n"

@@ -9,7 +9,7 @@ import pytest
 
 from bot.config import REVIEWED_FILES
 from bot.doctor.diagnosis import diagnose
-from bot.doctor.examination import WORKFLOW, shipped_workflow
+from bot.doctor.examination import shipped_workflow
 from bot.doctor.model import (
     ActionsPolicy,
     BranchRule,
@@ -30,7 +30,7 @@ from bot.doctor.push_rights import owners, permitted
 from bot.doctor.workflow import Workflow, lets_through, read_workflow
 from bot.errors import Problem
 from bot.files.documents import parse_yaml
-from bot.setup_files import setup_file
+from bot.setup_files import WORKFLOW, setup_file
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 SHIPPED = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")

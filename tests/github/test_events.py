@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.errors import UsageError
-from bot.github.events import Flow, page_of_run, read_event, server_of, with_repository
+from bot.github.events import Flow, page_of_run, product_files, read_event, server_of, with_repository
 from bot.report.task_list import Task, Ticks
 
 REPOSITORY = {"full_name": "acme/platform", "default_branch": "main"}
@@ -268,3 +268,17 @@ def test_only_a_number_leads_to_a_run(run: str) -> None:
 def test_the_page_of_a_run() -> None:
     environment = {"GITHUB_SERVER_URL": "https://git.example/", "GITHUB_RUN_ID": "12"}
     assert page_of_run("acme/platform", environment) == "https://git.example/acme/platform/actions/runs/12"
+
+
+ACTION = "example/incumbent@0123456789012345678901234567890123456789"
+
+
+@pytest.mark.parametrize("action", [None, "example/incumbent", "example/incumbent@", f"{ACTION}\n"])
+def test_without_a_version_it_is_not_known_where_the_products_files_are(action: str | None) -> None:
+    assert product_files(action, {}) is None
+
+
+def test_the_products_files_are_on_the_server_of_the_action() -> None:
+    assert product_files(ACTION, {}) == f"https://github.com/{ACTION.replace('@', '/blob/')}"
+    own = product_files(ACTION, {"GITHUB_SERVER_URL": "https://git.acme.example/"})
+    assert own == f"https://git.acme.example/{ACTION.replace('@', '/blob/')}"

@@ -21,7 +21,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import ValidationError
 
-from bot.cli.ci import _report, log
+from bot.cli.ci import _report
+from bot.cli.output import log
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.check import PullRequestLabel

@@ -268,7 +268,7 @@ def calibration(work: Path) -> str:
     """The pull request that offers knobs which curators' answers speak for."""
     with other_platform(work) as platform:
         ledger(platform, answers(head(platform)))
-        with patch("bot.cli.calibrate.print_json") as printed:
+        with patch("bot.cli.agreement.print_json") as printed:
             incumbent("calibrate", "--json")
     (output,) = printed.call_args.args
     edit = ConfigEdit(CONFIG, output.config or "", "0" * 8)
@@ -288,7 +288,7 @@ def doctor(work: Path) -> str:
     parts = []
     for place, change in enumerate(changes):
         found = diagnose(_facts(change))
-        with patch("bot.cli.doctor._findings", return_value=found):
+        with patch("bot.cli.setup._findings", return_value=found):
             call = ("doctor", "--repository", "acme/platform")
             parts.append(incumbent(*call) + (incumbent(*call, "--json") if place == 1 else ""))
     return "".join(parts)

@@ -15,7 +15,7 @@ from tests.factories import REPOSITORY
 def test_without_the_sdk_it_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.cli.mcp.find_spec", lambda _: None)
+    monkeypatch.setattr("bot.cli.integration.find_spec", lambda _: None)
     assert run(["mcp"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -35,7 +35,7 @@ def test_no_other_command_needs_the_sdk() -> None:
         "import sys\n"
         "sys.modules['mcp'] = None\n"
         "from bot.cli.main import COMMANDS, run\n"
-        "import bot.cli.mcp\n"
+        "import bot.cli.integration\n"
         "codes = [run([name, '--help']) for name in COMMANDS] + [run(['status'])]\n"
         "sys.exit(any(codes) or any(name.startswith(('mcp.', 'bot.mcp_server')) for name in sys.modules))\n"
     )
@@ -46,4 +46,4 @@ def test_no_other_command_needs_the_sdk() -> None:
 def test_nothing_else_of_the_product_imports_the_server() -> None:
     others = [path for path in Path(REPOSITORY / "bot").rglob("*.py") if path.parent.name != "mcp_server"]
     importing = [path.name for path in others if "bot.mcp_server" in path.read_text(encoding="utf-8")]
-    assert importing == ["mcp.py"]
+    assert importing == ["integration.py"]

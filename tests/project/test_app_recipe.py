@@ -10,9 +10,9 @@ import pytest
 
 from bot.config import REVIEWED_FILES
 from bot.doctor.diagnosis import diagnose
-from bot.doctor.examination import WORKFLOW
 from bot.doctor.workflow import read_workflow
 from bot.files.documents import parse_yaml
+from bot.setup_files import WORKFLOW
 from tests.doctor.test_diagnosis import FILES, HEALTHY, committing, passed_by
 from tests.factories import REPOSITORY
 from tests.project.test_workflows import OURS, TEMPLATE, load, tool

@@ -1,8 +1,9 @@
-"""``incumbent evict``: a person removes one entry, or all that are suggested."""
+"""``incumbent evict``, ``restore``, ``pin`` and ``unpin``: which entries leave the regression set, and which stay."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -14,29 +15,28 @@ from bot.cli.options import (
     occasion,
     one_at_a_time,
     one_of,
-    print_json,
     reason_given,
     repository_options,
-    say,
     whole_text,
 )
+from bot.cli.output import print_json, say
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted
 from bot.curator.grounds import EvictionKind
 from bot.curator.losses import losses
 from bot.curator.prune import prune
-from bot.curator.staging import AuditStamp, Staging
+from bot.curator.staging import AuditStamp, Staging, restoration
+from bot.curator.store import entry_path, tombstone_path, unknown_scores, waiting_path
 from bot.curator.suggestions import evicted_on, suggest
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
-from bot.reconcile.local_refusals import refused_in
 from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 from bot.report.verdict_text import PlainStyle, counted
 
-_KINDS = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
+_KINDS: Final = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
 
 
 @click.command("evict")
@@ -51,7 +51,7 @@ _KINDS = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
 @repository_options
 @json_option
 @one_at_a_time
-def command(
+def evict_command(
     id: str | None,
     suggested: bool,
     customer: str | None,
@@ -77,6 +77,8 @@ def command(
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
       incumbent evict --suggested --customer contoso --kind redundant --dry-run
     """
+    from bot.reconcile.local_refusals import refused_in
+
     if (id is None) is not suggested:
         raise UsageError("name an entry, or give --suggested")
     if id is not None and reason is None:
@@ -94,7 +96,7 @@ def command(
     waiting = len(platform.regression_set.waiting)
     if plan and waiting:
         lines.append(f"{waiting} waiting for a slot: incumbent admit --waiting")
-    _print_result(plan, dry_run, as_json, *lines)
+    _report(plan, dry_run, as_json, *lines)
 
 
 def _one(
@@ -105,7 +107,7 @@ def _one(
     if gone is not None and gone.evicted.reason == reason:
         # A run that was stopped before it could report its result is run again.
         return (), [f"{id} was evicted for this reason already, and nothing changes"]
-    refuse_evicted(id, platform)
+    _refuse_evicted(id, platform)
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}
@@ -158,7 +160,8 @@ def _all_suggested(
     return tuple(plan), [*lines, *left_out]
 
 
-def _print_result(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
+def _report(plan: tuple[changes.FileChange, ...], dry_run: bool, as_json: bool, *lines: str) -> None:
+    """Print which files a command changes, or ``lines`` for people."""
     if as_json:
         print_json(AdmissionOutput.of(Staging(admitted=(), waiting=(), file_changes=plan), dry_run=dry_run))
         return
@@ -179,9 +182,104 @@ def _loss(id: str, platform: Platform, behind: set[str]) -> str:
     return f"it holds {', '.join(lost)}" if lost else "entries that are suggested before it would leave with it"
 
 
-def refuse_evicted(id: str, platform: Platform) -> None:
+def _refuse_evicted(id: str, platform: Platform) -> None:
     """Raise :class:`InputError` if the entry ``id`` was evicted: when, why, and how to restore it."""
     gone = platform.regression_set.tombstones.get(id)
     if gone is not None:
         message = f"it is gone already: {evicted_when(gone.evicted, PlainStyle(platform.taxonomy))}"
         raise InputError([Problem(id, None, message, f"to bring it back: incumbent restore {id}")])
+
+
+@click.command("restore")
+@click.argument("id")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def restore_command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Bring the evicted entry ID back, with its history and its first admission time.
+
+    At the ceiling it waits for a slot.
+
+    \b
+    Examples:
+      incumbent restore contoso-repairs-q07-1a2b3c4d
+    """
+    platform = open_platform(repo, config_path)
+    known = platform.regression_set
+    if id not in known.tombstones and (id in known.entries or id in known.waiting):
+        # A run that was stopped before it could report its result is run again.
+        where = "in the regression set" if id in known.entries else "waiting for a slot"
+        _report((), dry_run, as_json, f"{id} is {where} already, and nothing changes")
+        return
+    one_of(id, tuple(known.tombstones), "tombstone", "see `incumbent list --evicted` for the ids")
+    unknown = unknown_scores(known.tombstones[id].entry, platform.taxonomy)
+    if unknown:
+        fix = "list them under `retired` in taxonomy/taxonomy.yaml"
+        raise InputError([Problem(tombstone_path(id), None, f"it scores unknown {', '.join(unknown)}", fix)])
+    full = len(known.entries) >= platform.config.ceiling
+    staging = restoration(known.tombstones[id], full)
+    if not dry_run:
+        changes.apply(staging.file_changes, repo)
+    if as_json:
+        print_json(AdmissionOutput.of(staging, dry_run=dry_run))
+    else:
+        verb = "would be " if dry_run else ""
+        say(f"{verb}restored: {id}" + (", waiting for a slot since the set is full" if full else ""))
+
+
+@click.command("pin")
+@click.argument("id")
+@click.option("--reason", required=True, metavar="TEXT", callback=whole_text, help="Why the entry stays.")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def pin_command(id: str, reason: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Keep the entry ID, whatever becomes redundant: `incumbent prune` does not suggest it while it is pinned.
+
+    \b
+    Examples:
+      incumbent pin contoso-repairs-q07-1a2b3c4d --reason "the customer's acceptance test"
+    """
+    _set_pin(id, reason, dry_run, repo, config_path, as_json)
+
+
+def _set_pin(id: str, reason: str | None, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Pin the entry ``id``, in the set or on the waitlist, for this ``reason``; without a reason, unpin it."""
+    platform = open_platform(repo, config_path)
+    pin = None if reason is None else reason_given(reason)
+    known = platform.regression_set
+    _refuse_evicted(id, platform)
+    one_of(id, (*known.entries, *known.waiting), "entry")
+    entry, path = (known.entries[id], entry_path(id)) if id in known.entries else (known.waiting[id], waiting_path(id))
+    plan: tuple[changes.FileChange, ...] = ()
+    if entry.pin != pin:
+        text = (repo / path).read_text(encoding="utf-8")
+        plan = (changes.FileChange(path, changes.edit(text, entry.model_copy(update={"pin": pin}))),)
+    if not dry_run:
+        changes.apply(plan, repo)
+    done = "unpinned" if pin is None else "pinned"
+    if plan:
+        undo = "" if pin is None else f"; to take the pin out: incumbent unpin {id}"
+        was = f" (it was: {visible(entry.pin)})" if entry.pin else ""
+        line = f"{'would be ' if dry_run else ''}{done}: {id}{was}{undo}"
+    else:
+        line = f"{id} is {done} already, and nothing changes" if pin else f"{id} is not pinned, and nothing changes"
+    _report(plan, dry_run, as_json, line)
+
+
+@click.command("unpin")
+@click.argument("id")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def unpin_command(id: str, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Take out the pin of the entry ID: it may go once it is redundant. A champion stays while it is champion.
+
+    \b
+    Examples:
+      incumbent unpin contoso-repairs-q07-1a2b3c4d
+    """
+    _set_pin(id, None, dry_run, repo, config_path, as_json)

@@ -1,45 +1,61 @@
-"""``incumbent init``: a repository becomes a platform repository."""
+"""``incumbent init`` and ``doctor``: a repository becomes a platform repository, and what in its set-up blocks the bot.
+
+A platform repository has no copy of the product's documentation.  It is in the repository of the Action, at the commit
+that runs, so that it matches the installed version.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import click
 
-from bot.cli.documentation import ACTION, own_action, own_action_is_pushed, product_files, without_own_paths
-from bot.cli.options import one_at_a_time, say
+from bot.cli.options import (
+    github_token,
+    json_option,
+    one_at_a_time,
+    repo_option,
+    repository_on_github,
+    repository_option,
+)
+from bot.cli.output import print_json, say
 from bot.config import CONFIG_FILE
-from bot.curator.file_changes import FileChange, apply
-from bot.errors import UsageError
-from bot.git.working_copy import read_branches, read_remote, read_top
-from bot.github.command_processing import COMMANDS
-from bot.github.managed_pull_request import in_the_way
-from bot.setup_files import exemplar_files, setup_file
-from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
-from bot.taxonomy.loading import TAXONOMY_FILE
+from bot.errors import OutsideError, UsageError
+from bot.git.working_copy import is_pushed, owner_and_name, read_branches, read_head, read_remote, read_top
+from bot.github.events import product_files, server_of
+from bot.report.escaping import visible
+from bot.setup_files import CODEOWNERS, WORKFLOW, exemplar_files, setup_file
 
-WORKFLOW = ".github/workflows/incumbent.yml"
-_MACHINES = "ubuntu-latest"
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bot.doctor.model import SetupFinding
+    from bot.doctor.output import DoctorOutput
+    from bot.files.snapshot import Snapshot
+
+_ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
+"""``OWNER/NAME@COMMIT``."""
+_MACHINES: Final = "ubuntu-latest"
 # GitHub Enterprise Server has the older artifact store, which the newer actions do not support.
-_ENTERPRISE_SERVER = {
+_ENTERPRISE_SERVER: Final = {
     "actions/upload-artifact": "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2",
     "actions/download-artifact": "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0",
 }
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+_LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_OWN_FILES: Final = re.compile(r"\b(docs|config)/([a-z0-9-]+\.md|paper\.yaml)")
+_COLOURS: Final = {"error": "red", "warning": "yellow", "ok": "green"}
 
 
 @click.command("init")
-@click.option(
-    "--repo",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The repository to write into (default: this folder).",
-)
+@repo_option("The repository to write into (default: this folder).")
 @click.option(
     "--action",
     metavar="OWNER/NAME@COMMIT",
@@ -58,7 +74,7 @@ CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @one_at_a_time
-def command(
+def init_command(
     repo: Path, action: str | None, owner: str | None, enterprise_server: bool, runner: str | None, dry_run: bool
 ) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
@@ -70,10 +86,15 @@ def command(
       incumbent init
       incumbent init --action example/incumbent@0123456789012345678901234567890123456789 --owner @example/platform
     """
+    from bot.curator.file_changes import FileChange, apply
+    from bot.github.managed_pull_request import in_the_way
+    from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
+    from bot.taxonomy.loading import TAXONOMY_FILE
+
     top = read_top(repo)
     if top is not None and top.resolve() != repo.resolve():
         raise UsageError(f"{repo} lies inside a repository, whose top GitHub looks at: run init with --repo {top}")
-    if action is not None and not ACTION.fullmatch(action):
+    if action is not None and not _ACTION.fullmatch(action):
         raise UsageError("name the Action that the workflow runs by its commit: --action OWNER/NAME@COMMIT (40 digits)")
     if runner is not None and not _LABEL.fullmatch(runner):
         raise UsageError("name the machines by one label of theirs, as in --runner self-hosted")
@@ -122,6 +143,9 @@ def command(
 
 def _planned(action: str | None, enterprise_server: bool, runner: str | None) -> dict[str, str]:
     """The files of a platform repository, by path; mentions of the product's own files link to where they are."""
+    from bot.github.command_processing import COMMANDS
+    from bot.taxonomy.loading import TAXONOMY_FILE
+
     root = product_files(action, os.environ)
     planned = {
         TAXONOMY_FILE: without_own_paths(setup_file("taxonomy.yaml"), root),
@@ -151,7 +175,10 @@ def _text(file: Path) -> str:
 def _next_steps(
     remote: str | None, blocking: Sequence[str], root: str | None, guessed: bool, has_workflow: bool
 ) -> None:
+    from bot.taxonomy.loading import TAXONOMY_FILE
+
     place = remote or "OWNER/NAME"
+    page = "Incumbent's docs/github.md" if root is None else f"{root}/docs/github.md"
     team = f" Where {place.split('/')[0]} is an organisation, name a team of it in {CODEOWNERS[0]} instead."
     steps = [
         "Commit these files: entries record the time of the current commit.",
@@ -178,7 +205,7 @@ def _next_steps(
             (
                 "Choose how admissions enter, since a branch that requires a check takes no commits of a job's token:\n"
                 "     by pull requests that you merge (`admissions: pull-request`), or by themselves, with the token\n"
-                f"     of a GitHub App on the bypass list of the branch's rules ({_page(root)}, “With a GitHub App”)."
+                f"     of a GitHub App on the bypass list of the branch's rules ({page}, “With a GitHub App”)."
             ),
             "Send your customers to CURATION.md.",
         ]
@@ -191,10 +218,6 @@ def _next_steps(
         say(f"  {number}. {step}")
 
 
-def _page(root: str | None) -> str:
-    return "Incumbent's docs/github.md" if root is None else f"{root}/docs/github.md"
-
-
 def _below(folder: Path) -> Iterable[Path]:
     """Everything below ``folder``; the path itself if it is a file."""
     return folder.rglob("*") if folder.is_dir() else (folder,) if _there(folder) else ()
@@ -202,3 +225,129 @@ def _below(folder: Path) -> Iterable[Path]:
 
 def _there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
+
+
+@click.command("doctor")
+@repository_option("The repository on GitHub")
+@json_option
+def doctor_command(repository: str | None, as_json: bool) -> int:
+    """Check settings, permissions, branch protection and token of a repository; reads only.
+
+    Each finding names the setting to change. The token is taken from GITHUB_TOKEN or GH_TOKEN; an administrator's sees
+    most. Ends with 1 when a finding is an error.
+
+    \b
+    Examples:
+      incumbent doctor
+      GH_TOKEN=$(gh auth token) incumbent doctor --repository example/platform
+      incumbent doctor --json | jq '.findings[] | select(.severity != "ok")'
+    """
+    from bot.doctor.output import DoctorOutput
+
+    name = repository_on_github(repository, Path())
+    output = DoctorOutput.of(name, _findings(name, os.environ))
+    if as_json:
+        print_json(output)
+    else:
+        _show_findings(output)
+    return 1 if output.errors else 0
+
+
+def _findings(repository: str, environment: Mapping[str, str]) -> tuple[SetupFinding, ...]:
+    from bot.doctor.diagnosis import diagnose
+    from bot.doctor.examination import ReadRefusedError, asker, examine
+    from bot.doctor.model import unreachable
+    from bot.git import ObjectStore
+
+    token = github_token(environment)
+    api = environment.get("GITHUB_API_URL", "https://api.github.com")
+    url = f"{server_of(environment)}/{repository}"
+    with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
+        store = ObjectStore.create(Path(folder) / "objects.git")
+
+        def open_files(branch: str) -> Snapshot:
+            return store.snapshot(store.fetch(url, {"base": f"refs/heads/{branch}"}, token)["base"])
+
+        try:
+            ask = asker(repository, token, api)
+            return diagnose(examine(ask, token, open_files, on_github_com=urlsplit(api).hostname == "api.github.com"))
+        except ReadRefusedError as error:
+            return (unreachable(repository, error.status, error.reason),)
+        finally:
+            store.close()
+
+
+def _show_findings(output: DoctorOutput) -> None:
+    from rich.console import Console
+
+    from bot.report.verdict_text import counted
+
+    console = Console(highlight=False)
+    if console.is_terminal:
+        _show_table(console, output)
+    else:
+        for item in output.findings:
+            say(f"{item.severity}: {item.about}: {visible(item.what)}")
+            if item.severity != "ok":
+                say(f"    why: {visible(item.why)}")
+                say(f"    change: {visible(item.change)}")
+    errors, warnings = counted(output.errors, "error", "errors"), counted(output.warnings, "warning", "warnings")
+    say(f"{output.repository}: {errors}, {warnings}")
+
+
+def _show_table(console: Console, output: DoctorOutput) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("", "about", "what is so, and why it matters", "what to change", box=None, pad_edge=False)
+    for item in output.findings:
+        colour = _COLOURS[item.severity]
+        description = Text(visible(item.what), style="" if item.severity == "ok" else "bold")
+        if item.why:
+            description.append(f"\n{visible(item.why)}", style="not bold")
+        table.add_row(Text(item.severity, style=colour), Text(item.about), description, Text(visible(item.change)))
+    console.print(table)
+
+
+def own_action() -> str | None:
+    """The Action of this installation: the repository and commit that it was installed from, or its checkout."""
+    try:
+        origin = metadata.distribution("incumbent").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        origin = None
+    source = json.loads(origin) if origin else {}
+    version = source.get("vcs_info") or {}
+    found = owner_and_name(str(source.get("url", ""))) if version else None
+    if found:
+        return f"{found}@{version.get('commit_id')}"
+    checkout = Path(__file__).parents[2]
+    remote = read_remote(checkout) if (checkout / "action.yml").is_file() else None
+    if remote is None:
+        return None
+    try:
+        return f"{remote}@{read_head(checkout).commit}"
+    except (OutsideError, UsageError):
+        return None
+
+
+def own_action_is_pushed() -> bool:
+    """Whether GitHub can know the commit of :func:`own_action`: a checkout's may never have been pushed."""
+    checkout = Path(__file__).parents[2]
+    if not (checkout / "action.yml").is_file():
+        return True
+    try:
+        return is_pushed(checkout, read_head(checkout).commit)
+    except (OutsideError, UsageError):
+        return True
+
+
+def without_own_paths(text: str, root: str | None) -> str:
+    """``text`` of the product, a file with comments, for other repositories: its own files are named without paths.
+
+    A line below the first such name says where they are, if their ``root`` is known.
+    """
+    first = _OWN_FILES.search(text)
+    if first is not None and root is not None:
+        end = text.index("\n", first.end()) + 1
+        text = f"{text[:end]}# Incumbent's pages: {root}/docs (paper.yaml: {root}/config)\n{text[end:]}"
+    return _OWN_FILES.sub(r"Incumbent's \2", text)

@@ -1,46 +1,90 @@
-"""``incumbent correct``: a curator corrects tags of a query by hand."""
+"""``incumbent classify``, ``correct`` and ``reclassify``: which capabilities queries and entries exercise."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bot.classifier.classify import classify
 from bot.cli.options import (
     agent_options,
+    all_option,
     at_option,
+    batch_options,
     by_option,
     dry_run_option,
+    eval_set_argument,
     json_option,
     occasion,
     one_at_a_time,
-    print_json,
-    progress_bar,
     reason_given,
     repository_options,
-    say,
-    show_usage,
+    submission_options,
     whole_text,
 )
-from bot.curator.corrections import load_corrections
-from bot.curator.costs import CorrectedCost
-from bot.curator.file_changes import apply
+from bot.cli.output import print_json, progress_bar, report_batches, say, show_problems, show_usage
+from bot.curator.file_changes import admit, apply, let_wait
 from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import MOST_COST
-from bot.pipeline.correct import CorrectionPlan, plan_correction, plan_cost, query_called, values_said
 from bot.pipeline.preconditions import refuse_incomplete
-from bot.pipeline.review import Platform
-from bot.pipeline.submission import collect
-from bot.pipeline.workspace import open_backend, open_package, open_platform
-from bot.report.output import CorrectOutput
-from bot.report.verdict_text import codes, figure
-from bot.text.compare import text_key
+from bot.pipeline.review import Platform, under_corrections
+from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.classifier.model import Backend, Progress
+    from bot.curator.entry import Entry
+    from bot.pipeline.correct import CorrectionPlan
+    from bot.pipeline.reclassify import Renewal
 
 _MINUS: Final = "\u2212"
+
+
+@click.command("classify")
+@submission_options
+@repository_options
+@all_option
+@json_option
+def classify_command(
+    eval_set_dir: Path,
+    customer: str | None,
+    agent: str | None,
+    repo: Path,
+    config_path: str,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Say which capabilities each query of EVAL_SET_DIR exercises, and how surely.
+
+    \b
+    Examples:
+      incumbent classify eval_sets/contoso/repairs
+      incumbent classify eval_sets/contoso/repairs --json | jq '.queries[0].values'
+    """
+    from bot.report.classify import ClassifyOutput, print_classified
+    from bot.report.console import Printer
+
+    platform = open_platform(repo, config_path)
+    package = open_package(platform, repo, eval_set_dir, customer, agent)
+    submission = package.submission
+    backend = open_backend(platform, progress_bar)
+    result = classify(
+        submission.queries, package.specification, platform.taxonomy, backend, progress_bar("classifying")
+    )
+    result = under_corrections(platform, submission.queries, result)
+    if as_json:
+        print_json(ClassifyOutput.of(result, submission.queries, platform.taxonomy, backend.usage))
+    else:
+        print_classified(result, submission.queries, platform.taxonomy, Printer(everything))
+    show_problems(submission.problems)
+    show_usage(backend)
+    refuse_incomplete(result.shortfalls, result.stopped)
+    return InputError.exit_code if submission.problems else 0
 
 
 class _Tagged(click.Command):
@@ -67,7 +111,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 
 
 @click.command("correct", cls=_Tagged)
-@click.argument("eval_set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="EVAL_SET_DIR")
+@eval_set_argument
 @click.argument("query", metavar="QUERY")
 @click.argument("tags", nargs=-1, metavar="[+CAPABILITY... -CAPABILITY...]")
 @click.option("--cost", type=float, callback=_finite, metavar="N", help="What its set-up costs, instead of tags.")
@@ -79,7 +123,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 @repository_options
 @json_option
 @one_at_a_time
-def command(
+def correct_command(
     eval_set_dir: Path,
     query: str,
     tags: tuple[str, ...],
@@ -108,6 +152,12 @@ def command(
       incumbent correct eval_sets/contoso/repairs q07 +oauth "-audio attached" --dry-run
       incumbent correct eval_sets/contoso/repairs q07 --cost 3 --reason "needs a tenant of its own"
     """
+    from bot.curator.corrections import load_corrections
+    from bot.curator.costs import CorrectedCost
+    from bot.pipeline.correct import plan_correction, plan_cost, query_called, values_said
+    from bot.pipeline.submission import collect
+    from bot.text.compare import text_key
+
     if bool(tags) == (cost is not None):
         raise UsageError("give either +CAPABILITY or -CAPABILITY, or --cost")
     platform = open_platform(repo, config_path)
@@ -138,6 +188,9 @@ def command(
 
 def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool, as_json: bool) -> None:
     """Write what is planned, and report it."""
+    from bot.report.output import CorrectOutput
+    from bot.report.verdict_text import codes, figure
+
     if not dry_run:
         apply([plan.file_change], repo)
     if as_json:
@@ -156,3 +209,80 @@ def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool,
         say(f"follows: {after.id}: {codes(before)} -> {codes(after)}")
     if plan.entry is not None and plan.values:
         say(f"the entry {plan.entry} has this text: `incumbent reclassify` updates its scores")
+
+
+@click.command("reclassify")
+@dry_run_option
+@batch_options
+@repository_options
+@json_option
+@one_at_a_time
+def reclassify_command(dry_run: bool, batch: bool, wait: bool, repo: Path, config_path: str, as_json: bool) -> None:
+    """Classify every entry again, those that wait for a slot too, and store the new scores; commit them by review.
+
+    An entry whose agent specification is not in the repository keeps its scores, and is reported. An imported one
+    for which nothing was declared is classified by its text alone again.
+
+    \b
+    Examples:
+      incumbent reclassify --dry-run
+      incumbent reclassify --batch --wait
+    """
+    from bot.classifier.batching import through_batches
+    from bot.report.output import ReclassifyOutput
+    from bot.report.query_context import remarks_on
+    from bot.report.verdict_text import PlainStyle
+
+    platform = open_platform(repo, config_path)
+    known = platform.regression_set
+    backend = open_backend(platform, progress_bar, batch=batch)
+    entries = [*known.waiting.values(), *known.entries.values()]
+
+    def ask() -> Renewal:
+        return classified_again(entries, platform, repo, backend, progress_bar("classifying"))
+
+    found, pending = through_batches(backend, ask, wait, report_batches)
+    renewed = found.renewed(platform.taxonomy, backend.identity, platform.corrections)
+    before = {**known.waiting, **known.entries}
+    changed = [entry for id, entry in renewed.items() if entry != before[id]]
+    plan = tuple(
+        admit(entry, entry_text(repo, entry.id)) if entry.id in known.entries else let_wait(entry) for entry in changed
+    )
+    if not dry_run:
+        apply(plan, repo)
+    output = ReclassifyOutput(
+        **dict(remarks_on(found.classifications.values())),
+        changed={entry.id: dict(entry.scores) for entry in changed},
+        kept=dict(found.kept),
+        dry_run=dry_run,
+        usage=backend.usage,
+    )
+    if as_json:
+        print_json(output)
+    else:
+        for entry in changed:
+            say(f"{'would be ' if dry_run else ''}classified again: {entry.id}")
+        for id, why in found.kept.items():
+            say(f"kept unchanged: {id}: {why}")
+        for line in output.lines(PlainStyle(platform.taxonomy)):
+            say(line)
+        say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
+    show_usage(backend)
+    refuse_incomplete(found.shortfalls, found.stopped or pending)
+
+
+def classified_again(
+    entries: Iterable[Entry], platform: Platform, repo: Path, backend: Backend, progress: Progress
+) -> Renewal:
+    """``entries`` classified again, each by the specification of its agent in the working tree at ``repo``."""
+    from bot.pipeline.reclassify import all_tasks, renew
+    from bot.pipeline.submission import find_specification
+
+    limits = platform.config.limits
+    return renew(
+        all_tasks(entries, platform.taxonomy),
+        platform.taxonomy,
+        backend,
+        lambda folder: find_specification(WorkingTree(repo / folder, folder), limits),
+        progress,
+    )

@@ -1,25 +1,29 @@
-"""``incumbent export``: the regression set in the format of another tool's runner."""
+"""``incumbent export`` and ``results``: the regression set for the runners of releases, and what they said of it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import click
 
 from bot.cli.options import (
+    FILE,
+    all_option,
+    at_option,
     dry_run_option,
     json_option,
+    occasion,
     one_of,
-    print_json,
     repository_options,
-    say,
-    show_problems,
+    whole_text,
 )
+from bot.cli.output import print_json, say, show_problems, write_files
 from bot.curator.entry import Entry
 from bot.curator.store import FOLDER, entry_path
-from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
+from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.export.plan import Export, plan_export, writers
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
@@ -60,7 +64,7 @@ _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "wh
 @dry_run_option
 @repository_options
 @json_option
-def command(
+def export_command(
     target: str,
     output: str | None,
     capabilities: tuple[str, ...],
@@ -106,9 +110,9 @@ def command(
     if as_json and output is None and not dry_run:
         raise UsageError("--json prints a summary: say with --output where the export goes, or --dry-run")
     if not dry_run and output is not None:
-        _write(files)
-        if output.endswith("/") or Path(output).is_dir():
-            _name_others(files)
+        write_files(files)
+        for place in _others(files) if output.endswith("/") or Path(output).is_dir() else ():
+            say(f"warning: {place.as_posix()} was not written now; it may be left from an earlier export", err=True)
     _print_remarks(export, target)
     if as_json:
         names = [place.as_posix() for place in files]
@@ -192,20 +196,6 @@ def _places(files: Mapping[str, str], output: str | None, *, wanted: bool) -> di
     return {place if is_file else place / name: text for name, text in files.items()}
 
 
-def _write(files: Mapping[Path, str]) -> None:
-    for place, text in files.items():
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(text.encode())
-        except OSError as error:
-            raise OutsideError(f"{place.as_posix()} could not be written: {error.strerror}") from None
-
-
-def _name_others(files: Mapping[Path, str]) -> None:
-    for place in _others(files):
-        say(f"warning: {place.as_posix()} was not written now; it may be left from an earlier export", err=True)
-
-
 def _others(files: Mapping[Path, str]) -> list[Path]:
     """Files beside the written ones that look like parts of the same export, such as those of an earlier,
     larger one.
@@ -227,3 +217,155 @@ def _print_remarks(export: Export, target: str) -> None:
     for remark in export.written.remarks:
         say(f"note: {remark.id}: {remark.message}", err=True)
     say(f"{len(export.ids)} entries for {target}, {len(export.left_out)} left out", err=True)
+
+
+@click.group("results", invoke_without_command=True)
+@repository_options
+@all_option
+@json_option
+@click.pass_context
+def results_command(
+    context: click.Context, repo: Path, config_path: str, everything: bool, as_json: bool
+) -> int | None:
+    """Show what release runs said of each entry and capability, from the branch incumbent/ledger of this clone.
+
+    No verdict rests on it. It shows which entries flap, which never failed, and what is covered in name alone.
+
+    \b
+    Examples:
+      incumbent results add out/results.json --release v1.4
+      incumbent results
+      incumbent results --json | jq '.entries[] | select(.flapping)'
+      incumbent results forget v1.4
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from bot.report.console import Printer
+    from bot.report.results import local_results, print_results
+
+    found = local_results(repo, open_platform(repo, config_path))
+    if found.without is not None:
+        say(found.without, err=True)
+    if as_json:
+        print_json(found.output)
+    else:
+        print_results(found.output, Printer(everything))
+    show_problems(found.problems)
+    return InputError.exit_code if found.problems else 0
+
+
+@results_command.command("add")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option("--release", metavar="NAME", callback=whole_text, help="The release that ran (default: its commit).")
+@click.option(
+    "--commit", "commit_name", metavar="COMMIT", help="The commit that was released (default: the current one)."
+)
+@click.option("--format", "form", metavar="NAME", help="The format of the files (default: what they look like).")
+@at_option
+@dry_run_option
+@repository_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema results-add-output`).")
+def add(
+    files: tuple[Path, ...],
+    release: str | None,
+    commit_name: str | None,
+    form: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> int:
+    """Count what runners wrote of one release, and commit the counts to the local branch incumbent/ledger.
+
+    Results are matched to entries by the id that exports carry, else by their text. Answers and texts are never kept.
+    A file that was counted before is not counted again. Publish it with `git push origin incumbent/ledger`.
+
+    \b
+    Examples:
+      incumbent results add results.json
+      incumbent results add junit/*.xml --release v1.4 --commit 3f2a9c1
+    """
+    from bot.config import RESULT_FILES
+    from bot.git.branch_commit import commit_on_branch
+    from bot.git.working_copy import read_commit, read_top
+    from bot.ledger.model import BRANCH
+    from bot.ledger.store import open_ledger
+    from bot.report.console import Printer
+    from bot.report.results import added_overview, print_added
+    from bot.results.ledger_records import load_release, with_results
+    from bot.results.matching import match
+    from bot.results.reader import read_results
+    from bot.results.record import ReleaseRecord
+    from bot.text.digests import digest
+
+    platform = open_platform(repo, config_path)
+    stamp, top = occasion(repo, at, None), read_top(repo)
+    if top is None:
+        raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to write to")
+    released = read_commit(top, commit_name or "HEAD")
+    matched, problems = {}, list[Problem]()
+    for file in files:
+        content = file.read_bytes()
+        results, faults = read_results(content, str(file), form, RESULT_FILES)
+        problems += faults
+        matched[digest(content.hex())] = match(results, platform.regression_set)
+    if problems:
+        raise InputError(problems)
+    name = (release or released[:12]).strip()
+    with ExitStack() as stack:
+        ledger = open_ledger(repo, stack)
+        snapshot = None if isinstance(ledger, str) else ledger.snapshot
+        before = load_release(snapshot, name) or ReleaseRecord(release=name, commit=released, at=stamp.at)
+        addition = with_results(before, matched)
+        counted = {key: found for key, found in matched.items() if key not in before.files}
+        made = None
+        if addition.record != before and not dry_run:
+            parent = None if isinstance(ledger, str) else ledger.commit
+            message = f"Results of {' '.join(name.split())}"
+            made = commit_on_branch(top, BRANCH, parent, addition.files, message, stamp.at, stamp.by or "")
+    total = sum(
+        sum(item.passed + item.failed + item.errors + item.skipped for item in found.entries.values())
+        for found in counted.values()
+    )
+    unmatched = [item for found in counted.values() for item in found.unmatched]
+    output = added_overview(addition, unmatched, total, made)
+    if as_json:
+        print_json(output)
+    else:
+        print_added(output, Printer(True))
+    return 0
+
+
+@results_command.command("forget")
+@click.argument("release", metavar="RELEASE")
+@at_option
+@dry_run_option
+@repository_options
+def forget(release: str, at: str | None, dry_run: bool, repo: Path, config_path: str) -> None:
+    """Delete what is known of a release from the local branch incumbent/ledger.
+
+    \b
+    Examples:
+      incumbent results forget v1.4
+    """
+    from bot.git.branch_commit import commit_on_branch
+    from bot.ledger.model import BRANCH
+    from bot.ledger.store import open_ledger
+    from bot.results.ledger_records import forgetting, load_release, load_releases
+    from bot.text.did_you_mean import did_you_mean
+
+    stamp = occasion(repo, at, None)
+    with ExitStack() as stack:
+        ledger = open_ledger(repo, stack)
+        if isinstance(ledger, str):
+            raise UsageError(ledger)
+        record = load_release(ledger.snapshot, release)
+        if record is None:
+            near = did_you_mean(release, [item.release for item in load_releases(ledger.snapshot)[0]])
+            raise UsageError(f"no release is called {release!r}{near}; `incumbent results` lists them")
+        files = forgetting(record)
+        if not dry_run:
+            message = f"Forget the results of {' '.join(release.split())}"
+            commit_on_branch(ledger.top, BRANCH, ledger.commit, files, message, stamp.at, stamp.by or "")
+    say(f"{release} {'would be' if dry_run else 'is'} forgotten")

@@ -1,15 +1,18 @@
-"""``incumbent mcp``: the pipeline as tools for a chat assistant, over the Model Context Protocol."""
+"""``incumbent mcp``, ``formats`` and ``schema``: what other programs that work with Incumbent call and read."""
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from bot.cli.options import repository_options
+from bot.cli.options import json_option, repository_options
+from bot.cli.output import print_json, say
 from bot.errors import UsageError
+from bot.text.did_you_mean import did_you_mean
 
 
 @click.command("mcp")
@@ -27,7 +30,7 @@ from bot.errors import UsageError
     help="With --http: the port; 0 takes any that is free.",
 )
 @repository_options
-def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, config_path: str) -> None:
+def mcp_command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, config_path: str) -> None:
     """Serve the pipeline to chat assistants and platforms, over the Model Context Protocol.
 
     An assistant starts this by itself (docs/mcp.md has the set-up of each). Nothing is written to the repository
@@ -57,3 +60,49 @@ def command(allow_writes: bool, http: bool, host: str, port: int, repo: Path, co
         if sys.stdin.isatty():
             click.echo("waiting for a client on standard input; an assistant starts this by itself", err=True)
         serve_stdio(server)
+
+
+@click.command("formats")
+@json_option
+def formats_command(as_json: bool) -> None:
+    """List the formats that are read: names for formats.yaml, and how each is recognised.
+
+    \b
+    Examples:
+      incumbent formats
+      incumbent formats --json | jq -r '.eval_sets[].name'
+    """
+    from bot.report.output import FormatsOutput
+
+    known = FormatsOutput.known()
+    if as_json:
+        print_json(known)
+        return
+    say("eval sets:")
+    for each in known.eval_sets:
+        say(f"  {each.name} ({', '.join(each.endings)}): {each.title}")
+    say("agent specifications:")
+    for agent in known.agents:
+        say(f"  {agent.name}: {agent.looked_for}")
+
+
+@click.command("schema")
+@click.argument("name", required=False)
+def schema_command(name: str | None) -> None:
+    """Print the JSON schema NAME, or the names there are.
+
+    \b
+    Examples:
+      incumbent schema
+      incumbent schema entry > schemas/entry.schema.json
+      incumbent schema consolidate-output
+    """
+    from bot.schemas import SCHEMAS, schema
+
+    if name is None:
+        for known in SCHEMAS:
+            click.echo(known)
+        return
+    if name not in SCHEMAS:
+        raise UsageError(f"there is no schema {name!r}{did_you_mean(name, SCHEMAS)}; `incumbent schema` lists them")
+    click.echo(json.dumps(schema(name), ensure_ascii=False, indent=2))

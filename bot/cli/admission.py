@@ -1,0 +1,329 @@
+"""``incumbent admit``, ``accept`` and ``repack``: what enters the regression set of the working tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bot.classifier.model import Backend
+from bot.cli.options import (
+    admit_line,
+    agent_options,
+    all_option,
+    at_option,
+    by_option,
+    dry_run_option,
+    eval_set_or_none,
+    json_option,
+    occasion,
+    one_at_a_time,
+    one_of,
+    reason_given,
+    repository_options,
+    whole_text,
+)
+from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
+from bot.curator.entry import Entry
+from bot.curator.file_changes import apply
+from bot.curator.suggestions import confirm_swaps, suggest
+from bot.errors import InputError, Problem, UsageError
+from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting, entered_before, provisions_of
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.review import ClassifiedSubmission, Platform, classify_package
+from bot.pipeline.submission import refuse_shared_ids, with_agent_in_ids
+from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform, read_packages
+from bot.report.console import Printer
+from bot.report.output import AdmissionOutput, RepackOutput
+from bot.report.review_console import print_accepting, print_provisions
+from bot.report.verdict_text import PlainStyle, beside, counted, first_turn, why
+
+_ALL: Final = "all"
+_WORDS: Final = CallerTerms(accept="--accept", reason="--reason", line="run `incumbent admit --waiting`")
+_HEADER: Final = ("entry", "decision", "reasons", "displaces")
+
+
+@click.command("admit")
+@eval_set_or_none
+@agent_options
+@click.option(
+    "--accept",
+    "accepted",
+    multiple=True,
+    metavar="ID",
+    help="Accept a query that needs review, or `all` of them; may be repeated.",
+)
+@click.option(
+    "--reason",
+    metavar="TEXT",
+    callback=whole_text,
+    help="Why a query whose verdict is EXCLUDE is accepted all the same.",
+)
+@click.option("--waiting", "line", is_flag=True, help="Judge the entries that wait for a slot again.")
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@all_option
+@json_option
+@one_at_a_time
+def admit_command(
+    eval_set_dir: Path | None,
+    customer: str | None,
+    agent: str | None,
+    accepted: tuple[str, ...],
+    reason: str | None,
+    line: bool,
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Stage the direct admissions of EVAL_SET_DIR, and what --accept names, into regression_set/.
+
+    Past the ceiling entries wait in regression_set/waiting/; `incumbent admit --waiting` lets them in when slots
+    come free. Nothing is committed: look at the change, then commit it.
+
+    \b
+    Examples:
+      incumbent admit eval_sets/contoso/repairs --dry-run
+      incumbent admit eval_sets/contoso/repairs --accept q07 --accept q11
+      incumbent admit eval_sets/contoso/repairs --accept all --dry-run
+      incumbent admit --waiting
+    """
+    if (eval_set_dir is None) != line:
+        raise UsageError("give either EVAL_SET_DIR or --waiting")
+    if reason and not accepted and not line:
+        raise UsageError("--reason goes with --accept")
+    platform = open_platform(repo, config_path)
+    if eval_set_dir is None:
+        if accepted or reason:
+            raise UsageError("--accept and --reason go with EVAL_SET_DIR: what waits for a slot was accepted before")
+        staging = admit_waiting(platform, occasion(repo, at, by))
+        admission = Admission(staging=staging, provisions=provisions_of(staging, platform))
+    else:
+        package = open_package(platform, repo, eval_set_dir, customer, agent)
+        backend = open_backend(platform, progress_bar)
+        now = occasion(repo, at, by)
+        why = reason and reason_given(reason)
+        named = tuple(id for id in accepted if id != _ALL)
+        try:
+            admission = admit_package(
+                platform,
+                package,
+                backend,
+                progress_bar("classifying"),
+                now,
+                named,
+                why,
+                lambda id: entry_text(repo, id),
+                _WORDS,
+                every=_ALL in accepted,
+            )
+        finally:
+            show_usage(backend)
+    if not dry_run:
+        apply(admission.staging.file_changes, repo)
+    output = AdmissionOutput.of(admission.staging, dry_run, admission.usage, admission.classified, admission.provisions)
+    if as_json:
+        print_json(output)
+    else:
+        accept = admit_line(eval_set_dir or Path(), customer, agent, repo, config_path)
+        _show_admission(admission, platform, accept, dry_run, Printer(everything))
+        before = {} if admission.outcome is None else entered_before(admission.outcome)
+        for id in dict.fromkeys(accepted):
+            if id in before:
+                say(f"--accept {id}: it is there already, as {before[id]}")
+        for remark in output.lines(PlainStyle(platform.taxonomy)):
+            say(remark)
+    show_problems(admission.problems)
+    refuse_incomplete(admission.shortfalls, None)
+    return InputError.exit_code if admission.problems else 0
+
+
+def _show_admission(admission: Admission, platform: Platform, admit: str, dry_run: bool, out: Printer) -> None:
+    staging, outcome = admission.staging, admission.outcome
+    asked = () if outcome is None else outcome.plan.waiting_for_review
+    verb, style = "would be " if dry_run else "", PlainStyle(platform.taxonomy)
+    out.line(
+        f"{len(staging.admitted)} {verb}admitted, {len(staging.waiting)} waiting for a slot, "
+        f"{len(asked)} waiting for a person",
+        "bold",
+    )
+    if outcome is not None:
+        texts = outcome.queries
+        rows = [
+            (
+                style.name(item.id),
+                first_turn(texts[item.id].turns, style),
+                " ".join([why(item, outcome, style), *beside(item, outcome, style)]),
+            )
+            for item in asked
+        ]
+        out.table(f"Waiting for a person ({len(rows)})", ("query", "text", "why"), rows)
+        print_accepting(admit, asked, outcome, out)
+    out.table(f"{verb}admitted ({len(staging.admitted)})".capitalize(), _HEADER, list(map(_row, staging.admitted)))
+    print_provisions(admission.provisions, style, out)
+    waiting = f"{verb}waiting for a slot ({len(staging.waiting)})".capitalize()
+    out.table(waiting, _HEADER, list(map(_row, staging.waiting)))
+    out.lines("Out of the waitlist: no longer earns a slot", [entry.id for entry in staging.leaving])
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    verdict = entry.admitted
+    return entry.id, verdict.decision, " ".join(verdict.reasons), ", ".join(verdict.displaces)
+
+
+@click.command("accept")
+@click.argument("id", required=False)
+@click.option("--suggested", is_flag=True, help="Accept every swap that `incumbent prune` suggests, in place of ID.")
+@click.option("--customer", metavar="NAME", help="With --suggested: only swaps that admit an entry of this customer.")
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def accept_command(
+    id: str | None,
+    suggested: bool,
+    customer: str | None,
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Accept the swap that admits the waiting entry ID in the place of the entries that it frees.
+
+    With --suggested the command accepts all suggested swaps at once. The set keeps every floor, every pin and every
+    combination, whichever of them are accepted. Evicted entries leave tombstones. Look at --dry-run first. `incumbent
+    admit EVAL_SET_DIR --accept all` accepts queries that need review, and `incumbent evict --suggested` evictions.
+
+    \b
+    Examples:
+      incumbent accept contoso-repairs-q12-5e6f7a8b --dry-run
+      incumbent accept --suggested --customer contoso
+    """
+    from bot.reconcile.local_refusals import refused_in
+
+    if (id is None) is not suggested:
+        raise UsageError("name an entry that waits for a slot, or give --suggested")
+    if id is not None and customer is not None:
+        raise UsageError("--customer chooses among suggested swaps: give --suggested in place of ID")
+    platform = open_platform(repo, config_path)
+    known, now = platform.regression_set, occasion(repo, at, by)
+    if id is not None:
+        one_of(id, tuple(known.waiting), "entry that waits for a slot", "see `incumbent status` for the ids")
+    if customer is not None:
+        customers = sorted({entry.source.customer for entry in known.waiting.values() if entry.source})
+        one_of(customer, tuple(customers), "customer with an entry that waits for a slot", "see `incumbent status`")
+    refused = refused_in(repo) if suggested else frozenset()
+    swaps = [
+        item
+        for item in suggest(known, platform.taxonomy, platform.config, refused=refused).swaps
+        if id in (None, item.entering.id)
+        and (customer is None or (item.entering.source is not None and item.entering.source.customer == customer))
+    ]
+    if id is not None and not swaps:
+        message = "no swap is suggested for it: it frees no entry, or a slot is free"
+        raise InputError([Problem(id, None, message, "see `incumbent prune`, and `incumbent admit --waiting`")])
+    staging = confirm_swaps(swaps, known, now)
+    provisions = provisions_of(staging, platform)
+    if not dry_run:
+        apply(staging.file_changes, repo)
+    if as_json:
+        print_json(AdmissionOutput.of(staging, dry_run, provisions=provisions))
+        return
+    verb = "would be " if dry_run else ""
+    for item in swaps:
+        say(f"{verb}admitted: {item.swap.admit}; {verb}evicted: {', '.join(item.swap.remove)}")
+    if not swaps:
+        say("no suggested swap fits, and nothing changes")
+        return
+    print_provisions(provisions, PlainStyle(platform.taxonomy), Printer())
+    say(f"{counted(len(swaps), 'swap', 'swaps')} in all; to bring an entry back: incumbent restore ID")
+
+
+@click.command("repack")
+@click.argument("ids", nargs=-1)
+@by_option
+@at_option
+@dry_run_option
+@repository_options
+@all_option
+@json_option
+@one_at_a_time
+def repack_command(
+    ids: tuple[str, ...],
+    by: str | None,
+    at: str | None,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Look back at the queries in eval_sets/ that were excluded: by now one may do the work of several entries.
+
+    Without IDS the command lists the repacks that would save most and writes nothing. With IDS it admits these queries
+    and evicts the entries that each frees. No floor, no pin and no combination is lost.
+
+    \b
+    Examples:
+      incumbent repack
+      incumbent repack contoso-repairs-q07-1a2b3c4d --dry-run
+      incumbent repack --json | jq -r '.repacks[] | .admit'
+    """
+    from bot.pipeline.archive import archived_entries
+    from bot.report.status import print_repacks, repacks_overview
+
+    platform = open_platform(repo, config_path)
+    backend = open_backend(platform, progress_bar)
+    problems: list[Problem] = []
+    classified = list(_classified(platform, repo, backend, problems))
+    shortfalls = {id: why for item in classified for id, why in item.result.shortfalls.items()}
+    stopped = next((item.result.stopped for item in classified if item.result.stopped is not None), None)
+    show_usage(backend)
+    refuse_incomplete(shortfalls, stopped)
+    now = occasion(repo, at, by)
+    archived = archived_entries(platform, classified, backend.identity, now)
+    limits = platform.config.limits.model_copy(update={"open_repacks": len(archived)})
+    config = platform.config.model_copy(update={"limits": limits})
+    found = suggest(platform.regression_set, platform.taxonomy, config, archived=archived).repacks
+    for id in ids:
+        one_of(id, tuple(item.entering.id for item in found), "repack", "see `incumbent repack`")
+    wanted = [item for item in found if item.entering.id in ids]
+    plan = confirm_swaps(wanted, platform.regression_set, now).file_changes
+    if not dry_run:
+        apply(plan, repo)
+    output = RepackOutput(
+        repacks=repacks_overview(wanted if ids else found, platform),
+        files={item.path: item.change for item in plan},
+        dry_run=dry_run,
+    )
+    if as_json:
+        print_json(output)
+    else:
+        print_repacks(output, Printer(everything))
+        for item in wanted:
+            say(f"{'would be ' if dry_run else ''}admitted: {item.entering.id}; evicted: {', '.join(item.swap.remove)}")
+    show_problems(tuple(problems))
+    return InputError.exit_code if problems else 0
+
+
+def _classified(
+    platform: Platform, repo: Path, backend: Backend, problems: list[Problem]
+) -> Iterator[ClassifiedSubmission]:
+    """The eval sets of ``repo``, classified; ``problems`` gets what could not be read."""
+    packages = tuple(read_packages(platform, repo, problems))
+    for package in refuse_shared_ids(packages, platform.regression_set):
+        problems.extend(package.submission.problems)
+        progress = progress_bar(f"classifying {package.submission.folder}")
+        yield classify_package(platform, with_agent_in_ids(package), backend, progress)

@@ -1,0 +1,138 @@
+"""``incumbent list``, ``show``, ``status`` and ``prune``: what is in the regression set; write nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bot.cli.options import all_option, json_option, one_of, repository_options
+from bot.cli.output import print_json, warn_of_lag
+from bot.errors import InputError, Problem, UsageError
+from bot.pipeline.workspace import declared_agents, open_platform
+from bot.report.console import Printer
+
+
+@click.command("list")
+@click.option("--customer", metavar="NAME", help="Only entries of this customer.")
+@click.option("--capability", metavar="ID", help="Only entries that exercise this capability, with their scores.")
+@click.option("--pinned", is_flag=True, help="Only entries that may not go: champions, and those that a person pinned.")
+@click.option("--waiting", is_flag=True, help="Entries that wait for a slot, in place of those in the set.")
+@click.option("--evicted", is_flag=True, help="Entries that were evicted, in place of those in the set.")
+@repository_options
+@all_option
+@json_option
+def list_command(
+    customer: str | None,
+    capability: str | None,
+    pinned: bool,
+    waiting: bool,
+    evicted: bool,
+    repo: Path,
+    config_path: str,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """List the entries of the regression set: where each comes from, when it was admitted, and what it does.
+
+    \b
+    Examples:
+      incumbent list
+      incumbent list --customer contoso --pinned
+      incumbent list --evicted --json | jq -r '.entries[].id'
+    """
+    from bot.report.entries import State, list_entries, print_list
+    from bot.taxonomy.model import ShortNames, UnknownCapabilityError
+
+    if pinned and (waiting or evicted):
+        raise UsageError("--pinned speaks of entries in the set: leave out --waiting and --evicted")
+    platform = open_platform(repo, config_path)
+    if capability is not None:
+        try:
+            capability = ShortNames(platform.taxonomy).find(capability)
+        except UnknownCapabilityError as error:
+            fix = "see `incumbent status` for the ids"
+            raise InputError([Problem(capability, None, str(error), fix)]) from error
+    asked: dict[State, bool] = {"waiting": waiting, "evicted": evicted}
+    states = frozenset(state for state, wanted in asked.items() if wanted) or frozenset[State](["in-set"])
+    output = list_entries(platform, states, customer, capability, pinned)
+    if as_json:
+        print_json(output)
+    else:
+        print_list(output, platform.taxonomy, Printer(everything))
+
+
+@click.command("show")
+@click.argument("id")
+@repository_options
+@json_option
+def show_command(id: str, repo: Path, config_path: str, as_json: bool) -> None:
+    """Show the entry ID: its turns and scores, why it is in, its roles, and who else covers what it covers.
+
+    Of an entry that was evicted it says when, by whom and why, and how to bring it back.
+
+    \b
+    Examples:
+      incumbent show contoso-repairs-q07-1a2b3c4d
+    """
+    from bot.report.entries import known_entries, print_entry, show_entry
+
+    platform = open_platform(repo, config_path)
+    one_of(id, tuple(known_entries(platform)), "entry")
+    output = show_entry(platform, id)
+    if as_json:
+        print_json(output)
+    else:
+        print_entry(output, platform.taxonomy, Printer())
+
+
+@click.command("status")
+@repository_options
+@click.option("--pairs", is_flag=True, help="List the missing pairs; reads each agent's specification.")
+@click.option("--growth", is_flag=True, help="Show the set over time: entries, cost, floors and pairs.")
+@all_option
+@json_option
+def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, everything: bool, as_json: bool) -> None:
+    """Show size against the ceiling, coverage per capability and of pairs, pins and waiting entries.
+
+    \b
+    Examples:
+      incumbent status
+      incumbent status --pairs
+      incumbent status --growth
+      incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
+    """
+    from bot.report.status import print_status, status_overview
+
+    platform = open_platform(repo, config_path)
+    agents = declared_agents(platform, repo) if pairs or growth else None
+    output = status_overview(platform, agents, with_pairs=pairs, over_time=growth)
+    if as_json:
+        print_json(output)
+    else:
+        print_status(output, Printer(everything), with_pairs=pairs)
+
+
+@click.command("prune")
+@repository_options
+@all_option
+@json_option
+def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool) -> None:
+    """Suggest evictions and, at the ceiling, swaps; writes nothing.
+
+    Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact.
+
+    \b
+    Examples:
+      incumbent prune
+      incumbent prune --json | jq -r '.suggestions[].id'
+    """
+    from bot.report.status import could_go_view, print_prune, prune_overview, status_overview
+
+    platform = open_platform(repo, config_path)
+    output = prune_overview(platform)
+    warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
+    if as_json:
+        print_json(output)
+        return
+    print_prune(output, could_go_view(status_overview(platform)), Printer(everything))

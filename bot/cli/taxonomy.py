@@ -1,0 +1,356 @@
+"""``incumbent candidates``, ``impact`` and ``migrate``: what a taxonomy may lack, and what a change of it does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from bot.classifier.usage import total
+from bot.cli.options import (
+    FILE,
+    dry_run_option,
+    json_option,
+    one_at_a_time,
+    read_named,
+    repo_option,
+    repository_options,
+    tree_of,
+)
+from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
+from bot.config import REVIEWED_FILES
+from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.files.snapshot import WorkingTree
+from bot.git import ObjectStore
+from bot.git.working_copy import read_commit, read_top
+from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.submission import agent_name, refuse_shared_ids, with_agent_in_ids
+from bot.pipeline.workspace import open_backend, open_platform, read_packages
+from bot.report.verdict_text import counted
+from bot.taxonomy.loading import load_taxonomy
+from bot.taxonomy.model import Taxonomy
+
+if TYPE_CHECKING:
+    from bot.curator.entry import Entry
+    from bot.extension.model import Core, ExtensionCandidate
+    from bot.pipeline.impact.model import CapabilityImpact
+    from bot.pipeline.migrating.plan import MigrationPlan
+    from bot.pipeline.review import Platform
+    from bot.pipeline.submission import Package
+
+NOT_ASKED: Final = "a language model would be asked, which costs: say --ask"
+SHOWN: Final = 5
+"""The number of queries of a candidate that the text output shows; the JSON has all."""
+_LABELS: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("candidates")
+@repository_options
+@click.option(
+    "--refused",
+    type=FILE,
+    metavar="FILE",
+    help="Cores of candidates that stay away (YAML or JSON: `cores`, a list of lists of digests).",
+)
+@json_option
+def candidates_command(repo: Path, config_path: str, refused: Path | None, as_json: bool) -> int:
+    """Find groups of queries that the taxonomy seems to have no capability for; writes nothing.
+
+    Looks at eval_sets/ and, by the scores that they were admitted with, at the entries of the regression set.
+
+    \b
+    Examples:
+      incumbent candidates
+      incumbent candidates --json | jq '.candidates[] | {id, kind, core}'
+    """
+    from bot.classifier.classify import classify
+    from bot.extension.candidates import find_candidates, why_none
+    from bot.extension.naming import named
+    from bot.extension.signals import observe_all, observe_entry
+    from bot.report.candidates import CandidatesOutput
+
+    platform = open_platform(repo, config_path)
+    cores = () if refused is None else _cores(refused)
+    backend = open_backend(platform, progress_bar)
+    observed = {item.id: item for item in (observe_entry(each, platform.taxonomy) for each in _entries(platform))}
+    problems: list[Problem] = []
+    shortfalls: dict[str, str] = {}
+    for package in read_packages(platform, repo, problems):
+        submission = package.submission
+        place = agent_name(submission.folder)
+        problems.extend(submission.problems)
+        progress = progress_bar(f"classifying {submission.folder}")
+        result = classify(submission.queries, package.specification, platform.taxonomy, backend, progress)
+        for item in observe_all(submission, result.classifications, platform.taxonomy, platform.config.extension):
+            observed[item.id] = item
+        shortfalls |= {f"{place}/{id}": why for id, why in result.shortfalls.items()}
+        if result.stopped is not None:
+            show_usage(backend)
+            refuse_incomplete(shortfalls, result.stopped)
+    queries = tuple(observed.values())
+    personal = platform.config.personal_data
+    found = find_candidates(queries, platform.taxonomy, platform.config.extension, cores, personal.shown)
+    found, naming = named(found, platform.taxonomy, platform.config.classifier, os.environ, names=personal.names)
+    if as_json:
+        print_json(CandidatesOutput.of(len(queries), found, total([backend.usage, naming])))
+    else:
+        _show_candidates(found)
+        say(f"{counted(len(found), 'candidate', 'candidates')} in {counted(len(queries), 'query', 'queries')}")
+        if not found:
+            say(f"none was found, since {why_none(queries, platform.taxonomy, platform.config.extension)}")
+    show_problems(tuple(problems))
+    show_usage(backend, besides=naming)
+    refuse_incomplete(shortfalls, None)
+    return InputError.exit_code if problems else 0
+
+
+def _cores(path: Path) -> tuple[Core, ...]:
+    from bot.extension.draft import RefusedCandidates
+    from bot.files.documents import parse_yaml
+    from bot.files.validation import validate
+
+    tree = WorkingTree(path.resolve().parent)
+    document = parse_yaml(tree.read(path.name, REVIEWED_FILES), path.as_posix(), REVIEWED_FILES)
+    return validate(RefusedCandidates, document).cores
+
+
+def _entries(platform: Platform) -> list[Entry]:
+    """The entries whose scores are of the present classifier and taxonomy."""
+    known = platform.regression_set
+    lagging = {lag.id for lag in known.residents(platform.taxonomy)[1]}
+    return [entry for id, entry in known.entries.items() if id not in lagging]
+
+
+def _show_candidates(found: tuple[ExtensionCandidate, ...]) -> None:
+    from bot.report.escaping import shortened, visible
+    from bot.text.masking import masked, masked_together
+
+    def shown(text: str) -> str:
+        return visible(masked(text))
+
+    for place, item in enumerate(found, 1):
+        about = f" ({', '.join(item.belongs_to)})" if item.belongs_to else ""
+        say(f"{place}. {item.id}: {shown(item.name)}")
+        say(f"   kind: {item.kind}{about}; group {item.group}")
+        say(
+            f"   {len(item.members)} queries of {len(item.customers)} customers "
+            f"({', '.join(map(shown, item.customers))}); "
+            f"{100 * item.excess:.0f} % more than the exemplars lead to expect; chance 1 in 10^{item.surprise:.1f}; "
+            f"cohesion {item.cohesion:.2f}"
+        )
+        say(f"   signals: {', '.join(f'{signal.value} {count}' for signal, count in item.signals.items())}")
+        for feature in item.telling:
+            say(
+                f"   - {shown(feature.trait.words)}: {feature.members} of its queries; {feature.observed} of all, "
+                f"{feature.expected:.1f} expected"
+            )
+        for member in item.members[:SHOWN]:
+            # Each turn is masked separately, so that no turn hides the secret of another.
+            turns = shortened(visible(" / ".join(masked_together(member.turns))))
+            say(f"     {shown(member.id)}: {turns}")
+        if len(item.members) > SHOWN:
+            say(f"     and {len(item.members) - SHOWN} more")
+        say(f"   refuse it with the core {' '.join(item.core)}")
+
+
+@click.command("impact")
+@click.argument("commits", metavar="BASE..HEAD")
+@click.option("--ask", is_flag=True, help="Ask a language model, where the config names one, within its budget.")
+@repo_option("The platform repository, at the top of a git repository (default: this folder).")
+@json_option
+def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
+    """Say what HEAD changes of taxonomy and config since it left BASE, and what that would do to BASE's set.
+
+    What changed in words, the version that the taxonomy must bear, what to expect of new and changed capabilities, what
+    has to be classified again and at what cost, and both sides of champions, pins, floors, suggestions and verdicts.
+    Writes nothing. A wrong version is a fault, and so is a capability that must go on trial first.
+
+    \b
+    Examples:
+      incumbent impact main..HEAD
+      incumbent impact HEAD~1..HEAD --json
+    """
+    from bot.github.git_state import rejections_of, remembered_of
+    from bot.ledger.keys import under, with_findings
+    from bot.ledger.store import find_ledger
+    from bot.pipeline.impact.appraisal import trial_problems
+    from bot.pipeline.impact.measure import measure, read_agents
+    from bot.pipeline.impact.reading import backends_of, read_change
+    from bot.pipeline.workspace import with_masks
+    from bot.report.impact_text import impact_text
+    from bot.taxonomy.migration import carried_questions
+
+    base, dots, head = commits.partition("..")
+    if not (base and dots) or head.startswith("."):
+        raise UsageError(f"{commits!r} names no two commits: write BASE..HEAD, as in main..HEAD")
+    top = read_top(repo)
+    if top is None or top.resolve() != repo.resolve():
+        raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
+
+    store = ObjectStore.open(repo)
+    try:
+        old, new = read_commit(repo, base), read_commit(repo, head or "HEAD")
+        change, problems = read_change(store, old, new)
+        with_masks(change.before)
+        snapshot = store.snapshot(old)
+        agents = read_agents(snapshot, snapshot.within, change.before)
+        found = find_ledger(store)
+        ledger = None if found is None else store.snapshot(found)
+        known = under(
+            remembered_of(ledger), carried_questions(change.migration, change.before.taxonomy, change.after.taxonomy)
+        )
+        rejected = {item.decision.content for item in rejections_of(ledger)}
+        backends, why = backends_of(
+            change,
+            lambda platform: with_findings(open_backend(platform, progress_bar), known),
+            None if ask else NOT_ASKED,
+        )
+        identity = open_backend(change.after).identity
+        impact, _ = measure(change, agents, backends, why, identity, progress_bar("classifying"), rejected)
+        problems = (*problems, *trial_problems(impact.appraisals, change.after.taxonomy, change.document))
+    finally:
+        store.close()
+    if as_json:
+        print_json(impact)
+    else:
+        say(impact_text(impact))
+    show_usage(*(backends or ()))
+    if problems:
+        raise InputError(problems)
+    if impact.is_incomplete:
+        raise IncompleteError(str(impact.unmeasured))
+    return 0
+
+
+@click.command("migrate")
+@click.option("--from", "since", default="HEAD", show_default=True, metavar="COMMIT", help="The taxonomy before.")
+@click.option(
+    "--labels", multiple=True, type=_LABELS, metavar="FILE...", help="Label files (default: those in labels/)."
+)
+@click.argument("more", nargs=-1, type=_LABELS, metavar="")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def migrate_command(
+    since: str,
+    labels: tuple[Path, ...],
+    more: tuple[Path, ...],
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Carry `was` and `split` of the working tree's taxonomy through overrides, entries and labels.
+
+    The taxonomy is compared with that of a commit, and refused if its version or its declarations are wrong. Renamed
+    capabilities keep their scores. Split or redefined ones become stale: refresh them with `incumbent reclassify`. A
+    second run changes nothing.
+
+    \b
+    Examples:
+      incumbent migrate --dry-run
+      incumbent migrate --from HEAD~1 --labels labels/*.yaml
+    """
+    from bot.cli.evaluation import labels_in
+    from bot.curator.file_changes import apply
+    from bot.curator.journal import refuse_half_written
+    from bot.pipeline.migrating.plan import plan_migration
+    from bot.report.output import MigrateOutput
+
+    if more and not labels:
+        raise UsageError(f"there is no place for {more[0].as_posix()!r}: label files come after --labels")
+    refuse_half_written(repo)
+    commit, old = taxonomy_at(repo, since)
+    named = (*labels, *more) or labels_in(repo)
+    contents = {_path(path, repo): read_named(path, REVIEWED_FILES.file_bytes) for path in named}
+    plan = plan_migration(tree_of(repo), old, contents, config_path)
+    if not dry_run:
+        apply(plan.file_changes, repo)
+    output = MigrateOutput(
+        commit=commit,
+        from_version=plan.old.version,
+        to_version=plan.new.version,
+        changes=list(plan.changes),
+        renames=dict(plan.migration.renames),
+        splits={whole: list(parts) for whole, parts in plan.migration.splits.items()},
+        files=[change.path for change in plan.file_changes],
+        lagging=list(plan.lagging),
+        dry_run=dry_run,
+    )
+    if as_json:
+        print_json(output)
+    else:
+        _show_migration(plan, dry_run)
+
+
+def _path(file: Path, repo: Path) -> str:
+    """The path under which ``file`` is written: relative to ``repo``, or else absolute."""
+    target, root = file.resolve(), repo.resolve()
+    return (target.relative_to(root) if target.is_relative_to(root) else target).as_posix()
+
+
+def _show_migration(plan: MigrationPlan, dry_run: bool) -> None:
+    for change in plan.changes:
+        say(f"{change.step}: {change.sentence}")
+    for file in plan.file_changes:
+        say(f"{'would be ' if dry_run else ''}written: {file.path}")
+    for lag in plan.lagging:
+        say(f"to classify again: {lag.id}: {', '.join(lag.capabilities)}")
+    files = counted(len(plan.file_changes), "file", "files")
+    say(
+        f"taxonomy {plan.old.version} → {plan.new.version}: {len(plan.migration.renames)} renamed, "
+        f"{len(plan.migration.splits)} split, {files}"
+    )
+    if plan.lagging:
+        say("run `incumbent reclassify`, and commit")
+
+
+def taxonomy_at(repo: Path, name: str) -> tuple[str, Taxonomy]:
+    """The commit that ``name`` means, and its taxonomy of the platform repository in ``repo``."""
+    top = read_top(repo)
+    if top is None:
+        raise UsageError(f"{repo} is not inside a git repository, so there is no taxonomy to compare with")
+    commit = read_commit(repo, name)
+    with ObjectStore.open(top) as store:
+        folder = repo.resolve().relative_to(top.resolve()).as_posix()
+        try:
+            return commit, load_taxonomy(store.snapshot(commit, folder), is_past=True)
+        except InputError as error:
+            # The working tree has a file of the same name.
+            raise InputError(
+                replace(problem, file=f"{commit[:12]}:{problem.file}") for problem in error.problems
+            ) from None
+
+
+def appraised(
+    old: Taxonomy, platform: Platform, packages: Sequence[Package], repo: Path
+) -> tuple[CapabilityImpact, ...]:
+    """What to expect of the capabilities that ``platform``, the working tree at ``repo``, adds to ``old`` or changes.
+
+    A model that costs money is not asked.
+    """
+    from bot.classifier.exemplars import MeasuredBackend
+    from bot.cli.classification import classified_again
+    from bot.pipeline.impact.appraisal import appraise
+    from bot.pipeline.impact.measure import held_out_of, judged_texts
+    from bot.pipeline.review import classify_package
+
+    new, settings = platform.taxonomy, platform.config.appraisal
+    found = appraise(old, new, settings)
+    backend = open_backend(platform, progress_bar)  # nothing is read or fitted before it is asked
+    if not found or not isinstance(backend, MeasuredBackend):
+        return found
+    progress = progress_bar("classifying")
+    entries = (*platform.regression_set.entries.values(), *platform.regression_set.waiting.values())
+    renewal = classified_again(entries, platform, repo, backend, progress)
+    known = [with_agent_in_ids(item) for item in refuse_shared_ids(packages, platform.regression_set)]
+    classified = [classify_package(platform, item, backend, progress) for item in known]
+    before = open_backend(replace(platform, taxonomy=old), progress_bar)
+    texts = judged_texts(entries, renewal, classified)
+    was, now = (held_out_of(asked, platform.config) for asked in (before, backend))
+    return appraise(old, new, settings, was, now, texts)
