@@ -13,8 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.export.formatting import json_document
-from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
+from bot.export.item import (
+    ExportItem,
+    ExportRemark,
+    ExportWriter,
+    Written,
+    json_document,
+)
 from bot.files.documents import Data, as_mapping
 from bot.intake.eval_sets.table import plain_key
 

@@ -1,97 +1,26 @@
-"""An entry of the regression set as export writers see it, and the interface of writers."""
+"""An entry as export writers see it: what was expected of it in the format that it came in, and how data is written."""
 
 from __future__ import annotations
 
-import math
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from bot.curator.entry import Entry
-from bot.export.formatting import carried_as
-from bot.files.documents import Data
-from bot.intake.expectation import Expectation, understand
-from bot.intake.expectations.export_round_trip import bare, carried, without_carried
-from bot.intake.fixtures import FixtureFolder
+from bot.files.documents import Data, as_list, as_mapping
+from bot.intake.expectation import Expectation, ToolCall, understand
+from bot.intake.expectations.export_round_trip import SEALED, bare, carried, without_carried
 from bot.intake.query import SETUP_FILE
 
-_TICKS: Final = re.compile("`+")
-_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
-_PLACEHOLDER: Final = re.compile(r"\$\{\{\s*[\w.]+\s*\}\}|\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
-
-
-def unready(item: ExportItem, fixtures: FixtureFolder | None, *, keep_placeholders: bool = False) -> str | None:
-    """Why no runner can run ``item``; ``None`` if it is ready.
-
-    It is not if its set-up is not, or names fixtures that are not in the folder of ``fixtures`` (``None``: they are not
-    checked).  A text such as ``{{name}}`` is an unfilled placeholder, unless ``keep_placeholders`` says that it is
-    meant literally.
-    """
-    setup = item.entry.setup
-    if not setup.ready:
-        return "its set-up is not ready (`setup.ready` is false)"
-    missing = () if fixtures is None else fixtures.missing(setup)
-    if fixtures is not None and missing:
-        return f"its fixtures are not in {fixtures.path}/: {', '.join(missing)}"
-    filler = None if keep_placeholders else placeholder(item)
-    if filler is not None:
-        return f"{filler} is a placeholder that is not filled; --keep-placeholders if it is meant literally"
-    if not _can_be_written([*item.turns, item.record(said=False)]):
-        return "it holds what files cannot: a NUL character, half of a surrogate pair, or a number that is none"
-    return None
-
-
-def obstacle(item: ExportItem, writer: ExportWriter) -> str | None:
-    """Why the runner of ``writer`` cannot run ``item``, which is ready; ``None`` if it can."""
-    attachments = item.entry.setup.attachments
-    if attachments and not writer.attaches:
-        return f"the content of its attachments is not available ({', '.join(attachments)})"
-    return writer.obstacle(item)
-
-
-def placeholder(item: ExportItem) -> str | None:
-    """The first unfilled placeholder outside of code."""
-    found = (_PLACEHOLDER.search(_without_code(turn)) for turn in item.turns)
-    return next((match[0] for match in found if match), None)
-
-
-def _without_code(text: str) -> str:
-    """``text`` without Markdown code (text between equal runs of backticks): code is part of the question."""
-    runs = [match.span() for match in _TICKS.finditer(text)]
-    ends: dict[tuple[int, int], int] = {}
-    later: dict[int, int] = {}
-    for start, end in reversed(runs):
-        if end - start in later:
-            ends[start, end] = later[end - start]
-        later[end - start] = end
-    kept, place = [], 0
-    for start, end in runs:
-        if start >= place and (start, end) in ends:
-            kept.append(text[place:start])
-            place = ends[start, end]
-    return "".join([*kept, text[place:]])
-
-
-def _can_be_written(data: Data) -> bool:
-    return all(
-        math.isfinite(value) if isinstance(value, float) else not _NO_TEXT.search(value) for value in _leaves(data)
-    )
-
-
-def _leaves(data: Data) -> Iterator[float | str]:
-    """The texts, keys included, and numbers with a fraction in ``data``."""
-    todo = [data]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, dict):
-            todo.extend(value)
-            todo.extend(value.values())
-        elif isinstance(value, list):
-            todo.extend(value)
-        elif isinstance(value, str | float):
-            yield value
+# Valid in JSON, but YAML rejects these, many readers end a line at them, or they control a terminal.
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"?')
+_ROLES: Final = frozenset({"system", "user", "assistant"})
+NOT_FLAT: Final = "write single values and lists of them, and no key that begins with $"
 
 
 @dataclass(frozen=True)
@@ -179,3 +108,142 @@ class ExportWriter:
     write: Callable[[Sequence[ExportItem]], Written]
     returns: Callable[[ExportItem], Iterable[Mapping[str, Data]]] = lambda item: ()
     attaches: bool = False
+
+
+def history(item: ExportItem, key: str) -> list[Data] | None:
+    """The messages under ``key`` of what was expected, if they are just the entry's turns with answers in between.
+
+    Each has only a role and a text, so that no file, image or tool call of a customer reaches a runner.  The last is
+    the user's, and is the question.
+    """
+    messages = as_list(as_mapping(item.expected).get(key))
+    pairs = [(as_mapping(message).get("role"), as_mapping(message).get("content")) for message in messages]
+    plain = all(role in _ROLES and isinstance(content, str) for role, content in pairs)
+    said = tuple(content for role, content in pairs if role == "user")
+    if not plain or said != item.turns or pairs[-1][0] != "user" or _has_two_users_in_a_row(pairs):
+        return None
+    return [{"role": role, "content": content} for role, content in pairs]
+
+
+def _has_two_users_in_a_row(pairs: list[tuple[Data, Data]]) -> bool:
+    roles = [role for role, _ in pairs if role != "system"]
+    return any(one == other == "user" for one, other in pairwise(roles))
+
+
+Fields = Mapping[str, Callable[[Data], bool]]
+"""The fields of a target, and which values each may have."""
+
+
+def own_fields(expected: object, fields: Fields) -> dict[str, Data]:
+    """The fields of ``expected`` that are the target's own."""
+    return {key: value for key, value in as_mapping(expected).items() if key in fields and fields[key](value)}
+
+
+def with_answer(own: Mapping[str, Data], key: str, answer: str | None) -> dict[str, Data]:
+    """``own`` with ``answer`` under ``key``, unless its own value there says the same.
+
+    Beside other keys of the customer's file, that own value may have had less weight, or have named tools.
+    """
+    if key in own and understand({key: own[key]}).answer == answer:
+        return dict(own)
+    return {**{name: value for name, value in own.items() if name != key}, **({} if answer is None else {key: answer})}
+
+
+def is_text(value: Data) -> bool:
+    """Whether ``value`` is a text that is not empty."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_texts(value: Data) -> bool:
+    """Whether ``value`` is a list of texts, and not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def structured(items: Iterable[ExportItem], fields: Fields) -> tuple[ExportRemark, ...]:
+    """Remarks on ``items`` that have some of ``fields`` in a shape that no runner gets."""
+    found = ((item, [key for key, fits in fields.items() if _is_structured(item, key, fits)]) for item in items)
+    return tuple(
+        ExportRemark(
+            item.id, f"{', '.join(f'`{key}`' for key in keys)}: carried, and not given to the runner; {NOT_FLAT}"
+        )
+        for item, keys in found
+        if keys
+    )
+
+
+def _is_structured(item: ExportItem, key: str, fits: Callable[[Data], bool]) -> bool:
+    value = as_mapping(item.expected).get(key)
+    return isinstance(value, dict | list) and bool(value) and not fits(value)
+
+
+def returned(entry: Entry, writers: Iterable[ExportWriter]) -> ExportItem:
+    """``entry`` to export, with what was expected before one of the ``writers`` wrote it.
+
+    If people changed it since, their changes are kept, together with what was expected before.
+    """
+    known = tuple(writers)
+    expected = entry.expected
+    while block := carried(expected):
+        name = block.get("id")
+        earlier = ExportItem(
+            entry.model_copy(update={"id": name if isinstance(name, str) else entry.id}), block.get("expected")
+        )
+        beside = bare(expected)
+        if not any(bare(dict(kept)) == beside for writer in known for kept in writer.returns(earlier)):
+            break
+        expected = earlier.expected
+    return ExportItem.of(entry.model_copy(update={"expected": expected}))
+
+
+def wanted_calls(calls: Sequence[ToolCall], arguments: str = "arguments") -> list[Data]:
+    """The calls that are to be made, each with ``name`` and, where they are known, its ``arguments`` under that name.
+
+    Calls that must not be made are left out: only the entry's record contains those.
+    """
+    return [_call(call, arguments) for call in calls if not call.unwanted]
+
+
+def _call(call: ToolCall, arguments: str) -> dict[str, Data]:
+    named: dict[str, Data] = {"name": call.name}
+    return named if call.arguments is None else {**named, arguments: call.arguments}
+
+
+def json_line(data: Data) -> str:
+    """``data`` on one line; its texts read the same in YAML."""
+    return _escaped(json.dumps(data, ensure_ascii=False, allow_nan=False))
+
+
+def json_document(data: Data) -> str:
+    """``data`` as a JSON file."""
+    return _escaped(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
+
+
+def lines(records: Iterable[Mapping[str, Data]]) -> str:
+    """``records`` as JSON Lines."""
+    return "".join(json_line(dict(record)) + "\n" for record in records)
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def is_flat(value: Data) -> bool:
+    """Whether ``value`` is a text, a number, a truth value or nothing, or a list of these."""
+    return not any(isinstance(each, dict | list) for each in (value if isinstance(value, list) else [value]))
+
+
+def is_flat_mapping(value: Data) -> bool:
+    """Whether ``value`` is a mapping of flat values under names, none of which a loader takes for a reference."""
+    return isinstance(value, dict) and all(not key.startswith("$") and is_flat(each) for key, each in value.items())
+
+
+def sealed(data: Data) -> str:
+    """``data`` as JSON without an opening brace in any text, so that none of it is a template."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return _QUOTED.sub(lambda quoted: quoted[0].replace("{", "\\u007b"), text)
+
+
+def carried_as(expected: Data) -> Mapping[str, Data]:
+    """``expected`` as a part of an entry's record; as JSON in a string unless it is flat."""
+    flat = is_flat(expected) or is_flat_mapping(expected)
+    return {"expected": expected} if flat else {SEALED: sealed(expected)}

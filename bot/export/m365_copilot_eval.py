@@ -12,9 +12,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.export.formatting import is_flat_mapping, json_document
-from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
-from bot.export.source_fields import Fields, is_text, own_fields, structured, with_answer
+from bot.export.item import (
+    ExportItem,
+    ExportRemark,
+    ExportWriter,
+    Fields,
+    Written,
+    is_flat_mapping,
+    is_text,
+    json_document,
+    own_fields,
+    structured,
+    with_answer,
+)
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
 

@@ -8,15 +8,15 @@ templates.  The user of the config chooses the provider: ``echo`` is its placeho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bot.export.formatting import is_flat, is_plain_text, sealed, yaml_document
-from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written
+from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, is_flat, json_line, sealed
 from bot.export.linear_patterns import pattern_fault
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectations.export_round_trip import CARRIED
-from bot.intake.templates import as_template
+from bot.intake.templates import LOADED, MARKS, as_template
 
 _HEAD: Final = (
     "# Written by `incumbent export --to promptfoo`.  Name your provider in place of echo, or with --providers.\n"
@@ -32,6 +32,7 @@ _COMPARING: Final = frozenset(
     }
 )
 _KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric"})
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[a-z][a-z_]*")
 _NUMBERS: Final = ("threshold", "weight")
 _SCHEMAS: Final = frozenset({"is-json", "contains-json"})
 """Assertions whose value is a JSON schema, as data or as a text."""
@@ -48,7 +49,7 @@ def _write(items: Sequence[ExportItem]) -> Written:
         # Turns of a conversation must not overtake one another.
         config["evaluateOptions"] = {"maxConcurrency": 1}
     remarks = tuple(remark for item in items for remark in _remarks(item))
-    return Written({"promptfooconfig.yaml": _HEAD + yaml_document(config)}, remarks)
+    return Written({"promptfooconfig.yaml": _HEAD + _yaml_document(config)}, remarks)
 
 
 def _parts(item: ExportItem) -> list[Mapping[str, Data]]:
@@ -112,7 +113,7 @@ def _fault(assertion: Data) -> str | None:
     if not is_flat(compared) or not is_flat(held.get("metric")):
         return "its `value` or `metric` holds values inside one another; write a text, a number or a list of these"
     texts = [text for text in (held.get("metric"), compared, *as_list(compared)) if isinstance(text, str)]
-    if not all(map(is_plain_text, texts)):
+    if not all(map(_is_plain_text, texts)):
         return "it renders a template or opens a file; write the text itself"
     if kind.removeprefix("not-") in _SCHEMAS and compared is not None:
         return "it holds a schema, whose patterns may not terminate in reasonable time; leave `value` out"
@@ -120,6 +121,13 @@ def _fault(assertion: Data) -> str | None:
         why = next((why for text in texts if (why := pattern_fault(text)) is not None), None)
         return None if why is None else f"its regular expression is kept back: {why}"
     return None
+
+
+def _is_plain_text(text: str) -> bool:
+    """Whether ``text`` is safe for a runner that renders texts as templates and loads those that begin like a file's
+    address.
+    """
+    return not MARKS.search(text) and not text.lstrip().startswith(LOADED)
 
 
 def _is_number(value: Data) -> bool:
@@ -143,6 +151,33 @@ def _remarks(item: ExportItem) -> Iterator[ExportRemark]:
 
 def _sealed(item: ExportItem) -> str:
     return sealed(item.record(said=item.expected is None))
+
+
+def _yaml_document(data: Data) -> str:
+    """``data``, a mapping or a list, as a YAML file of block collections."""
+    return "\n".join(_lines(data, "")) + "\n"
+
+
+def _lines(data: Data, indent: str) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, item in data.items():
+            yield from _entry(f"{indent}{key if _PLAIN_KEY.fullmatch(key) else json_line(key)}:", item, f"{indent}  ")
+    else:
+        for item in as_list(data):
+            inner = list(_lines(item, f"{indent}  ")) if isinstance(item, dict | list) and item else []
+            if inner:
+                yield f"{indent}- {inner[0].lstrip(' ')}"
+                yield from inner[1:]
+            else:
+                yield f"{indent}- {json_line(item)}"
+
+
+def _entry(head: str, item: Data, indent: str) -> Iterator[str]:
+    if isinstance(item, dict | list) and item:
+        yield head
+        yield from _lines(item, indent)
+    else:
+        yield f"{head} {json_line(item)}"
 
 
 WRITER: Final = ExportWriter(

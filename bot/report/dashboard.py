@@ -10,7 +10,8 @@ from bot.agreement.agreement import Agreement
 from bot.curator.entry import Entry
 from bot.curator.growth import growth
 from bot.curator.losses import Loss
-from bot.export.item import ExportItem, unready
+from bot.export.item import ExportItem
+from bot.export.plan import unready
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
 from bot.rater.pair_coverage import RuledOut

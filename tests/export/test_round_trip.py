@@ -13,10 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
-from bot.export.formatting import is_flat, is_flat_mapping
-from bot.export.item import ExportItem
+from bot.export.item import ExportItem, is_flat, is_flat_mapping, returned
 from bot.export.plan import Export, plan_export, writers
-from bot.export.source_fields import returned
 from bot.files.documents import as_mapping
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
