@@ -13,7 +13,7 @@ from pydantic.json_schema import JsonSchemaMode
 from bot.config import Curation
 from bot.curator.corrections import CorrectedText
 from bot.curator.entry import Entry, Tombstone
-from bot.doctor.output import DoctorOutput
+from bot.doctor.findings import DoctorOutput
 from bot.evaluation.labels import LabelsFile
 from bot.evaluation.measures import Predictions
 from bot.extension.draft import RefusedCandidates

@@ -37,8 +37,7 @@ from bot.setup_files import CODEOWNERS, WORKFLOW, exemplar_files, setup_file
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bot.doctor.model import SetupFinding
-    from bot.doctor.output import DoctorOutput
+    from bot.doctor.findings import DoctorOutput, SetupFinding
     from bot.files.snapshot import Snapshot
 
 _ACTION: Final = re.compile(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[0-9a-f]{40}")
@@ -242,7 +241,7 @@ def doctor_command(repository: str | None, as_json: bool) -> int:
       GH_TOKEN=$(gh auth token) incumbent doctor --repository example/platform
       incumbent doctor --json | jq '.findings[] | select(.severity != "ok")'
     """
-    from bot.doctor.output import DoctorOutput
+    from bot.doctor.findings import DoctorOutput
 
     name = repository_on_github(repository, Path())
     output = DoctorOutput.of(name, _findings(name, os.environ))
@@ -256,7 +255,7 @@ def doctor_command(repository: str | None, as_json: bool) -> int:
 def _findings(repository: str, environment: Mapping[str, str]) -> tuple[SetupFinding, ...]:
     from bot.doctor.diagnosis import diagnose
     from bot.doctor.examination import ReadRefusedError, asker, examine
-    from bot.doctor.model import unreachable
+    from bot.doctor.findings import unreachable
     from bot.git import ObjectStore
 
     token = github_token(environment)

@@ -8,29 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from bot.doctor.model import (
-    BRANCHES,
+from bot.config import Curation
+from bot.doctor.findings import BRANCHES, GENERAL, RULES, SetupFinding, UnreadSetting, bad, doubtful, good, unchecked
+from bot.doctor.settings import (
     FORBIDDING,
-    GENERAL,
     RESTRICTING,
-    RULES,
     ActionsPolicy,
     BranchSettings,
-    ConfigFacts,
     Facts,
     JobTokens,
     Protection,
+    PushToken,
     RepositoryFiles,
-    SetupFinding,
-    UnreadSetting,
-    bad,
-    doubtful,
-    good,
-    unchecked,
+    diagnose_admissions,
+    hindering,
+    permitted,
 )
-from bot.doctor.push_rights import PushToken, diagnose_admissions, hindering, permitted
-from bot.doctor.workflow import Workflow
-from bot.doctor.workflow_diagnosis import diagnose_workflow
+from bot.doctor.workflow import Workflow, diagnose_workflow
 from bot.github.models import CHECK
 
 ACTIONS_APP: Final = 15368
@@ -141,7 +135,15 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
             yield unchecked("files", "the default branch's files", files, "what the bot decides by is in them")
         return
     queue = isinstance(facts.branch.rules, tuple) and any(rule.kind == "merge_queue" for rule in facts.branch.rules)
-    yield from diagnose_workflow(files, facts.shipped, facts.workflow_state, queue, facts.default_branch)
+    yield from diagnose_workflow(
+        files.workflow,
+        files.workflow_faults,
+        files.config,
+        facts.shipped,
+        facts.workflow_state,
+        queue,
+        facts.default_branch,
+    )
     for fault in files.faults:
         place = fault.file if fault.line is None else f"{fault.file}:{fault.line}"
         yield bad("files", f"{place}: {fault.message}", "every review fails until it is fixed", fault.fix)
@@ -156,7 +158,7 @@ def _files(facts: Facts) -> Iterator[SetupFinding]:
         )
 
 
-def _required_check(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
+def _required_check(facts: Facts, config: Curation | None, writer: PushToken) -> Iterator[SetupFinding]:
     branch = facts.branch
     about, why = "required check", f"without it a pull request merges whatever the check {CHECK} says"
     rules = branch.rules if isinstance(branch.rules, tuple) else ()
@@ -249,7 +251,7 @@ def _ledger(branch: BranchSettings, writer: PushToken) -> Iterator[SetupFinding]
         yield good(about, f"no rule that can be read keeps the bot from writing to {branch.name}")
 
 
-def _curators(facts: Facts, config: ConfigFacts | None) -> Iterator[SetupFinding]:
+def _curators(facts: Facts, config: Curation | None) -> Iterator[SetupFinding]:
     why = "the decisions of everybody in `curators` count, also where the name is misspelt or the person has left"
     if config is None or not config.curators:
         return

@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
 from bot.config import REVIEWED_FILES, Curation, load_config
-from bot.doctor.model import (
+from bot.doctor.findings import UnreadSetting
+from bot.doctor.settings import (
     FORBIDDING,
     NO_BYPASS,
     RESTRICTING,
@@ -21,16 +22,14 @@ from bot.doctor.model import (
     BranchRule,
     BranchSettings,
     Bypass,
-    ConfigFacts,
     Facts,
     JobTokens,
     Protection,
     RepositoryFiles,
     RequiredCheck,
     TokenFacts,
-    UnreadSetting,
+    owners,
 )
-from bot.doctor.push_rights import owners
 from bot.doctor.workflow import Workflow, read_workflow
 from bot.errors import InputError, OutsideError, Problem
 from bot.files.documents import decode, parse_yaml
@@ -63,7 +62,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
         workflow=workflow,
         workflow_faults=workflow_faults,
         faults=faults,
-        config=None if config is None else _facts(config),
+        config=config,
         code_owners=place,
         unowned=() if place is None else _unowned(snapshot, place, WORKFLOW if workflow is None else workflow.file),
     )
@@ -74,16 +73,6 @@ def _config_alone(snapshot: Snapshot) -> Curation | None:
         return load_config(snapshot, None)
     except InputError:
         return None
-
-
-def _facts(config: Curation) -> ConfigFacts:
-    model = config.classifier.openai if config.classifier.backend == "openai" else None
-    return ConfigFacts(
-        mode=config.mode,
-        curators=tuple(config.curators),
-        model_key=None if model is None else model.key_variable,
-        admissions=config.admissions,
-    )
 
 
 def _workflow(snapshot: Snapshot) -> tuple[Workflow | None, tuple[Problem, ...]]:
@@ -213,7 +202,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     curators: tuple[str, ...] = ()
     if isinstance(files, RepositoryFiles):
         if files.config is not None:
-            curators = files.config.curators
+            curators = tuple(files.config.curators)
             outsiders = _outsiders(ask, curators)
         if files.code_owners is not None:
             owner_faults = _read(lambda: _owner_faults(ask), CONTENTS)

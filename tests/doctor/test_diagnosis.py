@@ -7,30 +7,29 @@ from typing import Any
 
 import pytest
 
-from bot.config import REVIEWED_FILES
+from bot.config import REVIEWED_FILES, Curation, OpenAISettings
 from bot.doctor.diagnosis import diagnose
 from bot.doctor.examination import shipped_workflow
-from bot.doctor.model import (
+from bot.doctor.findings import DoctorOutput, UnreadSetting, unreachable
+from bot.doctor.settings import (
     ActionsPolicy,
     BranchRule,
     BranchSettings,
     Bypass,
-    ConfigFacts,
     Facts,
     JobTokens,
     Protection,
     RepositoryFiles,
     RequiredCheck,
     TokenFacts,
-    UnreadSetting,
-    unreachable,
+    owners,
+    permitted,
 )
-from bot.doctor.output import DoctorOutput
-from bot.doctor.push_rights import owners, permitted
 from bot.doctor.workflow import Workflow, lets_through, read_workflow
 from bot.errors import Problem
 from bot.files.documents import parse_yaml
 from bot.setup_files import WORKFLOW, setup_file
+from tests.factories import make_config
 
 ACTION = "acme/incumbent@0123456789012345678901234567890123456789"
 SHIPPED = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {ACTION}")
@@ -66,7 +65,8 @@ REQUIRED = BranchRule(
     kind="required_status_checks", ruleset=RULESET, checks=(RequiredCheck(name="Incumbent", app=None),)
 )
 REVIEWED = BranchRule(kind="pull_request", ruleset=RULESET, needs_code_owners=True)
-CONFIG = ConfigFacts(mode="curate", curators=("cora",), model_key=None, admissions="pull-request")
+CONFIG = make_config(curators=("cora",), admissions="pull-request")
+BY_COMMIT = CONFIG.model_copy(update={"admissions": "commit"})
 FILES = RepositoryFiles(
     workflow=workflow(),
     workflow_faults=(),
@@ -99,7 +99,14 @@ def files(**changes: Any) -> dict[str, Any]:
 
 
 def config(**changes: Any) -> dict[str, Any]:
-    return files(config=replace(CONFIG, **changes))
+    return files(config=CONFIG.model_copy(update=changes))
+
+
+def asking(key_variable: str) -> Curation:
+    """The config with a language model whose key is in that variable."""
+    model = OpenAISettings(endpoint=None, model="m", key_variable=key_variable)
+    classifier = CONFIG.classifier.model_copy(update={"backend": "openai", "openai": model})
+    return CONFIG.model_copy(update={"classifier": classifier})
 
 
 def main(*rules: BranchRule, **settings: Any) -> dict[str, Any]:
@@ -109,7 +116,7 @@ def main(*rules: BranchRule, **settings: Any) -> dict[str, Any]:
 def committing(*rules: BranchRule, own: bool = False, **settings: Any) -> dict[str, Any]:
     """Admissions by commit to a main with ``rules``; the workflow hands over an ``own`` token, or the job's."""
     changes = BY_APP if own else {}
-    return files(config=replace(CONFIG, admissions="commit"), **changes) | main(*rules, **settings)
+    return files(config=BY_COMMIT, **changes) | main(*rules, **settings)
 
 
 def passed_by(*apps: int, here: bool = False) -> tuple[BranchRule, ...]:
@@ -128,7 +135,7 @@ def allowing(*patterns: str, **settings: Any) -> dict[str, Any]:
 
 READS = "      contents: read # the reviewed"
 MODELS = f"      models: read # GitHub Models\n{READS}"
-MODEL = replace(CONFIG, model_key="MODEL_KEY")
+MODEL = asking("MODEL_KEY")
 STEP = "          step: analyse\n"
 KEY = "        env:\n          MODEL_KEY: ${{ secrets.MODEL_KEY }}\n"
 
@@ -342,7 +349,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ),
     (
         "models",
-        config(model_key="GITHUB_TOKEN"),
+        files(config=asking("GITHUB_TOKEN")),
         "error",
         "workflow",
         "lacks models: read",
@@ -554,7 +561,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str, str]] = [
     ),
     (
         "some App of a classic list",
-        committing(protection=LETS_US_BY) | files(config=replace(CONFIG, admissions="commit"), **BY_SOME_APP),
+        committing(protection=LETS_US_BY) | files(config=BY_COMMIT, **BY_SOME_APP),
         "warning",
         "admissions",
         "lets these apps by: acme-curator",
@@ -654,7 +661,7 @@ def test_each_misconfiguration_is_named_with_the_setting_to_change(
         ledger(replace(SIGNED, kind="commit_message_pattern", bypass=LET_BY[0].bypass)) | files(**BY_APP) | APP,
         ledger("non_fast_forward", "deletion", "required_linear_history", "required_signatures"),
         files(**edited((READS, MODELS))),
-        files(config=replace(CONFIG, model_key="GITHUB_TOKEN"), **edited((READS, MODELS))),
+        files(config=asking("GITHUB_TOKEN"), **edited((READS, MODELS))),
         files(**filtered("branches: [main]")),
         files(config=MODEL, **edited((STEP, STEP + KEY))),
         config(curators=()),

@@ -1,37 +1,188 @@
-"""Whether the rules of a branch let the bot push to it, and so whether admissions enter without a pull
-request (pure).
-"""
+"""How a repository is set up, as values, and what its rules permit: who owns a file, what runs, who may push (pure)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from bot.doctor.model import (
-    BRANCHES,
-    FORBIDDING,
-    RESTRICTING,
-    RULES,
-    ActionsPolicy,
-    BranchRule,
-    BranchSettings,
-    ConfigFacts,
-    Facts,
-    JobTokens,
-    Protection,
-    SetupFinding,
-    TokenFacts,
-    UnreadSetting,
-    doubtful,
-    good,
-    unchecked,
-)
+from bot.config import Curation
+from bot.doctor.findings import BRANCHES, RULES, SetupFinding, UnreadSetting, doubtful, good, unchecked
 from bot.doctor.workflow import Workflow
+from bot.errors import Problem
 
 _COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
 _SIGNS: Final = re.compile(r"/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|[^*?/]+|/")
+_ABOUT: Final = "admissions"
+_UNKNOWN_APP: Final = "which App's token the workflow hands over is not known"
+_RECIPE: Final = "docs/github.md, “With a GitHub App”"
+
+FORBIDDING: Final = frozenset(
+    {
+        "code_scanning",
+        "merge_queue",
+        "pull_request",
+        "required_deployments",
+        "required_status_checks",
+        "update",
+        "workflows",
+    }
+)
+"""Rules, by GitHub's names, that forbid pushes to a branch except by actors on the bypass list."""
+
+RESTRICTING: Final = frozenset(
+    {
+        "commit_author_email_pattern",
+        "commit_message_pattern",
+        "committer_email_pattern",
+        "file_extension_restriction",
+        "file_path_restriction",
+        "max_file_path_length",
+        "max_file_size",
+    }
+)
+"""Rules that refuse a push because of its content, except by actors on the bypass list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionsPolicy:
+    """Whether workflows run, and which actions they may use; the last three fields define ``selected``."""
+
+    enabled: bool
+    allowed: Literal["all", "local_only", "selected"]
+    github_owned: bool = False
+    verified: bool = False
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTokens:
+    """The default rights of a job's token, and whether it may open pull requests."""
+
+    default: Literal["read", "write"]
+    opens_pull_requests: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredCheck:
+    """A check that must pass; ``app`` is the only one that may post it, None if any may."""
+
+    name: str
+    app: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bypass:
+    """The actors that may push past a ruleset.
+
+    ``here``: whether the examining token may.  ``apps`` are the ids of apps that may, None if the list is not shown to
+    this token.
+    """
+
+    here: bool
+    apps: tuple[int, ...] | None
+
+
+NO_BYPASS: Final = Bypass(here=False, apps=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchRule:
+    """One rule of a ruleset that applies to a branch; ``kind`` as GitHub's API names it, ``ruleset`` for people."""
+
+    kind: str
+    ruleset: str
+    checks: tuple[RequiredCheck, ...] = ()
+    needs_code_owners: bool = False
+    bypass: Bypass | UnreadSetting = NO_BYPASS
+
+    @property
+    def name(self) -> str:
+        """Its name in a sentence."""
+        return f"the rule `{self.kind}` of {self.ruleset}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """A classic branch protection.
+
+    ``forbids`` names its settings that forbid writing without a pull request, except for the ``apps`` (by their names).
+    """
+
+    checks: tuple[RequiredCheck, ...] = ()
+    needs_code_owners: bool = False
+    forbids: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchSettings:
+    """The settings of a branch; ``protection`` None: it has no classic one."""
+
+    name: str
+    exists: bool
+    rules: tuple[BranchRule, ...] | UnreadSetting
+    protection: Protection | UnreadSetting | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryFiles:
+    """The default branch's files.  ``workflow`` None: no workflow runs the Action; ``config`` None: it does not load.
+
+    ``faults`` are those of taxonomy, config and regression set, ``workflow_faults`` those of workflow files.
+    ``code_owners`` is the CODEOWNERS file, ``unowned`` are the places that it should cover and does not.
+    """
+
+    workflow: Workflow | None
+    workflow_faults: tuple[Problem, ...]
+    faults: tuple[Problem, ...]
+    config: Curation | None
+    code_owners: str | None
+    unowned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenFacts:
+    """The examining token.  ``kind``: an app's (such as a job's), a person's, or unknown.
+
+    ``writes``: whether its account may write to the repository, as far as GitHub says; ``unread``: read rights that it
+    lacks.
+    """
+
+    kind: Literal["app", "person", "unknown"]
+    writes: bool | None
+    unread: tuple[UnreadSetting, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything that was read about the repository ``name``; ``shipped`` is the workflow that ``incumbent init``
+    writes.
+
+    ``workflow_state`` is GitHub's word (``active``, ``disabled_manually``, …), None if it knows no such workflow.
+    ``blocking`` are branches whose names keep git from creating the bot's own.  ``on_github_com``: whether the API is
+    github.com's; only there the ids of GitHub's own apps are known.  ``outsiders`` are configured curators who are no
+    collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub cannot apply.  ``permissions`` says why the token
+    cannot look up people's permissions, None if it can.
+    """
+
+    name: str
+    default_branch: str
+    archived: bool
+    actions: ActionsPolicy | UnreadSetting
+    job_tokens: JobTokens | UnreadSetting
+    shipped: Workflow
+    workflow_state: str | UnreadSetting | None
+    branch: BranchSettings
+    ledger: BranchSettings
+    blocking: tuple[str, ...] | UnreadSetting
+    files: RepositoryFiles | UnreadSetting
+    outsiders: tuple[str, ...] | UnreadSetting
+    owner_faults: tuple[str, ...] | UnreadSetting
+    token: TokenFacts
+    on_github_com: bool
+    permissions: UnreadSetting | None = None
 
 
 def owners(text: str, path: str) -> tuple[str, ...]:
@@ -106,11 +257,6 @@ def _fits(text: str, pattern: str) -> bool:
     return re.fullmatch(expression, text, re.IGNORECASE) is not None
 
 
-_ABOUT: Final = "admissions"
-_UNKNOWN_APP: Final = "which App's token the workflow hands over is not known"
-_RECIPE: Final = "docs/github.md, “With a GitHub App”"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushToken:
     """The token that pushes: ``own`` is whether the workflow hands over a token other than the job's own.
@@ -174,7 +320,7 @@ class PushToken:
         )
 
 
-def diagnose_admissions(facts: Facts, config: ConfigFacts | None, writer: PushToken) -> Iterator[SetupFinding]:
+def diagnose_admissions(facts: Facts, config: Curation | None, writer: PushToken) -> Iterator[SetupFinding]:
     """How reviewed admissions get into the regression set, and whether the rules allow it."""
     if config is None or config.mode == "observe" or not facts.branch.exists:
         return
