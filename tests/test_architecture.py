@@ -167,7 +167,7 @@ WRITERS = {
     "classifier/embedded/cache.py": "a cache",
     "files/user_cache.py": "a cache",
     "files/atomic_write.py": "a cache",
-    "git/branch_commit.py": "scratch files of a commit, which are gone after it",
+    "git/working_copy.py": "scratch files of a commit, which are gone after it",
     "git/store.py": "a folder of git's objects that a run throws away",
     "cli/ci.py": "what one job hands to another",
     "github/preflight.py": "what one step of the Action hands to the next",

@@ -287,7 +287,7 @@ def add(
       incumbent results add junit/*.xml --release v1.4 --commit 3f2a9c1
     """
     from bot.config import RESULT_FILES
-    from bot.git.branch_commit import commit_on_branch
+    from bot.git.working_copy import commit_on_branch
     from bot.git.working_copy import read_commit, read_top
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
@@ -349,7 +349,7 @@ def forget(release: str, at: str | None, dry_run: bool, repo: Path, config_path:
     Examples:
       incumbent results forget v1.4
     """
-    from bot.git.branch_commit import commit_on_branch
+    from bot.git.working_copy import commit_on_branch
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
     from bot.results.ledger_records import forgetting, load_release, load_releases

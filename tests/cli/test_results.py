@@ -137,7 +137,7 @@ def test_what_others_published_is_gone_on_from(
 def test_a_record_that_cannot_be_read_is_reported_and_hides_no_other(
     clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bot.git.branch_commit import commit_on_branch
+    from bot.git.working_copy import commit_on_branch
 
     file = written(tmp_path, passed(ENTRIES[0]))
     assert run(["results", "add", file, "--release", "v1", *AT]) == 0

@@ -1,4 +1,4 @@
-"""The edge to git: addresses of remotes."""
+"""The edge to git: addresses of remotes, and a commit on a branch that is not checked out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from pathlib import Path
 import git
 import pytest
 
-from bot.errors import UsageError
-from bot.git.working_copy import owner_and_name, read_conflicts, read_remote, refuse_bare
+from bot.errors import OutsideError, UsageError
+from bot.files.limits import ReadingLimits
+from bot.git import ObjectStore, working_copy
+from bot.git.working_copy import commit_on_branch, owner_and_name, read_conflicts, read_remote, refuse_bare
+
+AT = "2026-11-28T05:00:00Z"
+_LIMITS = ReadingLimits(file_bytes=100, nesting_depth=1, nodes=1)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +86,62 @@ def test_conflicts_of_a_merge_are_named_below_the_folder(tmp_path: Path) -> None
 
 def test_without_a_repository_there_is_no_conflict(tmp_path: Path) -> None:
     assert read_conflicts(tmp_path) == ()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> git.Repo:
+    found = git.Repo.init(tmp_path / "a clone", initial_branch="main")
+    (tmp_path / "a clone" / "README.md").write_text("Platform\n")
+    found.index.add(["README.md"])
+    found.index.commit("First")
+    return found
+
+
+def commit(repository: git.Repo, parent: str | None, **files: str | None) -> str:
+    named = {name.replace("__", "/"): text for name, text in files.items()}
+    return commit_on_branch(Path(repository.working_dir), "bot/notes", parent, named, "Notes", AT, "Robin <x>")
+
+
+def test_the_branch_has_the_files_and_the_working_tree_stays(repository: git.Repo) -> None:
+    first = commit(repository, None, README="one\r\n", deep__er="é")
+    second = commit(repository, first, README=None, deep__new="two")
+    assert repository.heads["bot/notes"].commit.hexsha == second
+    with ObjectStore.open(Path(repository.working_dir)) as store:
+        assert sorted(store.snapshot(first).paths("")) == ["README", "deep/er"]
+        assert store.snapshot(second).read("deep/new", _LIMITS) == b"two"
+        assert sorted(store.snapshot(second).paths("")) == ["deep/er", "deep/new"]
+        assert store.is_ancestor(first, second)
+        assert store.commit_time(second) == AT
+    made = repository.commit(second)
+    assert (made.author.name, made.message.strip()) == ("Robin  x", "Notes")
+    assert repository.active_branch.name == "main"
+    assert not repository.is_dirty(untracked_files=True)
+
+
+def test_a_branch_that_moved_meanwhile_is_not_overwritten(
+    repository: git.Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = commit(repository, None, README="one")
+    moved: list[str] = []
+
+    def move(*arguments: object) -> str:
+        if not moved:
+            moved.append(first)
+            moved.append(commit(repository, first, README="meanwhile"))
+        return tree(*arguments)  # type: ignore[arg-type]
+
+    tree = working_copy._tree
+    monkeypatch.setattr(working_copy, "_tree", move)
+    with pytest.raises(OutsideError, match="moved meanwhile"):
+        commit(repository, first, README="two")
+    assert repository.heads["bot/notes"].commit.hexsha == moved[1]
+
+
+@pytest.mark.parametrize("name", ["two..dots", "", "a b"])
+def test_what_git_refuses_is_an_error_that_says_so(repository: git.Repo, name: str) -> None:
+    with pytest.raises(OutsideError, match="cannot be the name of a branch"):
+        commit_on_branch(Path(repository.working_dir), name, None, {"a": "b"}, "x", AT, "")
+    with pytest.raises(OutsideError, match="read-tree"):
+        commit(repository, "0" * 40, README="x")
+    with pytest.raises(OutsideError, match="update-index"):
+        commit_on_branch(Path(repository.working_dir), "x", None, {"../out": "b"}, "x", AT, "")

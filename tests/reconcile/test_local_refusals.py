@@ -10,7 +10,7 @@ import pytest
 
 from bot.cli.main import run
 from bot.curator.suggestions import suggest
-from bot.git.branch_commit import commit_on_branch
+from bot.git.working_copy import commit_on_branch
 from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, RequestRecord, SuggestionRecord
 from bot.ledger.store import record_text
 from bot.pipeline.workspace import open_platform
