@@ -65,7 +65,7 @@ from bot.report.review_json import ReviewOutput
 from bot.report.scan_output import ScanOutput
 from bot.results.record import ReleaseRecord
 from bot.taxonomy.model import Taxonomy
-from bot.triage.output import TriageOutput
+from bot.triage.outcome import TriageOutput
 
 WRITTEN_BY_PEOPLE = (
     "taxonomy",

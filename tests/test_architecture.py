@@ -148,7 +148,6 @@ PURE = [
     "text/masking.py",
     "text/personal_data",
     "triage/classifying.py",
-    "triage/markdown.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}
 WORLD |= {"yaml", "ruamel", "openai", "git", "github", "requests", "click", "rich"}
@@ -159,7 +158,7 @@ WRITERS = {
     "triage/gathering.py": "the work folder of a triage",
     "triage/plan.py": "the work folder of a triage",
     "triage/processes.py": "the work folder of a triage",
-    "triage/ray_data.py": "the log of Ray in that folder",
+    "triage/cluster.py": "the log of Ray in the work folder",
     "triage/tables.py": "the work folder of a triage, and what a person names",
     "triage/run.py": "an output that a person names",
     "curator/journal.py": "the platform repository",

@@ -287,8 +287,7 @@ def add(
       incumbent results add junit/*.xml --release v1.4 --commit 3f2a9c1
     """
     from bot.config import RESULT_FILES
-    from bot.git.working_copy import commit_on_branch
-    from bot.git.working_copy import read_commit, read_top
+    from bot.git.working_copy import commit_on_branch, read_commit, read_top
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
     from bot.report.console import Printer

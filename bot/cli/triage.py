@@ -152,7 +152,7 @@ def triage_command(
         batches = Batches(wait=wait, report=report_batches)
         outcome = triage(assignment, backend, kept, out, progress_lines, batches, replaces=force)
     if as_json:
-        from bot.triage.output import TriageOutput
+        from bot.triage.outcome import TriageOutput
 
         print_json(TriageOutput.of(outcome, str(out)))
     else:

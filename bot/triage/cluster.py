@@ -1,26 +1,53 @@
-"""Classifies shards of representatives on the machines of a Ray cluster: the side that reads and writes the files.
+"""Classifies shards of representatives on the machines of a Ray cluster.
 
-Ray's client ends its whole process when the cluster is lost, so it runs in a process of its own (:mod:`ray_data`).
+Ray's client ends its whole process when the cluster is lost, so what talks to Ray (from :func:`drive` on) runs in a
+process of its own.  There nothing reads or writes the work folder.  Ray Data distributes the shards, starts workers
+where there are processors, and gives the shards of a lost machine to another one.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import socket
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from enum import Enum, auto
+from importlib.metadata import version
+from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import bot
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import Arrays
-from bot.errors import OutsideError, UsageError
-from bot.triage.classifying import Ground, Representative
+from bot.classifier.model import Backend
+from bot.errors import IncumbentError, OutsideError, UsageError
+from bot.pipeline.garbage_collector import set_loaded_aside
+from bot.pipeline.workspace import open_backend, with_masks
+from bot.rater.contextualizer import LiveSet
+from bot.text.digests import digest
+from bot.triage.classifying import Ground, Representative, classify_shard
+
+if TYPE_CHECKING:
+    from ray import ObjectRef
 
 AUTO: Final = "auto"
 _CLOSING: Final = 10
 _FIX: Final = "the same command goes on with what is left, with or without --ray"
+_AT_ONCE: Final = 10_000
+"""Shards in Ray's object store at a time; what exceeds its memory it keeps on disk."""
+_BEAT: Final = 2.0
+_INSTALL: Final = "install the same on every machine of the cluster, for the Python that runs Ray (docs/triage.md)"
 
 Shard: TypeAlias = tuple[str, Sequence[Representative]]
 """A shard's name, and its content."""
@@ -74,8 +101,6 @@ def classified_on(
 
     Raises :class:`OutsideError` if the cluster cannot be used or is lost, and re-raises errors of workers.
     """
-    from bot.triage.ray_data import drive
-
     reach(cluster)
     context = get_context("spawn")
     ours, theirs = context.Pipe()
@@ -121,3 +146,189 @@ def reach(cluster: RayCluster) -> None:
     except (OSError, OverflowError) as error:
         fix = "check the address, and that `ray start --head` runs there and a firewall lets this machine through"
         raise OutsideError(f"nothing answers at {cluster.address} ({error}); {fix}") from None
+
+
+def drive(pipe: Connection, order: Order) -> None:
+    """Classify the shards from ``pipe`` on the cluster of ``order``; runs in a process of its own.
+
+    The last message says how it ended: normally, or with an error.
+    """
+    # The parent process says when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with order.log.open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    messages = _Messages(pipe)
+    try:
+        with suppress(BrokenPipeError, EOFError):
+            _classify(messages, order)
+            messages.send(MessageKind.ENDED)
+    except IncumbentError as error:
+        messages.send(MessageKind.FAILED, error)
+    except BaseException as error:
+        messages.send(MessageKind.FAILED, RuntimeError(f"{type(error).__name__}: {error}"))
+        raise
+
+
+class _Messages:
+    """The connection to the parent process, which several threads may use."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+
+    def send(self, what: MessageKind, value: Any = None) -> None:
+        """Send a message; raises :class:`BrokenPipeError` when the other side is gone."""
+        with self._lock:
+            self._pipe.send((what, value))
+
+    def shards(self) -> Iterator[Shard]:
+        """The remaining shards, requested one by one."""
+        while True:
+            self.send(MessageKind.WANTED)
+            shard = self._pipe.recv()
+            if shard is None:
+                return
+            yield shard
+
+
+def _classify(messages: _Messages, order: Order) -> None:
+    # No usage reports to Ray's makers, and no new local cluster if the given one is gone.
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_AUTO_CONNECT": "0"}
+    import pyarrow
+    import ray
+    from ray.data import ActorPoolStrategy, DataContext, from_arrow_refs
+
+    _connect(order)
+    threading.Thread(target=_show_life, args=(messages,), daemon=True).start()
+    _refuse_others(order)
+    DataContext.get_current().enable_progress_bars = False
+    arguments = (installed(), ray.put(order.ground), ray.put(order.model))
+    shards = messages.shards()
+    while given := [ray.put(pyarrow.table(_row(*shard))) for shard in islice(shards, _AT_ONCE)]:
+        # At least one: an idle worker makes room for one that a lost machine had.
+        workers = ActorPoolStrategy(min_size=1, max_size=max(1, int(ray.cluster_resources().get("CPU", 1))))
+        found = from_arrow_refs(given).map_batches(
+            ShardClassifier, fn_constructor_args=arguments, batch_size=1, compute=workers
+        )
+        try:
+            for row in found.iter_rows():
+                if row["failure"] is not None:
+                    raise row["failure"]
+                messages.send(MessageKind.CLASSIFIED, (row["shard"], json.loads(row["rows"])))
+        except ray.exceptions.UserCodeException:
+            raise
+        except ray.exceptions.RayError as error:
+            raise OutsideError(f"the Ray cluster failed ({_first_line(error)}); see {order.log}") from error
+
+
+def _row(name: str, rows: Sequence[Representative]) -> dict[str, list[str]]:
+    return {"shard": [name], "rows": [json.dumps([asdict(row) for row in rows])]}
+
+
+def _connect(order: Order) -> None:
+    import ray
+
+    address = order.cluster.address
+    try:
+        ray.init(address, configure_logging=False, log_to_driver=False)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        fix = (
+            "run the command on a machine of the cluster (`ray start --address` makes it one), with its Ray and Python"
+        )
+        said = " ".join(str(error).split())
+        raise OutsideError(f"the Ray cluster at {address} cannot be used: {said}; {fix}") from error
+
+
+def _show_life(messages: _Messages) -> None:
+    import ray
+
+    while True:
+        try:
+            if ray.cluster_resources().get("CPU"):
+                messages.send(MessageKind.ALIVE)
+        except BrokenPipeError:
+            # The command is gone, and Ray would go on with the shards that it has.
+            os._exit(1)
+        time.sleep(_BEAT)
+
+
+def _refuse_others(order: Order) -> None:
+    """Raise :class:`OutsideError` if a machine lacks Incumbent, or has another version: a worker there could not report
+    it.
+    """
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    asked = {}
+    for node in ray.nodes():
+        if node["Alive"] and node["Resources"].get("CPU"):
+            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            ask = ray.remote(version).options(num_cpus=0, scheduling_strategy=there)
+            asked[f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"] = ask.remote("incumbent")
+    for machine, answer in asked.items():
+        try:
+            found = ray.get(answer, timeout=order.cluster.seconds)
+        except ModuleNotFoundError:
+            raise OutsideError(f"{machine} lacks Incumbent; {_INSTALL}") from None
+        except ray.exceptions.RayError as error:
+            said = f"{machine}, a machine of the Ray cluster, did not answer ({_first_line(error)})"
+            raise OutsideError(f"{said}; see `ray status`, and {order.log}") from error
+        if found != version("incumbent"):
+            raise OutsideError(f"{machine} has Incumbent {found}, this one {version('incumbent')}; {_INSTALL}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def installed() -> dict[str, str]:
+    """Names and versions of what judges queries on this machine: they must be the same everywhere."""
+    folder = Path(bot.__file__).parent
+    code = digest({path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")})
+    return {"code": code, "numpy": version("numpy"), "scipy": version("scipy")}
+
+
+class ShardClassifier:
+    """The classifier of a worker, loaded when the first shard comes.
+
+    ``required`` is the value of :func:`installed` at the driver; ``ground`` and ``model`` are in Ray's object store.
+    """
+
+    def __init__(self, required: Mapping[str, str], ground: ObjectRef[Ground], model: ObjectRef[Any]) -> None:
+        self._required = required
+        self._references = (ground, model)
+        self._loaded: tuple[Ground, LiveSet, Backend] | None = None
+
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        """The one shard of ``batch``, classified; or its failure, as a value, because a raised one would lose its
+        class.
+        """
+        failure = np.full(1, None, dtype=object)
+        found: list[dict[str, Any]] = []
+        try:
+            self._loaded = self._loaded or self._load()
+            rows = [Representative(**row | {"turns": tuple(row["turns"])}) for row in json.loads(batch["rows"][0])]
+            found = classify_shard(rows, *self._loaded)
+        except IncumbentError as error:
+            failure[0] = error
+        return {"shard": batch["shard"], "rows": [json.dumps(found)], "failure": failure}
+
+    def _load(self) -> tuple[Ground, LiveSet, Backend]:
+        import ray
+
+        machine = ray.util.get_node_ip_address()
+        different = [name for name, found in installed().items() if found != self._required[name]]
+        if different:
+            raise OutsideError(f"{machine} has other versions than the driver ({', '.join(different)}); {_INSTALL}")
+        ground, model = ray.get(list(self._references))
+        threadpool_limits(1)
+        with_masks(ground.platform)
+        backend = open_backend(ground.platform)
+        if backend.identity != ground.identity:
+            raise OutsideError(f"{machine} has the classifier {backend.identity}, not {ground.identity}; {_INSTALL}")
+        if model is not None and isinstance(backend, EmbeddedBackend):
+            backend.hand_over(model)
+        live = ground.live()
+        set_loaded_aside()
+        return ground, live, backend

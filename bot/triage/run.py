@@ -18,7 +18,6 @@ from bot.pipeline.submission import Package
 from bot.text.masking import mask_by
 from bot.triage.classifying import Ground, Representative, settled_by
 from bot.triage.cluster import RayCluster
-from bot.triage.eval_set import render_eval_set
 from bot.triage.gathering import (
     Preparing,
     bands_of,
@@ -27,12 +26,12 @@ from bot.triage.gathering import (
     write_representatives,
     write_texts,
 )
-from bot.triage.markdown import render_triage
+from bot.triage.outcome import TriageOutcome, render_eval_set, render_triage
 from bot.triage.plan import Work, writing_to
 from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, pool_of, shards
 from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_changed
-from bot.triage.shortlist import Shortlist, choose
-from bot.triage.summary import Summary, summarise
+from bot.triage.shortlist import choose
+from bot.triage.summary import summarise
 from bot.triage.tables import PART, connected
 
 if TYPE_CHECKING:
@@ -56,22 +55,6 @@ class Assignment:
     processes: int
     shows: bool
     cluster: RayCluster | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TriageOutcome:
-    """The result of a triage; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
-
-    ``unclassified`` are the first queries that a language model could not classify, by id, and why.
-    """
-
-    rows: int
-    unreadable: int
-    problems: tuple[Problem, ...]
-    texts: int
-    summary: Summary
-    shortlist: Shortlist
-    unclassified: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

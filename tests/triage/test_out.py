@@ -22,8 +22,7 @@ from bot.pipeline.submission import Package
 from bot.pipeline.workspace import open_package, open_platform
 from bot.triage import shortlist as module
 from bot.triage.classifying import Ground, package_with, settled_by
-from bot.triage.eval_set import render_eval_set
-from bot.triage.markdown import render_triage
+from bot.triage.outcome import render_eval_set, render_triage
 from bot.triage.processes import CLASSIFIED_FOLDER, REPRESENTATIVES, classify_shards, concerned
 from bot.triage.shortlist import choose
 from bot.triage.summary import summarise

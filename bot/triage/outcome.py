@@ -1,16 +1,40 @@
-"""The report of a triage as Markdown (pure)."""
+"""The outcome of a triage: as a report in Markdown, as eval sets for people to edit, and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from bot.report.escaping import code, plain, shortened
+from pydantic import BaseModel, ConfigDict, Field
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from bot.errors import Problem
+from bot.files.views import View
+from bot.files.yaml_writer import dumped
+from bot.report.escaping import code, plain, shortened, visible
 from bot.triage.shortlist import Chosen, Shortlist
 from bot.triage.summary import CoverageCount, Summary
 
 _TURN: Final = 160
+"""Characters of a query in the report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriageOutcome:
+    """The result of a triage; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
+
+    ``unclassified`` are the first queries that a language model could not classify, by id, and why.
+    """
+
+    rows: int
+    unreadable: int
+    problems: tuple[Problem, ...]
+    texts: int
+    summary: Summary
+    shortlist: Shortlist
+    unclassified: Mapping[str, str]
 
 
 def render_triage(
@@ -112,3 +136,67 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"|{'---|' * len(head)}"
     for row in found:
         yield f"| {' | '.join(row)} |"
+
+
+def render_eval_set(chosen: Sequence[Chosen]) -> str:
+    """The ``chosen`` queries of one agent as the text of ``eval_set.yaml``; comments say where each came from."""
+    queries = CommentedSeq()
+    for place, item in enumerate(chosen):
+        query = CommentedMap(id=item.query.id)
+        if len(item.query.turns) == 1:
+            query["query"] = item.query.turns[0]
+        else:
+            query["turns"] = list(item.query.turns)
+        queries.append(query)
+        reasons = ", ".join(reason.value for reason in item.verdict.reasons)
+        what = "enters" if item.verdict.admitted else "waits for a person"
+        alike = "no other row is like it" if item.rows == 1 else f"{item.rows:,} rows are like it"
+        # File names come from users and may contain line breaks; a comment is one line.
+        note = f"{visible(item.file)} row {item.row}; {alike}; {what}: {reasons}"
+        queries.yaml_set_comment_before_after_key(place, before=note, indent=2)
+    return dumped(CommentedMap(eval_set=1, queries=queries))
+
+
+ChosenOutput: TypeAlias = Annotated[
+    Chosen,
+    View(
+        "id=query.id agent decision=verdict.ruling.decision route=verdict.ruling.route "
+        "reasons=verdict.ruling.reasons rows",
+        agent=Annotated[str, Field(description="the agent, as rows name it")],
+    ),
+]
+
+
+class TriageOutput(BaseModel):
+    """What a triage found; the folder has the tables."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    out: str = Field(description="the folder of eval set, report and tables")
+    rows: int = Field(description="rows that could be read")
+    unreadable: int = Field(description="rows that could not be read")
+    texts: int = Field(description="rows without exact duplicates")
+    representatives: int = Field(description="rows without near duplicates")
+    settled: int = Field(description="representatives that are on record already")
+    off_taxonomy: int = Field(description="representatives that exercise nothing of the taxonomy")
+    unfamiliar: int = Field(description="representatives of a kind of text that the classifier cannot judge")
+    merit: int = Field(description="representatives with merit against the present set")
+    judged: int = Field(description="representatives with merit at their turn")
+    shortlist: tuple[ChosenOutput, ...]
+
+    @staticmethod
+    def of(outcome: TriageOutcome, out: str) -> TriageOutput:
+        counts = outcome.summary.counts
+        return TriageOutput(
+            out=out,
+            rows=outcome.rows,
+            unreadable=outcome.unreadable,
+            texts=outcome.texts,
+            representatives=counts.representatives,
+            settled=counts.settled,
+            off_taxonomy=counts.off_taxonomy,
+            unfamiliar=counts.unfamiliar,
+            merit=counts.merit,
+            judged=outcome.shortlist.judged,
+            shortlist=outcome.shortlist.chosen,
+        )
