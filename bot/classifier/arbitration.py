@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.classifier.model import BASES, CalledTools, Classification, Consensus, Contradiction, Judgement, Unfamiliar
-from bot.classifier.specification_path import Declared
+from bot.classifier.model import BASES, Classification, Contradiction, Finding, Judgement
+from bot.classifier.paths import Declared
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.text.compare import rounded
 
@@ -20,33 +20,28 @@ class PathFindings:
     """The results of all paths for one query.
 
     ``declared``: what the specification decides; ``counted``: what the structure of the query decides; ``called``: what
-    the called tools make of each ``tool`` capability, empty if it is not declared whether there are tools;
-    ``inferred``: the samples' consensus on what went to the inference path.
+    the called tools make of each ``tool`` capability, empty if it is not declared whether there are tools; ``found``:
+    what the backend found on what went to the inference path, with the called tools that count.
 
-    ``calls``: the called tools that count; ``expected``: whether the eval set names them, and ``contradiction`` how the
-    classifier differed.  ``implied``: the capabilities whose rules are true for the part of the specification that the
-    most likely tool exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
-
-    ``attempt``: the query argued with the classifier; ``unfamiliar``: why the classifier cannot judge its kind of text.
+    ``expected``: whether the eval set names the called tools, and ``contradiction`` how the classifier differed.
+    ``implied``: the capabilities whose rules are true for the part of the specification that the most likely tool
+    exercises; ``misfits``: the groups of ``tool`` members none of which fits the call.
     """
 
     declared: Declared
-    inferred: Mapping[str, Consensus]
+    found: Finding
     counted: Declared = field(default_factory=dict)
     called: Mapping[str, Judgement] = field(default_factory=dict)
-    calls: CalledTools | None = None
     expected: bool = False
     contradiction: Contradiction | None = None
     implied: frozenset[str] = frozenset()
     misfits: frozenset[str] = frozenset()
-    attempt: bool = False
-    unfamiliar: Unfamiliar | None = None
 
     @property
     def fixed(self) -> dict[str, bool]:
         """What specification and structure decide; inference overrides none of it."""
-        found = {**self.declared, **self.counted}
-        return {name: value for name, value in found.items() if value is not None}
+        ruled = {**self.declared, **self.counted}
+        return {name: value for name, value in ruled.items() if value is not None}
 
 
 def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
@@ -68,10 +63,10 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Clas
         judgements=state.judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in state.off_taxonomy),
         arbitrated=frozenset(state.arbitrated),
-        attempt=evidence.attempt,
-        basis=max((item.basis for item in evidence.inferred.values()), key=BASES.index, default=None),
-        unfamiliar=evidence.unfamiliar,
-        calls=evidence.calls,
+        attempt=evidence.found.attempt,
+        basis=max((item.basis for item in evidence.found.consensus.values()), key=BASES.index, default=None),
+        unfamiliar=evidence.found.unfamiliar,
+        calls=evidence.found.calls,
         contradiction=evidence.contradiction,
     )
 
@@ -89,7 +84,7 @@ def _own(capability: Capability, evidence: PathFindings) -> Judgement:
         return Judgement(counted, 1.0, "structure")
     if capability.id in evidence.called:
         return evidence.called[capability.id]
-    consensus = evidence.inferred.get(capability.id)
+    consensus = evidence.found.consensus.get(capability.id)
     if consensus is None:
         return Judgement(False, 0.0, "undeclared")
     return Judgement(consensus.value, consensus.confidence, "inference")
@@ -147,7 +142,7 @@ class _ArbitrationState:
             # None: the declared member fails its requirement, so the group is not exercised.
             self._only(names, counted[:1] or met)
             return
-        calls = self.evidence.calls
+        calls = self.evidence.found.calls
         likeliest = calls.likeliest if calls is not None else ()
         if not likeliest:
             # The members' requirement is met, so a tool would be called, and the call fits none of the declared ones.
@@ -191,7 +186,7 @@ class _ArbitrationState:
 
         Tools are excluded: whether a tool is called is already decided.
         """
-        inferred = member.id in self.evidence.inferred and member.id not in self.fixed
+        inferred = member.id in self.evidence.found.consensus and member.id not in self.fixed
         return inferred and member.source != "tool" and member.id not in self.unmet
 
     def _surest(self, names: Sequence[str]) -> str:

@@ -1,27 +1,27 @@
-"""Makes the inference backend that the config names."""
+"""Makes the inference backend that the config names, with its stores in the user's cache folder."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
-from bot.classifier.findings import FindingsStore
-from bot.classifier.findings_cache import FindingFiles
+from bot.classifier.findings import Findings, FindingsStore
 from bot.classifier.model import Backend, Stages, silent
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
+from bot.files.atomic_write import read_model, write_whole
 from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
 
 if TYPE_CHECKING:
-    from bot.classifier.language_model.features_cache import RememberedAbilities
+    from bot.classifier.language_model.abilities import RememberedAbilities
 
 
 def make_backend(
@@ -47,8 +47,8 @@ def make_backend(
     if settings.backend == "openai":
         if settings.openai is None:
             raise UsageError("the config names the backend openai and has no `classifier.openai`; add it")
+        from bot.classifier.language_model.abilities import RememberedAbilities
         from bot.classifier.language_model.backend import LanguageModelBackend
-        from bot.classifier.language_model.features_cache import RememberedAbilities
 
         memory, detector = RememberedAbilities(folder), Detector(names=names)
         model: Backend
@@ -75,10 +75,40 @@ def _batched(
     folder: Path | None,
     detector: Detector,
 ) -> Backend:
-    from bot.classifier.language_model.batch_records import BatchRecords
+    from bot.classifier.language_model.batch_endpoint import BatchRecords
     from bot.classifier.language_model.batched import BatchedBackend
 
     if folder is None:
         raise UsageError("--batch needs a folder that is there in the next run; name one as INCUMBENT_CACHE")
     records = BatchRecords(folder, settings.batch.keep_days)
     return BatchedBackend(taxonomy, settings, samples, environment, memory, records, detector)
+
+
+_LARGEST: Final = 5_000_000
+
+
+class FindingFiles:
+    """A store in ``folder``; without one, or if it cannot be written, findings last as long as the run.
+
+    An invalid file counts as missing.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._own: dict[str, Findings] = {}
+
+    def get(self, key: str) -> Findings:
+        """The findings of this run or an earlier one; empty if there are none."""
+        if key in self._own or self._folder is None:
+            return self._own.get(key) or Findings()
+        return read_model(self._file(self._folder, key), Findings, _LARGEST) or Findings()
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Save ``findings`` for this and later runs."""
+        self._own[key] = findings
+        if self._folder is not None:
+            write_whole(self._file(self._folder, key), findings.model_dump_json().encode())
+
+    @staticmethod
+    def _file(folder: Path, key: str) -> Path:
+        return folder / "findings" / key[:2] / f"{key}.json"

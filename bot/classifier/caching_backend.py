@@ -1,20 +1,20 @@
-"""A backend that asks another one only for findings that are not known yet."""
+"""Backends around another one: what is known is not asked again, and batches are answered in a later run."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, findings_key
 from bot.classifier.model import Backend, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
-from bot.errors import IncumbentError
+from bot.errors import IncompleteError, IncumbentError
 from bot.taxonomy.model import Taxonomy
 
 if TYPE_CHECKING:
-    from bot.classifier.language_model.features_cache import KeptAbilities, RememberedAbilities
+    from bot.classifier.language_model.abilities import KeptAbilities, RememberedAbilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +131,44 @@ def halt(backend: Backend, stopped: IncumbentError) -> Backend:
     """``backend`` after it has ``stopped``: known findings still count, and no more requests are sent."""
     halted = HaltedBackend(backend.identity, backend.usage, stopped)
     return replace(backend, inner=halted) if isinstance(backend, RememberingBackend) else halted
+
+
+Found = TypeVar("Found")
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """A backend that asks in batches."""
+
+    remarks: Mapping[str, None]
+
+    def settle(self, wait: bool, report: Callable[[str], None]) -> bool:
+        """Submit what was collected; ``True`` if all must be asked again.
+
+        Raises :class:`IncompleteError` while answers are missing.
+        """
+        ...
+
+
+def through_batches(
+    backend: Backend, work: Callable[[], Found], wait: bool, report: Callable[[str], None]
+) -> tuple[Found, IncompleteError | None]:
+    """The result of ``work`` with ``backend``, and why parts are missing: they wait for batches.
+
+    With ``wait`` it is repeated until nothing is missing.  ``report`` receives the state of batches and their problems.
+    A backend without batches works once.
+    """
+    inner = backend.inner if isinstance(backend, RememberingBackend) else backend
+    if not isinstance(inner, Batching):
+        return work(), None
+    pending: IncompleteError | None = None
+    again = True
+    while again:
+        found = work()
+        try:
+            again = inner.settle(wait, report)
+        except IncompleteError as error:
+            pending, again = error, False
+    for remark in inner.remarks:
+        report(remark)
+    return found, pending

@@ -6,22 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.classifier.arbitration import PathFindings, arbitrate
-from bot.classifier.called_tools import (
+from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
+from bot.classifier.paths import (
     UNKNOWN_NAMES,
+    Declared,
+    StructureRules,
     ToolValues,
     call_capability,
     called_values,
     contradiction,
+    counted_values,
+    declared_values,
     expectation,
     expected_calls,
     fits_none,
+    inferred_capabilities,
     silent_capabilities,
+    structure_rules,
+    tool_decides,
     tool_values,
     unlisted_values,
 )
-from bot.classifier.model import Backend, CalledTools, Classification, Finding, InferenceRequest, Progress
-from bot.classifier.specification_path import Declared, declared_values, inferred_capabilities, tool_decides
-from bot.classifier.structure_path import StructureRules, counted_values, structure_rules
 from bot.classifier.visible_text import hides_text
 from bot.errors import IncompleteError, IncumbentError, OutsideError
 from bot.intake.query import Query
@@ -179,17 +184,18 @@ class _Agent:
         return PathFindings(
             declared=self.declared,
             counted=counted,
-            inferred=found.consensus,
+            found=replace(
+                found,
+                calls=calls if is_known else None,
+                attempt=found.attempt or hides_text(query.classified_turns),
+            ),
             called=called_values(calls, self.values, found.consensus, expected=expected is not None)
             if is_known
             else {},
-            calls=calls if is_known else None,
             expected=expected is not None,
             contradiction=None if expected is None or said is None else contradiction(expected, self.names, said),
             implied=self._implied_by(calls),
             misfits=self._misfits(calls) if is_known else frozenset(),
-            attempt=found.attempt or hides_text(query.classified_turns),
-            unfamiliar=found.unfamiliar,
         )
 
     def _said(self, found: Finding) -> CalledTools | None:

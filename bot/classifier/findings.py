@@ -11,23 +11,14 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, field_validator
 
-from bot.classifier.model import Basis, CalledTools, Consensus, Finding, Identity, InferenceRequest
-from bot.files.validation import FileModel, Score, Text, Tuple
+from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
+from bot.files.validation import Checked, FileModel, Score, Text, Tuple
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 from bot.text.digests import digest
 
 FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
 """A digest of the turns, the classifier identity and its conditions."""
-
-
-class KeptConsensus(FileModel):
-    """The samples' consensus on one capability, and whether the query argued with the classifier in them."""
-
-    value: bool
-    confidence: Score
-    basis: Basis
-    attempt: bool = False
 
 
 class KeptCalls(FileModel):
@@ -51,7 +42,7 @@ class KeptCalls(FileModel):
 class Findings(FileModel):
     """All that was found of one query: by digests of what was asked about a capability, and of lists of tools."""
 
-    capabilities: dict[str, KeptConsensus] = Field(default_factory=dict)
+    capabilities: dict[str, Checked[Consensus]] = Field(default_factory=dict)
     tools: dict[str, KeptCalls] = Field(default_factory=dict)
 
     @field_validator("tools", mode="before")
@@ -84,9 +75,7 @@ class Findings(FileModel):
     def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
         """These findings with the answers of ``finding`` to ``asked``."""
         capabilities = {
-            taxonomy.by_id[name].question: KeptConsensus(
-                value=item.value, confidence=item.confidence, basis=item.basis, attempt=finding.attempt
-            )
+            taxonomy.by_id[name].question: replace(item, attempt=finding.attempt)
             for name, item in finding.consensus.items()
         }
         tools: dict[str, KeptCalls] = {}
@@ -99,7 +88,7 @@ class Findings(FileModel):
         kept = {name: self.capabilities[taxonomy.by_id[name].question] for name in request.capabilities}
         known = self._calls(request.tools)
         return Finding(
-            consensus={name: Consensus(item.value, item.confidence, item.basis) for name, item in kept.items()},
+            consensus=kept,
             calls=None if known is None else known.calls,
             attempt=any(item.attempt for item in (*kept.values(), *([known] if known else ()))),
         )

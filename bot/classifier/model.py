@@ -1,4 +1,7 @@
-"""The classifier's results for a query, and the interface of inference backends (semantics, section 2)."""
+"""The classifier's results for a query, the consensus of samples, and the interface of inference backends.
+
+Definitions: semantics, section 2; of the consensus also the paper, section 2.2.
+"""
 
 from __future__ import annotations
 
@@ -86,16 +89,18 @@ class Sample:
     basis: Basis = "calibrated"
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True)
 class Consensus:
     """The valid samples' consensus on one capability: the majority's value, and κ, their mean probability in [0, 1].
 
-    ``basis`` is the weakest basis of a sample's probability.
+    ``basis`` is the weakest basis of a sample's probability.  ``attempt``: the query argued with the classifier.
     """
 
     value: bool
-    confidence: float
+    confidence: Score
     basis: Basis = "calibrated"
+    attempt: bool = False
 
 
 class LikelyTool(NamedTuple):
@@ -240,3 +245,30 @@ class Classification:
     def signature(self) -> frozenset[str]:
         """sig(q): the capabilities that are TRUE."""
         return frozenset(name for name, judgement in self.judgements.items() if judgement.value)
+
+
+def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int) -> dict[str, Consensus] | None:
+    """The consensus of ``samples``, the valid ones of ``asked_for``, on each of ``capabilities``.
+
+    v = majority of the votes, an even split being FALSE; κ = mean of the probabilities.  ``None`` if fewer than a
+    majority of the samples asked for are valid: the query is unclassified.
+    """
+    valid = len(samples)
+    if 2 * valid <= asked_for:
+        return None
+    basis = max((sample.basis for sample in samples), key=BASES.index)
+    return {
+        name: Consensus(
+            value=2 * sum(sample.votes[name] for sample in samples) > valid,
+            confidence=fsum(sample.probabilities[name] for sample in samples) / valid,
+            basis=basis,
+        )
+        for name in capabilities
+    }
+
+
+def consensus_of(probabilities: Sequence[float]) -> Consensus:
+    """What :func:`agree` finds of samples that all have calibrated ``probabilities``, and vote as these say."""
+    valid = len(probabilities)
+    votes = sum([probability >= EVEN for probability in probabilities])
+    return Consensus(value=2 * votes > valid, confidence=fsum(probabilities) / valid)

@@ -1,14 +1,16 @@
-"""The cost of asking a model: requests, tokens, and money if prices are known."""
+"""The cost of asking a model: requests, tokens, and money if prices are known; and whether a run may spend more."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
-from bot.config import Prices
+from bot.config import Budget, Prices
+from bot.errors import IncompleteError
 
 _PER: Final = 1_000_000
 Count: TypeAlias = Annotated[int, Field(ge=0)]
@@ -63,3 +65,58 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
         tokens_out=sum(item.tokens_out for item in found),
         prices=prices.pop() if len(prices) == 1 else None,
     )
+
+
+class Meter:
+    """Counts requests and tokens against a ``budget``: no request exceeds it, and none begins once tokens do."""
+
+    def __init__(self, budget: Budget, prices: Prices | None) -> None:
+        self._budget = budget
+        self._usage = Usage(prices=prices)
+        self._probing = False
+        self._lock = threading.Lock()
+
+    @property
+    def usage(self) -> Usage:
+        """What has been spent up to now."""
+        with self._lock:
+            return self._usage
+
+    def probe(self, probing: bool) -> None:
+        """Set whether requests from now on only probe the endpoint's abilities."""
+        self._probing = probing
+
+    def sending(self) -> None:
+        """Count a request, retries included; raises :class:`IncompleteError` instead of exceeding the budget."""
+        with self._lock:
+            if self._usage.requests >= self._budget.requests:
+                raise self._used_up("requests", self._budget.requests)
+            self._usage = replace(
+                self._usage, requests=self._usage.requests + 1, probing=self._usage.probing + self._probing
+            )
+
+    def received(self, tokens_in: int, tokens_cached: int, tokens_out: int) -> None:
+        """Count the tokens that the endpoint reported for one answer."""
+        with self._lock:
+            self._usage = replace(
+                self._usage,
+                tokens_in=self._usage.tokens_in + tokens_in,
+                tokens_cached=self._usage.tokens_cached + min(tokens_cached, tokens_in),
+                tokens_out=self._usage.tokens_out + tokens_out,
+            )
+
+    def check(self) -> int:
+        """The number of requests left, at least one; raises :class:`IncompleteError` when a budget is used up."""
+        usage = self.usage
+        if usage.requests >= self._budget.requests:
+            raise self._used_up("requests", self._budget.requests)
+        if usage.tokens >= self._budget.tokens:
+            raise self._used_up("tokens", self._budget.tokens)
+        return self._budget.requests - usage.requests
+
+    @staticmethod
+    def _used_up(kind: str, size: int) -> IncompleteError:
+        return IncompleteError(
+            f"the run's budget of {size:,} {kind} is used up (classifier.openai.budget.{kind}); what is done is kept: "
+            "run again, or raise the budget"
+        )

@@ -228,7 +228,7 @@ def reclassify_command(dry_run: bool, batch: bool, wait: bool, repo: Path, confi
       incumbent reclassify --dry-run
       incumbent reclassify --batch --wait
     """
-    from bot.classifier.batching import through_batches
+    from bot.classifier.caching_backend import through_batches
     from bot.report.output import ReclassifyOutput
     from bot.report.query_context import remarks_on
     from bot.report.verdict_text import PlainStyle

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bot.classifier.batching import through_batches
+from bot.classifier.caching_backend import through_batches
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import corrected, overlaid, values_of
 from bot.classifier.model import Backend, Classification

@@ -14,12 +14,10 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import Any, Final
 
+from bot.classifier.language_model.abilities import LEAST, Draw, RememberedAbilities, parameters
 from bot.classifier.language_model.answers import ModelAnswer, parsed
-from bot.classifier.language_model.budget import Meter
 from bot.classifier.language_model.endpoint import Endpoint, QueryFailedError, QueryRefusedError
-from bot.classifier.language_model.endpoint_features import LEAST, Draw, parameters
-from bot.classifier.language_model.features_cache import RememberedAbilities
-from bot.classifier.usage import Usage
+from bot.classifier.usage import Meter, Usage
 from bot.classifier.visible_text import clean, read_turns
 from bot.config import ClassifierSettings
 from bot.errors import IncompleteError, OutsideError

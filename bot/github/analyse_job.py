@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Literal
 
 from bot.classifier.caching_backend import halt, known_by
-from bot.classifier.called_tools import expectation
 from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Classification, Progress
+from bot.classifier.paths import expectation
 from bot.classifier.usage import total
 from bot.config import REVIEWED_FILES, Curation, Limits
 from bot.curator.entry import Tombstone

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.classifier.caching_backend import conditions_of, knowing
-from bot.classifier.called_tools import expectation
 from bot.classifier.findings import Findings
 from bot.classifier.model import Backend, Identity
+from bot.classifier.paths import expectation
 from bot.consolidator.verdict import Verdict
 from bot.intake.query import Query
 from bot.intake.specification import Specification

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from bot.classifier.findings import Findings, FindingsKey
-from bot.classifier.language_model.features_cache import KeptAbilities
+from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
 from bot.curator.entry import EntryId, Timestamp
 from bot.files.validation import Checked, FileModel, Text, Tuple

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.classifier.batching import through_batches
+from bot.classifier.caching_backend import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Stages
 from bot.errors import IncompleteError, InputError, Problem, UsageError

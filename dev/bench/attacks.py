@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import Any, get_args
 
 from bot.classifier.backends import make_backend
-from bot.classifier.language_model.features_cache import RememberedAbilities
+from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.model import Backend
 from bot.config import CONFIG_FILE, ClassifierSettings, load_config
 from bot.errors import IncumbentError, UsageError

@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder, installed_embedder
-from bot.classifier.embedded.operations import OPERATIONS
-from bot.classifier.embedded.step_features import LEADS, read_step, step_features
-from bot.classifier.embedded.tool_weights import FILE, Weights, WeightSet
-from bot.classifier.embedded.tools import RequestPart, ToolIndex, text_odds
+from bot.classifier.embedded.steps import LEADS, read_step, step_features
+from bot.classifier.embedded.tools import FILE, RequestPart, ToolIndex, Weights, WeightSet, text_odds
+from bot.classifier.embedded.word_lists import OPERATIONS
 from bot.classifier.visible_text import clean
 from bot.files.snapshot import WorkingTree
 from bot.intake.specification import Parameter, Tool

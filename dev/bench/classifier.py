@@ -23,8 +23,8 @@ from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
+from bot.classifier.embedded.fitting import Regression
 from bot.classifier.embedded.model import FittedModel
-from bot.classifier.embedded.regression import Regression
 from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.config import Curation, load_config
 from bot.errors import InputError

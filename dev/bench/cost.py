@@ -22,10 +22,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.examples import Example, worked_examples
-from bot.classifier.language_model.features_cache import RememberedAbilities
-from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, compose
+from bot.classifier.language_model.prompt import CANARY_DESCRIPTION, Example, compose, worked_examples
 from bot.classifier.model import Backend, InferenceRequest
 from bot.config import OpenAISettings, load_config
 from bot.errors import IncumbentError, UsageError

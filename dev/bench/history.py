@@ -29,8 +29,7 @@ from typing import Any, Final
 
 import yaml
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError

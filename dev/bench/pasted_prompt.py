@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from bot.classifier.language_model.abilities import Abilities, RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
 from bot.classifier.language_model.endpoint import Endpoint
-from bot.classifier.language_model.endpoint_features import Abilities
-from bot.classifier.language_model.features_cache import RememberedAbilities
-from bot.classifier.language_model.prompt import Prompt
-from bot.classifier.language_model.prompts import NAMELESS, Prompts
+from bot.classifier.language_model.prompt import NAMELESS, Prompt, Prompts
 from bot.classifier.model import Finding, Identity, InferenceRequest
 from bot.config import OpenAISettings
 from bot.taxonomy.model import Taxonomy

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import Backend, CalledTools, Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import Backend, CalledTools, Finding, Identity, InferenceRequest, Sample, agree
 from bot.classifier.usage import Usage
 from bot.config import OpenAISettings
 from bot.errors import IncumbentError

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.language_model.answers import ModelAnswer, Token
-from bot.classifier.language_model.endpoint_features import (
+from bot.classifier.language_model.abilities import (
     BEST,
     LEAST,
     Abilities,
@@ -19,6 +18,7 @@ from bot.classifier.language_model.endpoint_features import (
     find_out,
     parameters,
 )
+from bot.classifier.language_model.answers import ModelAnswer, Token
 
 FITTING = ModelAnswer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
 DRAW = Draw(messages=[{"role": "user", "content": "x"}], schema={"type": "object"}, samples=5, seed=3, tokens=70)

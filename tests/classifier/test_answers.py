@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.called_tools import probability
 from bot.classifier.language_model.answers import (
     ModelAnswer,
     SampledCalls,
@@ -23,6 +22,7 @@ from bot.classifier.language_model.answers import (
 )
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
 from bot.classifier.model import CalledTools, InferenceRequest
+from bot.classifier.paths import probability
 from tests.classifier.model_server import log_probabilities
 
 ASKED = Asked(("call", "format.table"), "canary", (), True)

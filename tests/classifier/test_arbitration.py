@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.arbitration import PathFindings, arbitrate
-from bot.classifier.model import CalledTools, Classification, Consensus, Contradiction, Judgement, Path
+from bot.classifier.model import CalledTools, Classification, Consensus, Contradiction, Finding, Judgement, Path
 from bot.taxonomy.model import Capability
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
@@ -34,7 +34,10 @@ def decide(
     **more: Any,
 ) -> Classification:
     evidence = PathFindings(
-        declared=rules or {}, inferred=inferred or {}, calls=calls, implied=frozenset(implied), **more
+        declared=rules or {},
+        found=Finding(consensus=inferred or {}, calls=calls),
+        implied=frozenset(implied),
+        **more,
     )
     return arbitrate("q", taxonomy(*capabilities), evidence)
 
@@ -361,7 +364,8 @@ def test_what_requires_something_behind_a_closed_gate_is_certainly_false(
 
 def test_what_the_classifier_says_of_the_query_as_a_whole_is_kept() -> None:
     found = Contradiction(expected=("a",), likeliest=("b",), probability=0.9)
-    result = decide([CALL], {}, {"call": YES}, TOOL, unfamiliar="code", attempt=True, contradiction=found)
+    said = Finding(consensus={"call": YES}, calls=TOOL, unfamiliar="code", attempt=True)
+    result = arbitrate("q", taxonomy(CALL), PathFindings(declared={}, found=said, contradiction=found))
     assert (result.unfamiliar, result.attempt, result.calls, result.contradiction) == ("code", True, TOOL, found)
     plain = decide([CALL], {}, {"call": YES})
     assert (plain.unfamiliar, plain.attempt, plain.calls, plain.contradiction) == (None, False, None, None)
@@ -468,7 +472,7 @@ def cases(draw: st.DrawFn) -> tuple[list[Capability], PathFindings]:
     chosen = draw(st.none() | st.just(TOOL))
     implied = frozenset(draw(st.sets(st.sampled_from(sorted(rules))))) if chosen and rules else frozenset()
     order = draw(st.permutations(capabilities))
-    return order, PathFindings(declared=rules, inferred=inferred, calls=chosen, implied=implied)
+    return order, PathFindings(declared=rules, found=Finding(consensus=inferred, calls=chosen), implied=implied)
 
 
 @given(cases())
@@ -487,7 +491,7 @@ def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_of
             assert rules.count(True) > 1 or set(rules) == {False}
         elif not true:
             unspoken = all(evidence.declared.get(item.id) in (None, False) for item in members) and not any(
-                item.id in evidence.inferred for item in members
+                item.id in evidence.found.consensus for item in members
             )
             assert unmet or unspoken
         assert len(true) <= 1
@@ -522,10 +526,10 @@ def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(
     result = arbitrate("q", taxonomy(*capabilities), evidence)
     assert list(result.judgements) == [capability.id for capability in capabilities]
     for name in result.arbitrated:
-        assert result.judgements[name] == Judgement(True, evidence.inferred[name].confidence, "arbitration")
-        assert not evidence.inferred[name].value
+        assert result.judgements[name] == Judgement(True, evidence.found.consensus[name].confidence, "arbitration")
+        assert not evidence.found.consensus[name].value
     for name, judgement in result.judgements.items():
-        chosen: Any = evidence.calls and evidence.declared.get(name) and name in evidence.implied
+        chosen: Any = evidence.found.calls and evidence.declared.get(name) and name in evidence.implied
         if judgement.value and judgement.path == "arbitration":
             assert name in result.arbitrated or chosen
 
@@ -576,14 +580,16 @@ def test_requirements_are_followed_whatever_the_order() -> None:
     chain = [intent("a"), intent("b", requires="a"), intent("c", requires="b")]
     inferred = {name: Consensus(name != "a", 0.8) for name in "abc"}
     for order in permutations(chain):
-        found = arbitrate("q", taxonomy(*order), PathFindings(declared={}, inferred=inferred))
+        found = arbitrate("q", taxonomy(*order), PathFindings(declared={}, found=Finding(consensus=inferred)))
         assert found.signature == frozenset()
 
 
 def test_what_requires_itself_in_a_circle_comes_to_an_end() -> None:
     circle = [intent("a", requires="b"), intent("b", requires="a")]
     found = arbitrate(
-        "q", taxonomy(*circle), PathFindings(declared={}, inferred={name: Consensus(True, 0.8) for name in "ab"})
+        "q",
+        taxonomy(*circle),
+        PathFindings(declared={}, found=Finding(consensus={name: Consensus(True, 0.8) for name in "ab"})),
     )
     assert found.signature == frozenset("ab")
 

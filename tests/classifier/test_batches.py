@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.classifier.batching import through_batches
-from bot.classifier.caching_backend import RememberingBackend
-from bot.classifier.findings_cache import FindingFiles
-from bot.classifier.language_model.batch_records import BatchRecords
+from bot.classifier.backends import FindingFiles
+from bot.classifier.caching_backend import RememberingBackend, through_batches
+from bot.classifier.language_model.abilities import RememberedAbilities
+from bot.classifier.language_model.batch_endpoint import BatchRecords
 from bot.classifier.language_model.batched import BatchedBackend
-from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Finding
 from bot.classifier.usage import Usage
 from bot.errors import IncompleteError, OutsideError, UsageError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.arbitration import PathFindings, arbitrate
 from bot.classifier.corrections import Correction, contradictory, corrected, merged, obstacle, overlaid, unheeded
-from bot.classifier.model import RULED, Classification, Consensus, Judgement, Path
+from bot.classifier.model import RULED, Classification, Consensus, Finding, Judgement, Path
 from tests.classifier.factories import counted, declared, intent, of_tools, taxonomy
 
 RULE = "contains(auth_modes, 'oauth')"  # what rules say is written down in the judgements; nothing evaluates this one
@@ -270,7 +270,7 @@ CLASSIFICATIONS = st.builds(
         PathFindings(
             declared=rules,
             counted={"count": count},
-            inferred={name: Consensus(value >= 0.5, value) for name, value in probabilities.items()},
+            found=Finding(consensus={name: Consensus(value >= 0.5, value) for name, value in probabilities.items()}),
             called={
                 name: Judgement(probabilities[name] >= 0.5, probabilities[name], "tool") for name in ("read", "write")
             },

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.classifier.consistency import agree
 from bot.classifier.embedded import backend as backends
 from bot.classifier.embedded import model as fitted_models
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.model import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import Identity, Progress, Sample
+from bot.classifier.model import Identity, Progress, Sample, agree
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool

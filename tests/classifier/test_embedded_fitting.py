@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from bot.classifier.embedded import kernel as tiles
 from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
-from bot.classifier.embedded.fitting import _authors, _folds, fit_model
+from bot.classifier.embedded.fitting import Regression, _authors, _folds, _inverse, fit_model
 from bot.classifier.embedded.model import rows_by_text, to_arrays
-from bot.classifier.embedded.regression import Regression, _inverse
 from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from bot.classifier.embedded.embedding import MANY_TEXTS, READ_TOKENS, WIDTH, E5Embedder, installed_embedder
+from bot.classifier.embedded import embedding as remembered
+from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.embedded.embedding import (
+    MANY_TEXTS,
+    READ_TOKENS,
+    WIDTH,
+    E5Embedder,
+    RememberingEmbedder,
+    installed_embedder,
+)
 
 pytestmark = pytest.mark.skipif(installed_embedder() is None, reason="the package of embeddings is not installed here")
 
@@ -34,3 +47,91 @@ def test_a_text_has_the_same_bytes_alone_and_among_many(embedder: E5Embedder) ->
 @pytest.mark.parametrize("text", ["", "\0", "a\0b", "\ud800", "\U000e0041"])
 def test_whatever_is_no_text_is_embedded(text: str, embedder: E5Embedder) -> None:
     assert embedder.embed([text]).shape == (1, WIDTH)
+
+
+class Counting:
+    """An embedder of tests that tells what it was asked."""
+
+    def __init__(self, name: str = "counting-1") -> None:
+        self.name = name
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.int8]:
+        self.asked += texts
+        return np.array([[len(text) % 100] * WIDTH for text in texts], np.int8).reshape(len(texts), WIDTH)
+
+
+def test_what_was_embedded_is_not_embedded_again() -> None:
+    inner = Counting()
+    embedder = RememberingEmbedder(inner, ModelCache(None))
+    assert embedder.name == inner.name
+    for texts in (["a", "bb"], ["bb", "ccc", "bb", "\ud800"], [], ["a"]):
+        assert embedder.embed(texts).tobytes() == Counting().embed(texts).tobytes()
+    assert inner.asked == ["a", "bb", "ccc", "\ud800"]
+
+
+def test_another_run_knows_what_was_kept(tmp_path: Path) -> None:
+    first = RememberingEmbedder(Counting(), ModelCache(tmp_path))
+    wanted = first.embed(["a", "bb"])
+    assert not list(tmp_path.iterdir())
+    first.keep()
+    inner = Counting()
+    again = RememberingEmbedder(inner, ModelCache(tmp_path))
+    assert again.embed(["bb", "a"]).tobytes() == wanted[::-1].tobytes()
+    assert inner.asked == []
+    (path,) = tmp_path.iterdir()
+    before = path.stat().st_mtime_ns
+    again.keep()
+    assert path.stat().st_mtime_ns == before
+
+
+def test_embedders_do_not_share_what_they_keep(tmp_path: Path) -> None:
+    first = RememberingEmbedder(Counting(), ModelCache(tmp_path))
+    first.embed(["a"])
+    first.keep()
+    other = Counting("counting-2")
+    RememberingEmbedder(other, ModelCache(tmp_path)).embed(["a"])
+    assert other.asked == ["a"]
+
+
+def test_the_oldest_texts_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "KEPT_TEXTS", 3)
+    embedder = RememberingEmbedder(Counting(), ModelCache(tmp_path))
+    texts = ["a", "bb", "ccc", "dddd", "eeeee"]
+    assert len(embedder.embed(texts)) == 5
+    embedder.embed(["ccc"])
+    embedder.embed(["f" * 6])
+    embedder.keep()
+    inner = Counting()
+    RememberingEmbedder(inner, ModelCache(tmp_path)).embed([*texts, "f" * 6])
+    assert inner.asked == ["a", "bb", "dddd"]
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {},
+        {"digests": np.zeros((1, 16), np.uint8)},
+        {"digests": np.zeros((1, 16), np.uint8), "rows": np.zeros((2, WIDTH), np.int8)},
+        {"digests": np.zeros((1, 15), np.uint8), "rows": np.zeros((1, WIDTH), np.int8)},
+        {"digests": np.zeros((1, 16), np.uint8), "rows": np.zeros((1, 12), np.int8)},
+        {"digests": np.zeros((1, 16), np.uint8), "rows": np.zeros(1, np.int8)},
+        {"digests": np.zeros((1, 16), np.uint8), "rows": np.zeros((1, WIDTH), np.float32)},
+        None,
+    ],
+)
+def test_a_file_that_cannot_be_trusted_is_made_anew(arrays: dict[str, NDArray[np.int8]] | None, tmp_path: Path) -> None:
+    first = RememberingEmbedder(Counting(), ModelCache(tmp_path))
+    first.embed(["a"])
+    first.keep()
+    (path,) = tmp_path.iterdir()
+    if arrays is None:
+        path.write_bytes(path.read_bytes()[:-9])
+    else:
+        ModelCache(tmp_path).store(path.stem.removeprefix("embedded-"), arrays)
+    for asked in (["a"], []):
+        inner = Counting()
+        embedder = RememberingEmbedder(inner, ModelCache(tmp_path))
+        embedder.embed(["a"])
+        assert inner.asked == asked
+        embedder.keep()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.classifier.backends import FindingFiles
 from bot.classifier.caching_backend import RememberingBackend, halt, knowing, known_by
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptCalls, findings_key, tools_digest
-from bot.classifier.findings_cache import FindingFiles
 from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage, total
 from bot.config import Prices

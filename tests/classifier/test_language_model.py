@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from bot.classifier.classify import classify
+from bot.classifier.language_model.abilities import KeptAbilities, RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.features_cache import KeptAbilities, RememberedAbilities
 from bot.classifier.language_model.prompt import STEPS_KEY, Asked, answer_schema
 from bot.classifier.model import CalledTools, Finding, InferenceRequest
 from bot.errors import IncompleteError, IncumbentError, OutsideError, UsageError

@@ -15,12 +15,18 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded import tools as tool_indexes
 from bot.classifier.embedded.embedding import installed_embedder
-from bot.classifier.embedded.operations import OPERATIONS, leading_verb, operation_shares, operations_of
-from bot.classifier.embedded.step_features import LEADS, read_step, step_features
-from bot.classifier.embedded.steps import MAX_STEPS, STEP_OPENERS, split_steps, words_in
+from bot.classifier.embedded.steps import (
+    LEADS,
+    MAX_STEPS,
+    STEP_OPENERS,
+    read_step,
+    split_steps,
+    step_features,
+    words_in,
+)
 from bot.classifier.embedded.tool_texts import compounds_of, name_words, stem, terms_of
-from bot.classifier.embedded.tool_weights import shipped_weights
-from bot.classifier.embedded.tools import ToolIndex
+from bot.classifier.embedded.tools import ToolIndex, shipped_weights
+from bot.classifier.embedded.word_lists import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.intake.specification import UNLISTED, Effect, Parameter, Tool
 from bot.text.compare import rounded
 

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.embedded.structure import NAMES
+from bot.classifier.language_model.abilities import Abilities, RememberedAbilities
 from bot.classifier.language_model.answers import ModelAnswer
-from bot.classifier.language_model.endpoint_features import Abilities
-from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.usage import Usage
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError

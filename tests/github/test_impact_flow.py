@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.caching_backend import RememberingBackend
 from bot.classifier.findings import FindingsInMemory
-from bot.classifier.language_model.endpoint_features import BEST
-from bot.classifier.language_model.features_cache import KeptAbilities, RememberedAbilities
+from bot.classifier.language_model.abilities import BEST, KeptAbilities, RememberedAbilities
 from bot.classifier.model import Backend, Finding, InferenceRequest
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Source

@@ -9,8 +9,7 @@ from typing import Literal
 import pytest
 from pydantic import ValidationError
 
-from bot.classifier.language_model.endpoint_features import BEST
-from bot.classifier.language_model.features_cache import KeptAbilities
+from bot.classifier.language_model.abilities import BEST, KeptAbilities
 from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Finding
 from bot.cli.main import run
 from bot.config import OpenAISettings

@@ -7,8 +7,7 @@ from typing import Any
 
 import yaml
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
 from bot.config import CONFIG_FILE
 from bot.curator.entry import Entry
 from bot.curator.file_changes import admit

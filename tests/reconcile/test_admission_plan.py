@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.classifier.language_model.endpoint_features import BEST
-from bot.classifier.language_model.features_cache import KeptAbilities
+from bot.classifier.language_model.abilities import BEST, KeptAbilities
 from bot.curator.store import RegressionSet
 from bot.github.decisions import Ended, RecordedCorrections
 from bot.github.models import PushCommits, React, WriteLedger

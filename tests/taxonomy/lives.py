@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
 from bot.intake.specification import UNDECLARED, Specification
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from bot.text.digests import digest

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.classify import classify
-from bot.classifier.specification_path import declared_values, inferred_capabilities
+from bot.classifier.paths import declared_values, inferred_capabilities
 from bot.curator.entry import Entry
 from bot.curator.staging import classified_by, stored
 from bot.intake.specification import Specification

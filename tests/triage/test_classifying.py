@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.classifier.caching_backend import HaltedBackend
-from bot.classifier.consistency import agree
-from bot.classifier.model import Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, agree
 from bot.curator.entry import Entry, Source, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError

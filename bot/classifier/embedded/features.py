@@ -87,16 +87,7 @@ class Rows:
 
     def at(self, places: Sequence[int]) -> Rows:
         """The queries at ``places``, at least one."""
-        terms = [slice(*self.ends[place : place + 2].tolist()) for place in places]
-        return Rows(
-            asking=self.asking[places],
-            embedding=self.embedding[places],
-            structure=self.structure[places],
-            cues=self.cues[places],
-            places=np.concatenate([self.places[each] for each in terms]),
-            values=np.concatenate([self.values[each] for each in terms]),
-            ends=np.cumsum([0, *(each.stop - each.start for each in terms)], dtype=np.int32),
-        )
+        return _taken([(self, place) for place in places], self.cues[places])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
@@ -106,17 +97,8 @@ class Rows:
 ROW_ARRAYS: Final = ("asking", "embedding", "structure", "cues", "places", "values", "ends")
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
-    """What of a row depends on the text alone; ``cues`` are known of the patterns with the digests ``columns``."""
-
-    asking: NDArray[np.uint8]
-    embedding: Bytes
-    structure: Bytes
-    places: NDArray[np.uint16]
-    values: NDArray[np.uint8]
-    cues: Bytes
-    columns: tuple[str, ...]
+KnownRow: TypeAlias = tuple[Rows, int, tuple[str, ...]]
+"""Rows, the place of a text's own among them, and the digests of the patterns that their cues are of."""
 
 
 @dataclass(frozen=True)
@@ -128,47 +110,55 @@ class FeatureSpace:
 
     def rows(self, queries: Sequence[Sequence[str]]) -> Rows:
         """The features of at least one query; each has the same bits whatever is beside it."""
-        rows = text_rows([read_text(turns) for turns in queries], self.embedder, self.cues)
-        return joined(rows, np.array([row.cues for row in rows]))
+        reads = [read_text(turns) for turns in queries]
+        asking = _asking(reads, self.embedder)
+        cores = [_asked(read, row) for read, row in zip(reads, asking, strict=True)]
+        embedding = np.zeros((len(cores), 0), np.int8)
+        if self.embedder is not None:
+            embedding = self.embedder.embed([read.text for read in cores])
+        terms = [hashed_terms(read) for read in cores]
+        return Rows(
+            asking=asking,
+            embedding=embedding,
+            structure=_standard([structure(read) for read in cores]),
+            cues=np.array([self.cues.counts(read.text) for read in cores], np.int8),
+            places=np.concatenate([places for places, _ in terms]),
+            values=np.concatenate([values for _, values in terms]),
+            ends=np.cumsum([0, *(len(places) for places, _ in terms)], dtype=np.int32),
+        )
 
 
 ASKING_BYTES: Final = JUDGED // 8
 
 
-def text_rows(reads: Sequence[ReadText], embedder: Embedder | None, cues: Cues) -> list[TextRow]:
-    """The rows of texts, each of what it asks, plainly."""
-    packed = _asking(reads, embedder)
-    cores = [_asked(read, row) for read, row in zip(reads, packed, strict=True)]
-    embeddings = np.zeros((len(cores), 0), np.int8)
-    if embedder is not None:
-        embeddings = embedder.embed([read.text for read in cores])
-    structures = _standard([structure(read) for read in cores])
-    found = []
-    for kept, read, embedding, row in zip(packed, cores, embeddings, structures, strict=True):
-        places, values = hashed_terms(read)
-        found.append(
-            TextRow(
-                asking=kept,
-                embedding=embedding,
-                structure=row,
-                places=places,
-                values=values,
-                cues=np.array(cues.counts(read.text), np.int8),
-                columns=cues.digests,
-            )
-        )
-    return found
+def gathered(known: Sequence[KnownRow], queries: Sequence[Sequence[str]], cues: Cues) -> Rows:
+    """The ``known`` rows of at least one query as one, with their ``cues``; known ones are not looked for again."""
+    return _taken([(rows, place) for rows, place, _ in known], _cue_rows(known, queries, cues))
 
 
-def cue_rows(reads: Sequence[ReadText], rows: Sequence[TextRow], cues: Cues) -> Bytes:
-    """The matching cues of each text, a column for each capability; what ``rows`` know is not looked for again."""
-    found = np.zeros((len(rows), len(cues.patterns)), np.int8)
-    shared = {columns: _shared(columns, cues) for columns in dict.fromkeys(row.columns for row in rows)}
-    for place, (read, row) in enumerate(zip(reads, rows, strict=True)):
-        here, there, missing, unknown = shared[row.columns]
-        found[place, here] = row.cues[there]
+def _taken(chosen: Sequence[tuple[Rows, int]], cues: Bytes) -> Rows:
+    """The ``chosen`` rows, at least one, with other ``cues``."""
+    terms = [(rows, slice(*rows.ends[place : place + 2].tolist())) for rows, place in chosen]
+    return Rows(
+        asking=np.array([rows.asking[place] for rows, place in chosen]),
+        embedding=np.array([rows.embedding[place] for rows, place in chosen]),
+        structure=np.array([rows.structure[place] for rows, place in chosen]),
+        cues=cues,
+        places=np.concatenate([rows.places[each] for rows, each in terms]),
+        values=np.concatenate([rows.values[each] for rows, each in terms]),
+        ends=np.cumsum([0, *(each.stop - each.start for _, each in terms)], dtype=np.int32),
+    )
+
+
+def _cue_rows(known: Sequence[KnownRow], queries: Sequence[Sequence[str]], cues: Cues) -> Bytes:
+    """The matching cues of each text, a column for each capability."""
+    found = np.zeros((len(known), len(cues.patterns)), np.int8)
+    shared = {columns: _shared(columns, cues) for columns in dict.fromkeys(columns for _, _, columns in known)}
+    for number, (turns, (rows, place, columns)) in enumerate(zip(queries, known, strict=True)):
+        here, there, missing, unknown = shared[columns]
+        found[number, here] = rows.cues[place, there]
         if missing:
-            found[place, missing] = unknown.counts(_asked(read, row.asking).text)
+            found[number, missing] = unknown.counts(_asked(read_text(turns), rows.asking[place]).text)
     return found
 
 
@@ -193,19 +183,6 @@ def _asking(reads: Sequence[ReadText], embedder: Embedder | None) -> NDArray[np.
 def _asked(read: ReadText, asking: NDArray[np.uint8]) -> ReadText:
     """What ``read`` asks, plainly."""
     return read_text(core(read.turns, np.unpackbits(asking).astype(bool).tolist()))
-
-
-def joined(rows: Sequence[TextRow], cues: Bytes) -> Rows:
-    """``rows`` of at least one text, and their cues."""
-    return Rows(
-        asking=np.array([row.asking for row in rows]),
-        embedding=np.array([row.embedding for row in rows]),
-        structure=np.array([row.structure for row in rows]),
-        cues=cues,
-        places=np.concatenate([row.places for row in rows]),
-        values=np.concatenate([row.values for row in rows]),
-        ends=np.cumsum([0, *(len(row.places) for row in rows)], dtype=np.int32),
-    )
 
 
 TEXT_DIGEST: Final = 16

@@ -1,15 +1,21 @@
-"""Fitting: one kernel ridge regression for all capabilities (regression.py), members, and calibrations.
+"""Fitting: one kernel ridge regression for all capabilities, members, and calibrations.
 
 Members are fits without a fold of the exemplars, and calibration rests on scores by fits without all that the same
 author wrote, unless no other author has a capability; so do the counts of what to expect of a capability
 (:mod:`bot.classifier.exemplars`).  Which exemplar goes into which fold follows from a digest of its id and the seed:
 their order does not matter.
+
+With A = (K + λI)⁻¹, a = A(y − b) are the weights of all exemplars.  Leaving the exemplars g out gives them the scores
+y_g − A_gg⁻¹ a_g, and the others the weights a − A_·g A_gg⁻¹ a_g, without a further fit (Rifkin and Lippert 2007,
+"Notes on regularized least squares", section 4, in blocks).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,16 +27,13 @@ from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
     Cues,
     FeatureSpace,
+    KnownRow,
     Rows,
-    TextRow,
-    cue_rows,
-    joined,
+    gathered,
     text_digest,
-    text_rows,
 )
+from bot.classifier.embedded.kernel import gram, lower, on_all_cores, spans
 from bot.classifier.embedded.model import FittedModel, calibrated
-from bot.classifier.embedded.regression import Regression
-from bot.classifier.embedded.text import read_text
 from bot.classifier.exemplars import ExemplarLabel, TrainingData, training_data
 from bot.classifier.model import Progress, Stages, silent
 from bot.config import EmbeddedSettings
@@ -50,7 +53,7 @@ def fit_model(
     settings: EmbeddedSettings,
     samples: int,
     embedder: Embedder | None = None,
-    known: Mapping[str, TextRow] | None = None,
+    known: Mapping[str, KnownRow] | None = None,
     stages: Stages = silent,
 ) -> FittedModel:
     """``samples`` members per capability of ``taxonomy`` that has positive exemplars; the same input, the same bits.
@@ -102,19 +105,17 @@ def _rows(
     data: TrainingData,
     digests: Sequence[str],
     space: FeatureSpace,
-    known: Mapping[str, TextRow],
+    known: Mapping[str, KnownRow],
     progress: Progress,
 ) -> Rows:
     found = {digest: known[digest] for digest in digests if digest in known}
     missing = [place for place, digest in enumerate(digests) if digest not in found]
-    reads = [read_text(turns) for turns in data.exemplars]
     for start in range(0, len(missing), _BATCH):
         batch = missing[start : start + _BATCH]
-        made = text_rows([reads[place] for place in batch], space.embedder, space.cues)
-        found |= {digests[place]: row for place, row in zip(batch, made, strict=True)}
+        made = space.rows([data.exemplars[place] for place in batch])
+        found |= {digests[place]: (made, number, space.cues.digests) for number, place in enumerate(batch)}
         progress(start + len(batch), len(missing))
-    rows = [found[digest] for digest in digests]
-    return joined(rows, cue_rows(reads, rows, space.cues))
+    return gathered([found[digest] for digest in digests], data.exemplars, space.cues)
 
 
 def _fit(
@@ -205,3 +206,97 @@ def _calibration(scores: Floats, truth: Booleans) -> Calibration:
     if not truth.any():
         return NEUTRAL
     return calibrate(scores, truth, np.ones(len(truth)))
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The fit on all exemplars: a row for each of them, a column for each capability.
+
+    ``inverse`` is A, ``weights`` a, ``targets`` y, and ``intercepts`` b, the means of those that are known.
+    """
+
+    inverse: Floats
+    weights: Floats
+    targets: Floats
+    intercepts: Floats
+
+    @staticmethod
+    def of(rows: Rows, targets: Floats, known: Booleans, ridge: float) -> Regression:
+        """On ``rows`` and ``targets``: 1 where an exemplar exercises a capability, else −1, with λ = ``ridge``.
+
+        What is not ``known`` pulls no way: its target is the mean.  The same bits whatever the number of cores.
+        """
+        intercepts = np.where(known, targets, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        targets = np.where(known, targets, intercepts)
+        with _one_thread():
+            inverse = _inverse(gram(rows), ridge)
+            return Regression(inverse, inverse @ (targets - intercepts), targets, intercepts)
+
+    def without(self, out: NDArray[np.intp]) -> Floats:
+        """The weights of the fit without the exemplars ``out``, whose own are 0."""
+        if not len(out):
+            return self.weights
+        with _one_thread():
+            found: Floats = self.weights - self.inverse[out].T @ self._solved(out)
+        found[out] = 0
+        return found
+
+    def left_out(self, groups: Sequence[NDArray[np.intp]]) -> Floats:
+        """The scores of each exemplar by the fit without its group; 0 for those in none."""
+        found = np.zeros(self.targets.shape)
+        with _one_thread():
+            for group in groups:
+                found[group] = self.targets[group] - self._solved(group)
+        return found
+
+    def _solved(self, out: NDArray[np.intp]) -> Floats:
+        """A_gg⁻¹ a_g."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        found: Floats = cho_solve(cho_factor(self.inverse[np.ix_(out, out)], lower=True), self.weights[out])
+        return found
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Holds libraries to one thread: how they share a sum out among several would show in the last bits."""
+    import scipy.linalg  # noqa: F401  # its threads can be limited once it is loaded
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+def _inverse(kernel: Floats, ridge: float) -> Floats:
+    """(K + λI)⁻¹, by sweeping one block of columns after another (Goodnight 1979); ``kernel`` is used up."""
+    size = len(kernel)
+    kernel[np.diag_indices(size)] += ridge
+    for pivot in spans(size):
+        _sweep(kernel, pivot)
+    for one, other in lower(size):
+        kernel[other, one] = kernel[one, other].T
+    np.negative(kernel, out=kernel)
+    return kernel
+
+
+def _sweep(matrix: Floats, pivot: slice) -> None:
+    """Exchange the rows and columns ``pivot`` of a symmetric matrix; only what is not above its diagonal is used.
+
+    Once all are exchanged it is its negative inverse.
+    """
+    inner = np.linalg.inv(matrix[pivot, pivot])
+    column = np.concatenate([matrix[pivot, : pivot.start].T, matrix[pivot.start :, pivot]])
+    scaled = np.empty_like(column)
+
+    def scale(one: slice) -> None:
+        scaled[one] = column[one] @ inner
+
+    def reduce(tile: tuple[slice, slice]) -> None:
+        one, other = tile
+        matrix[tile] -= scaled[one] @ column[other].T
+
+    on_all_cores(scale, spans(len(matrix)))
+    on_all_cores(reduce, [tile for tile in lower(len(matrix)) if pivot not in tile])
+    matrix[pivot, : pivot.start] = scaled[: pivot.start].T
+    matrix[pivot.stop :, pivot] = scaled[pivot.stop :]
+    matrix[pivot, pivot] = -inner

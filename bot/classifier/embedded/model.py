@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from bot.classifier.embedded.cache import Arrays
 from bot.classifier.embedded.calibration import COUNTS, Floats, sigmoid
-from bot.classifier.embedded.embedding import Embedder
+from bot.classifier.embedded.embedding import Embedder, one_thread
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
     ASKING_BYTES,
@@ -24,13 +23,12 @@ from bot.classifier.embedded.features import (
     TEXT_DIGEST,
     Cues,
     FeatureSpace,
+    KnownRow,
     Rows,
-    TextRow,
 )
 from bot.classifier.embedded.kernel import ReferenceQueries, weights_by_term
 from bot.classifier.embedded.structure import NAMES
 from bot.classifier.embedded.text import BUCKETS
-from bot.classifier.embedded.threads import one_thread
 from bot.classifier.exemplars import model_capabilities
 from bot.config import EmbeddedSettings
 from bot.taxonomy.model import Taxonomy
@@ -191,23 +189,10 @@ def from_arrays(arrays: Arrays, taxonomy: Taxonomy, samples: int, embedder: Embe
 
 def _fits(model: FittedModel, samples: int) -> bool:
     """Whether the shapes and values are those of a model with so many capabilities and members."""
-    rows, width = model.rows, len(model.capabilities)
-    size = len(rows)
+    size, width = len(model.rows), len(model.capabilities)
     return (
-        size > 0
-        and len(model.digests) == size
-        and rows.asking.shape == (size, ASKING_BYTES)
-        and rows.embedding.ndim == 2
-        and len(rows.embedding) == size
-        and (rows.embedding.shape[1] == 0) == (model.space.embedder is None)
-        and rows.structure.shape == (size, len(NAMES))
-        and rows.cues.shape == (size, width)
-        and bool(((rows.cues >= 0) & (rows.cues <= MANY_PATTERNS)).all())
-        and rows.ends.shape == (size + 1,)
-        and int(rows.ends[0]) == 0
-        and int(rows.ends[-1]) == len(rows.places) == len(rows.values)
-        and bool((np.diff(rows.ends) >= 0).all())
-        and bool((rows.places < 2 * BUCKETS).all())
+        len(model.digests) == size
+        and _are_rows(model.rows, width, model.space.embedder)
         and model.weights.shape == (size, width * samples)
         and model.intercepts.shape == (width,)
         and model.calibration.shape == (width, 3)
@@ -217,33 +202,35 @@ def _fits(model: FittedModel, samples: int) -> bool:
     )
 
 
-def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, TextRow]:
+def _are_rows(rows: Rows, width: int, embedder: Embedder | None) -> bool:
+    """Whether the shapes and values are those of rows with cues of so many capabilities."""
+    size = len(rows)
+    return (
+        size > 0
+        and rows.asking.shape == (size, ASKING_BYTES)
+        and rows.embedding.ndim == 2
+        and len(rows.embedding) == size
+        and (rows.embedding.shape[1] == 0) == (embedder is None)
+        and rows.structure.shape == (size, len(NAMES))
+        and rows.cues.shape == (size, width)
+        and bool(((rows.cues >= 0) & (rows.cues <= MANY_PATTERNS)).all())
+        and rows.ends.shape == (size + 1,)
+        and int(rows.ends[0]) == 0
+        and int(rows.ends[-1]) == len(rows.places) == len(rows.values)
+        and bool((np.diff(rows.ends) >= 0).all())
+        and bool((rows.places < 2 * BUCKETS).all())
+    )
+
+
+def rows_by_text(arrays: Arrays, embedder: Embedder | None) -> dict[str, KnownRow]:
     """The rows in the ``arrays`` of a model under the digests of their texts; none where they are of other features."""
     try:
         rows = Rows(**{name: arrays[name] for name in ROW_ARRAYS})
         digests, columns = _unpacked(arrays["digests"]), _unpacked(arrays["columns"])
-        alike = (
-            len(digests) == len(rows)
-            and rows.cues.shape[1] == len(columns)
-            and (rows.embedding.shape[1] == 0) == (embedder is None)
-        )
-        if not alike or rows.structure.shape[1] != len(NAMES):
-            return {}
-        spans = [slice(start, end) for start, end in pairwise(rows.ends.tolist())]
-        return {
-            digest: TextRow(
-                asking=rows.asking[place],
-                embedding=rows.embedding[place],
-                structure=rows.structure[place],
-                places=rows.places[span],
-                values=rows.values[span],
-                cues=rows.cues[place],
-                columns=columns,
-            )
-            for place, (digest, span) in enumerate(zip(digests, spans, strict=True))
-        }
+        fits = len(digests) == len(rows) and _are_rows(rows, len(columns), embedder)
     except (IndexError, KeyError, TypeError, ValueError):
         return {}
+    return {digest: (rows, place, columns) for place, digest in enumerate(digests)} if fits else {}
 
 
 def _packed(digests: Sequence[str]) -> NDArray[np.uint8]:

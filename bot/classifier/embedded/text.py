@@ -80,6 +80,13 @@ _WEIGHTS: Final = np.array([0.0, *(1.0 + log(count) for count in range(1, 256))]
 """The weight of a term by its count, as far as most texts go."""
 
 
+def damped(counts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The weight of terms by their ``counts``: 1 + ln(count)."""
+    if counts.max(initial=0) < len(_WEIGHTS):
+        return _WEIGHTS[counts]
+    return np.array([1.0 + log(count) for count in counts.tolist()])
+
+
 def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """Places, ascending, and values of the words and the character sequences of a text.
 
@@ -94,9 +101,7 @@ def hashed_terms(read: ReadText) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]
     keys = keys[order]
     starts, counts = _runs(keys)
     places, firsts = keys[starts] >> np.uint64(_HASH_BITS), np.minimum.reduceat(order, starts)
-    weights = _WEIGHTS[np.minimum(counts, len(_WEIGHTS) - 1)]
-    for place in np.flatnonzero(counts >= len(_WEIGHTS)).tolist():
-        weights[place] = 1.0 + log(counts[place])
+    weights = damped(counts)
     starts, sizes = _runs(places)
     if len(starts) < len(places):
         # What shares a place is added up: terms that occur once count 1 each, others in the order of the text.
@@ -173,7 +178,7 @@ def _key(crc: int, adler: int) -> int:
 @lru_cache(maxsize=32_768)
 def _sequence_keys(word: str) -> NDArray[np.uint64]:
     """The keys of the character sequences of a word, whose places come after those of words."""
-    sequences = [sequence.encode(errors="surrogatepass") for sequence in _sequences.__wrapped__(word)]
+    sequences = [sequence.encode(errors="surrogatepass") for sequence in sequences_of(word)]
     keys = (_key(zlib.crc32(data), zlib.adler32(data)) for data in sequences)
     return np.array([key + (BUCKETS << _HASH_BITS) for key in keys], np.uint64)
 
@@ -183,12 +188,15 @@ def character_terms(read: ReadText) -> Counter[str]:
     return Counter(chain.from_iterable(of_each(_sequences, read.words)))
 
 
-@lru_cache(maxsize=8_192)
-def _sequences(word: str) -> tuple[str, ...]:
+def sequences_of(word: str) -> tuple[str, ...]:
+    """The character sequences of ``word``, the shorter ones first; a blank stands for its borders."""
     bordered = f" {word[:60]} "
     return tuple(
         bordered[start : start + length] for length in CHARACTER_LENGTHS for start in range(len(bordered) - length + 1)
     )
+
+
+_sequences: Final = lru_cache(maxsize=8_192)(sequences_of)
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from math import log
 from typing import Final
 
 import numpy as np
 
-from bot.classifier.embedded.operations import OPERATIONS, operation_shares, operations_of
-from bot.classifier.embedded.step_features import LEADS, QueryPart
-from bot.classifier.embedded.steps import words_in
-from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, sequences_of, terms_of
-from bot.classifier.embedded.word_lists import KNOWLEDGE, PLAIN_VERBS, PREPOSITIONS, SEARCHES
+from bot.classifier.embedded.steps import LEADS, QueryPart, words_in
+from bot.classifier.embedded.text import sequences_of
+from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, terms_of
+from bot.classifier.embedded.word_lists import (
+    KNOWLEDGE,
+    OPERATIONS,
+    PLAIN_VERBS,
+    PREPOSITIONS,
+    SEARCHES,
+    operation_shares,
+    operations_of,
+)
 from bot.classifier.visible_text import clean
 from bot.intake.specification import Tool
 
@@ -35,7 +43,7 @@ class ToolFeatures:
             [word for parameter in tool.parameters[:60] for word in name_words(parameter.name)] for tool in tools
         ]
         started = [words_in(clean(starter[:2_000], 1_000)) for starter in starters[:20]]
-        self.sequences = TextIndex(*(list(map(sequences_of, texts)) for texts in (names, descriptions, started)))
+        self.sequences = TextIndex(*(list(map(_sequences, texts)) for texts in (names, descriptions, started)))
         """Those of the names, the descriptions and the starters."""
         objects = [terms_of([word for word in words if word not in PLAIN_VERBS]) or terms_of(words) for words in names]
         nouns = [terms_of((_nouns(words) or words)[-1:]) for words in names]
@@ -169,6 +177,10 @@ class ToolFeatures:
     def searching_share(self, scores: Array) -> float:
         """How probably the called tool is one that searches texts."""
         return float(_softmax(scores) @ self.searching)
+
+
+def _sequences(words: Sequence[str]) -> Counter[str]:
+    return Counter(chain.from_iterable(map(sequences_of, words)))
 
 
 def _products(matrix: Array, rows: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.text import of_each
+from bot.classifier.embedded.text import damped, of_each, sequences_of
 from bot.classifier.embedded.word_lists import STOP_WORDS
 from bot.classifier.visible_text import clean
 
@@ -93,17 +93,6 @@ def _initials(word: str) -> str:
     return "".join(part[0] for part in re.split("[-'’]", word) if part)
 
 
-def sequences_of(words: Sequence[str]) -> Counter[str]:
-    """Sequences of three and four characters within words and their borders."""
-    return Counter(chain.from_iterable(map(sequences_of_word, words)))
-
-
-def sequences_of_word(word: str) -> tuple[str, ...]:
-    """Those of one word, the shorter ones first; a blank stands for its borders."""
-    bordered = f" {word[:60]} "
-    return tuple(bordered[start : start + length] for length in (3, 4) for start in range(len(bordered) - length + 1))
-
-
 def _cut_unspaced(word: str) -> list[str]:
     if _UNSPACED_RUN.search(word) is None:
         return [word]
@@ -149,7 +138,7 @@ class TextIndex:
         counted = np.concatenate([numbers + place * size for place, numbers in enumerate(known)])
         keys, counts = np.unique(counted, return_counts=True)
         owners, numbers = np.divmod(keys, size)
-        weights = _damped(counts) * self._idf[:, numbers]
+        weights = damped(counts) * self._idf[:, numbers]
         # Summed up one after the other, in the order of the terms.
         squares = [np.bincount(owners, own * own, len(texts)).tolist() for own in weights]
         weights /= np.array([[square**0.5 or 1.0 for square in own] for own in squares])[:, owners]
@@ -173,7 +162,7 @@ class TextIndex:
 
     def _sequences_of_word(self, word: str) -> NDArray[np.intp]:
         """The numbers of the character sequences of ``word`` that any text has."""
-        numbers = map(self._numbers.get, sequences_of_word(word))
+        numbers = map(self._numbers.get, sequences_of(word))
         return np.array([number for number in numbers if number is not None], np.intp)
 
     def _held(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -192,15 +181,6 @@ class TextIndex:
 
 
 _NONE: Final = np.zeros(0, np.intp)
-_DAMPED: Final = np.array([0.0, *(1 + log(count) for count in range(1, 256))])
-"""The weight of a term by its count, as far as most texts go."""
-
-
-def _damped(counts: NDArray[np.intp]) -> Array:
-    """The weight of terms by their ``counts``."""
-    if counts.max(initial=0) < len(_DAMPED):
-        return _DAMPED[counts]
-    return np.array([1 + log(count) for count in counts.tolist()])
 
 
 def _frequencies_inverted(documents: Sequence[Counter[str]]) -> dict[str, float]:

@@ -5,28 +5,75 @@ The weights are fitted offline on written and published prompts (``dev/bench/cal
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from math import exp, log
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.classifier.embedded.embedding import SCALE, Embedder
-from bot.classifier.embedded.step_features import QueryPart, read_step, step_features
-from bot.classifier.embedded.steps import split_steps
+from bot.classifier.embedded.steps import QueryPart, read_step, split_steps, step_features
 from bot.classifier.embedded.tool_features import ToolFeatures
-from bot.classifier.embedded.tool_texts import name_words
-from bot.classifier.embedded.tool_weights import Weights, WeightSet, shipped_weights
+from bot.classifier.embedded.tool_texts import Array, name_words
 from bot.classifier.model import CalledTools
 from bot.classifier.visible_text import clean, read_turns
 from bot.intake.specification import UNLISTED, Tool
 from bot.text.compare import rounded
 
-Array = NDArray[np.float64]
+FILE: Final = "tool_weights.json"
+
+
+@dataclass(frozen=True)
+class WeightSet:
+    """Weights of one kind of index.
+
+    ``tool`` weighs a tool's row of features; ``call`` and ``call_with_text`` weigh, after an intercept, what says
+    whether any tool is called, without and with the log-odds of the text's own probability (the last weight).
+    """
+
+    tool: Array
+    call: Array
+    call_with_text: Array
+
+
+@dataclass(frozen=True)
+class Weights:
+    """All weights.
+
+    ``centre`` is the mean of embedded queries; ``operations`` and ``kinds`` are linear in an embedding less that mean,
+    their last column an intercept: which operation a text asks for and whether it changes anything; whether it wants a
+    tool, knowledge, or neither.  ``bare`` weighs a step's own features where no tool can be read.
+    """
+
+    centre: Array
+    operations: Array
+    kinds: Array
+    words: WeightSet
+    meaning: WeightSet
+    bare: Array
+
+
+def read_weights(data: Mapping[str, Any]) -> Weights:
+    """The weights of a data file's content."""
+    sets = {
+        name: WeightSet(*(np.array(data[name][part]) for part in ("tool", "call", "call_with_text")))
+        for name in ("words", "meaning")
+    }
+    centre, operations, kinds, bare = (np.array(data[name]) for name in ("centre", "operations", "kinds", "bare"))
+    return Weights(centre, operations, kinds, sets["words"], sets["meaning"], bare)
+
+
+@cache
+def shipped_weights() -> Weights:
+    """The weights that ship with the package."""
+    return read_weights(json.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8")))
+
 
 TURN_CHARACTERS: Final = 4_000
 """How much of a turn is read."""

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from bot.classifier.language_model.answers import ModelAnswer
-from bot.classifier.language_model.completions import MALFORMED, answers_of, tokens_of
-from bot.classifier.language_model.failures import UNSUPPORTED, refusal_of
+from bot.classifier.language_model.answers import MALFORMED, ModelAnswer, answers_of, tokens_of
+from bot.classifier.language_model.endpoint import UNSUPPORTED, refusal_of
 from bot.files.documents import Data, as_mapping
 
 _USELESS_LINES: Final = 50

@@ -13,18 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bot.classifier.language_model.abilities import DEFAULT_ENDPOINT, Abilities, RememberedAbilities
 from bot.classifier.language_model.answers import Vote, finding_of, read_answer
-from bot.classifier.language_model.batch_endpoint import BatchEndpoint, BatchState, UncertainError
+from bot.classifier.language_model.batch_endpoint import (
+    BatchEndpoint,
+    BatchRecord,
+    BatchRecords,
+    BatchState,
+    UncertainError,
+)
 from bot.classifier.language_model.batch_lines import MISSING, BatchLine, Results, chunks, read_results, request_line
-from bot.classifier.language_model.batch_records import BatchRecord, BatchRecords
-from bot.classifier.language_model.budget import Meter
-from bot.classifier.language_model.endpoint import Endpoint
-from bot.classifier.language_model.endpoint_features import DEFAULT_ENDPOINT, Abilities
-from bot.classifier.language_model.features_cache import RememberedAbilities
-from bot.classifier.language_model.probing import probed, still_answers
-from bot.classifier.language_model.prompts import DRAWS, NAMELESS, Prompts, draws_of
+from bot.classifier.language_model.endpoint import Endpoint, probed, still_answers
+from bot.classifier.language_model.prompt import DRAWS, NAMELESS, Prompts, draws_of
 from bot.classifier.model import Finding, Identity, InferenceRequest
-from bot.classifier.usage import Usage
+from bot.classifier.usage import Meter, Usage
 from bot.config import OpenAISettings
 from bot.errors import IncompleteError, IncumbentError, OutsideError
 from bot.taxonomy.model import Taxonomy

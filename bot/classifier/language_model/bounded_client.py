@@ -15,7 +15,7 @@ from typing import Any, Self
 import httpx2
 import openai
 
-from bot.classifier.language_model.failures import AnswerRefusedError
+from bot.classifier.language_model.endpoint import AnswerRefusedError
 
 
 class BoundedClient(openai.DefaultHttpxClient):

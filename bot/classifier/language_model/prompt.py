@@ -15,15 +15,89 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
+from math import ceil
 from typing import Any, Final
 
 from bot.classifier.embedded.tools import ToolIndex
-from bot.classifier.language_model.examples import Example
+from bot.classifier.exemplars import ExemplarLabel, training_data
+from bot.classifier.language_model.abilities import Abilities, Draw, parameters
 from bot.classifier.model import InferenceRequest
 from bot.classifier.visible_text import READ_TURNS, clean, read_turns
+from bot.config import OpenAISettings
 from bot.errors import UsageError
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
+from bot.text.masking import masked_with
+from bot.text.personal_data.detector import Detector
+
+_LONGEST: Final = 200
+"""Maximum bytes of an example; longer ones are used only for a capability that has no other."""
+
+_APART: Final = 3
+"""One example that exercises nothing precedes each group of this many, since most queries exercise few capabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query, and those of the requested capabilities that it exercises."""
+
+    turns: tuple[str, ...]
+    exercised: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    example: Example
+    doubt: int
+    negatives: int
+
+    @property
+    def order(self) -> tuple[int, tuple[str, ...]]:
+        """The sort key: short ones first, independent of the order in the taxonomy."""
+        return sum(len(turn.encode()) for turn in self.example.turns), self.example.turns
+
+
+def worked_examples(taxonomy: Taxonomy, capabilities: Sequence[str], rounds: int) -> tuple[Example, ...]:
+    """A small set of exemplars that shows each of ``capabilities`` ``rounds`` times, if there are enough.
+
+    Those that show most come first.  Before and between them are hard negatives that exercise none of the capabilities.
+    """
+    candidates = _candidates(taxonomy, frozenset(capabilities))
+    wanted = dict.fromkeys(capabilities, rounds)
+    shown: list[Example] = []
+    useful = candidates
+    while useful := [item for item in useful if _news(item, wanted)]:
+        best = min(useful, key=lambda item: (item.doubt, -_news(item, wanted), item.order))
+        useful.remove(best)
+        shown.append(best.example)
+        for name in best.example.exercised:
+            wanted[name] -= 1
+    nothing = [item for item in candidates if item.negatives and not (item.example.exercised or item.doubt)]
+    nothing.sort(key=lambda item: (-item.negatives, item.order))
+    for number, item in enumerate(nothing[: ceil(len(shown) / _APART)]):
+        shown.insert(number * (_APART + 1), item.example)
+    return tuple(shown)
+
+
+def _news(item: _Candidate, wanted: dict[str, int]) -> int:
+    """The number of capabilities that ``item`` shows and that are not shown often enough yet."""
+    return sum(wanted[name] > 0 for name in item.example.exercised)
+
+
+def _candidates(taxonomy: Taxonomy, asked: frozenset[str]) -> list[_Candidate]:
+    data = training_data(taxonomy)
+    groups = [{member.id for member in members} for members in taxonomy.exactly_one.values()]
+    found = []
+    for turns, labels in zip(data.exemplars, data.labels, strict=True):
+        said = {name: label for name, label in zip(data.capabilities, labels, strict=True) if name in asked}
+        exercised = frozenset(name for name, label in said.items() if label is ExemplarLabel.POSITIVE)
+        # A query exercises some member of each exactly-one group, and for this one the member is unknown.
+        unsaid = sum(names <= asked and not names & exercised for names in groups)
+        long = sum(len(turn.encode()) for turn in turns) > _LONGEST
+        negatives = sum(label is ExemplarLabel.NEGATIVE for label in said.values())
+        found.append(_Candidate(Example(turns, exercised), unsaid + long, negatives))
+    return found
+
 
 TEMPLATE: Final = """\
 You judge which capabilities of an AI agent a query exercises: what the agent must take in, do, find out or give back \
@@ -302,3 +376,81 @@ def answer_schema(asked: Asked) -> dict[str, Any]:
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+NAMELESS: Final = Detector()
+"""Finds personal data, except names. It allows no exceptions: those of a config may change, and the prompt may not."""
+
+
+DRAWS: Final = 2
+"""A sample that does not parse is drawn again once, then dropped (semantics, section 2.2)."""
+
+
+class Prompts:
+    """The prompts under ``settings``; ``detector`` finds what is masked first."""
+
+    def __init__(self, taxonomy: Taxonomy, settings: OpenAISettings, detector: Detector) -> None:
+        self._taxonomy = taxonomy
+        self._settings = settings
+        self._detector = detector
+        self._examples: dict[tuple[str, ...], tuple[Example, ...]] = {}
+
+    @property
+    def version(self) -> str:
+        """A digest of the prompt's words, how often examples show a capability, and whether names are masked."""
+        return f"{PROMPT}-{self._settings.examples}{'-names' if self._detector.names else ''}"
+
+    def of(self, request: InferenceRequest, *, stated: bool) -> Prompt:
+        """The prompt for ``request``; ``stated``: with a certainty for every vote.
+
+        Raises :class:`bot.errors.UsageError` if it leaves no room for a query.
+        """
+        sent = _without_personal_data(request, self._detector)
+        names = request.capabilities
+        if names not in self._examples:
+            self._examples[names] = worked_examples(self._taxonomy, names, self._settings.examples)
+        size = self._settings.prompt_bytes
+        prompt = compose(self._taxonomy, sent, self._examples[names], stated=stated, size=size)
+        # The answer names tools by number; the caller knows them by their own names.
+        own = {masked.name: tool.name for masked, tool in zip(sent.tools, request.tools, strict=True)}
+        return replace(prompt, asked=replace(prompt.asked, tools=tuple(map(own.__getitem__, prompt.asked.tools))))
+
+
+def draws_of(
+    prompt: Prompt, abilities: Abilities, settings: OpenAISettings, samples: int, drawn: int
+) -> dict[int, dict[str, Any]]:
+    """The parameters of the requests for ``samples`` answers: a single request if the endpoint supports that.
+
+    By the number of their first sample: ``drawn`` were requested before, and each request has its own seed.
+    """
+    schema = answer_schema(prompt.asked)
+    each = samples if abilities.several else 1
+    return {
+        number: parameters(
+            Draw(
+                messages=prompt.messages,
+                schema=schema,
+                samples=each,
+                seed=settings.seed + number,
+                tokens=settings.answer_tokens,
+            ),
+            abilities,
+        )
+        for number in range(drawn, drawn + (1 if abilities.several else samples))
+    }
+
+
+def _without_personal_data(request: InferenceRequest, detector: Detector) -> InferenceRequest:
+    """``request`` as it is sent to the provider."""
+    names, descriptions = (
+        masked_with(detector, texts)
+        for texts in ([tool.name for tool in request.tools], [tool.description for tool in request.tools])
+    )
+    return replace(
+        request,
+        turns=tuple(masked_with(detector, request.turns)),
+        tools=tuple(
+            replace(tool, name=name, description=description)
+            for tool, name, description in zip(request.tools, names, descriptions, strict=True)
+        ),
+    )

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.classifier.caching_backend import halt
-from bot.classifier.called_tools import expectation
 from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
+from bot.classifier.paths import expectation
 from bot.config import ClassifierSettings, Curation
 from bot.consolidator.trust import TrustGate
 from bot.curator.decisions import Answer

@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.classifier.language_model.examples import Example, worked_examples
+from bot.classifier.language_model.prompt import Example, answer_schema, compose, worked_examples
 from bot.classifier.language_model.prompt import Prompt as Composed
-from bot.classifier.language_model.prompt import answer_schema, compose
 from bot.classifier.model import InferenceRequest
 from bot.taxonomy.model import Taxonomy
 

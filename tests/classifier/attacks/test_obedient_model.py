@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.classifier.classify import ClassifierResult, classify
+from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.language_model.backend import LanguageModelBackend
-from bot.classifier.language_model.features_cache import RememberedAbilities
 from bot.classifier.model import Classification
 from bot.intake.query import Query
 from bot.intake.specification import Specification

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.classifier.consistency import agree
-from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample
+from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry, Source
 from bot.curator.staging import stored

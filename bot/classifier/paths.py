@@ -1,8 +1,8 @@
-"""The tools that a query calls, and the resulting ``tool`` capabilities (semantics, section 2, point 1a; pure)."""
+"""The paths that rules decide: specification, structure and called tools (paper, 2.2; semantics, section 2; pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import fsum, prod
 from typing import Final, TypeAlias
 
@@ -13,6 +13,85 @@ from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.taxonomy.rules import SUBJECTS, Rule, compile_rule, evaluate
 from bot.text.compare import rounded
+
+Declared: TypeAlias = Mapping[str, bool | None]
+"""The rules' values for capabilities: true, false, or ``None`` if their facts are missing."""
+
+
+def declared_values(taxonomy: Taxonomy, specification: Specification) -> dict[str, bool | None]:
+    """The values that ``specification`` decides, in the taxonomy's order: the rules of ``spec`` capabilities, and
+    closed gates.
+
+    The rule of an ``intent`` capability is a gate: false closes it, and anything else leaves it to inference.  Raises
+    :class:`bot.taxonomy.rules.RuleError` for a rule that fails; loading a taxonomy excludes these.
+    """
+    facts = specification.facts()
+    found: dict[str, bool | None] = {}
+    for capability in taxonomy.capabilities:
+        if capability.source not in ("spec", "intent") or (capability.source == "intent" and capability.when is None):
+            continue
+        value = _value(_rule(capability), facts)
+        found[capability.id] = None if capability.source == "intent" and value else value
+    return found
+
+
+def inferred_capabilities(
+    taxonomy: Taxonomy, decided: Declared, silent_tools: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """The capabilities that go to the inference path, in the taxonomy's order.
+
+    These are the ``intent`` ones whose gate is not closed, and the ``spec`` and ``structure`` ones that ``decided`` has
+    no value for, if they have exemplars to infer from; without exemplars they are FALSE by the path ``undeclared``
+    (architecture, section 7).  Of the ``tool`` ones, those for which some declared tool lacks the facts
+    (``silent_tools``); if it is not declared whether there are tools (``None``), all that have exemplars.
+    """
+    return tuple(item.id for item in taxonomy.capabilities if _is_inferred(item, decided, silent_tools))
+
+
+def _is_inferred(capability: Capability, decided: Declared, silent_tools: Collection[str] | None) -> bool:
+    if capability.source == "tool" and silent_tools is not None:
+        return capability.id in silent_tools
+    if decided.get(capability.id) is not None:
+        return False
+    return capability.source == "intent" or bool(capability.exemplars.positive)
+
+
+def tool_decides(taxonomy: Taxonomy, declared: Declared) -> bool:
+    """Whether the specification made several members of an ``exactly-one`` group TRUE.
+
+    The tool that a query would call then decides between them (semantics, section 2.3).
+    """
+    return any(
+        sum(declared.get(member.id) is True for member in members) > 1 for members in taxonomy.exactly_one.values()
+    )
+
+
+StructureRules: TypeAlias = Mapping[str, Rule | None]
+"""The compiled rule of each ``structure`` capability; ``None`` for one without a rule."""
+
+
+def structure_rules(taxonomy: Taxonomy) -> dict[str, Rule | None]:
+    """The rules of all ``structure`` capabilities, in the taxonomy's order."""
+    return {item.id: _rule(item) for item in taxonomy.capabilities if item.source == "structure"}
+
+
+def structure_facts(query: Query) -> dict[str, object]:
+    """The counts in ``query``: its user turns (≥ 1), and the kinds of attachments that the eval set names.
+
+    ``attachments`` is ``None`` if it names none: there may still be some.
+    """
+    kinds = query.attachment_kinds
+    return {"user_turns": len(query.turns), "attachments": None if kinds is None else list(kinds)}
+
+
+def counted_values(rules: StructureRules, query: Query) -> dict[str, bool | None]:
+    """The value of each of ``rules`` for ``query``; ``None`` if it cannot be counted.
+
+    Raises :class:`bot.taxonomy.rules.RuleError` for a rule that fails; loading a taxonomy excludes these.
+    """
+    facts = structure_facts(query)
+    return {name: _value(rule, facts) for name, rule in rules.items()}
+
 
 ToolValues: TypeAlias = Mapping[str, Mapping[str, bool | None]]
 """``tool`` capability → declared tool → the value of the rule for it; ``None`` if the tool lacks the facts."""
@@ -30,7 +109,7 @@ def tool_values(taxonomy: Taxonomy, tools: Sequence[Tool]) -> dict[str, dict[str
     found: dict[str, dict[str, bool | None]] = {}
     for capability in _of_tools(taxonomy):
         rule = _rule(capability)
-        found[capability.id] = {name: None if rule is None else evaluate(rule, each) for name, each in facts.items()}
+        found[capability.id] = {name: _value(rule, each) for name, each in facts.items()}
     return found
 
 
@@ -168,3 +247,7 @@ def _of_every_tool(rule: Rule | None) -> bool | None:
 
 def _rule(capability: Capability) -> Rule | None:
     return None if capability.when is None else compile_rule(capability.when)
+
+
+def _value(rule: Rule | None, facts: Mapping[str, object]) -> bool | None:
+    return None if rule is None else evaluate(rule, facts)

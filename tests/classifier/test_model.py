@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.consistency import agree, consensus_of
-from bot.classifier.model import Consensus, Sample
+from bot.classifier.model import Consensus, Sample, agree, consensus_of
 
 
 def votes(*pairs: tuple[bool, float]) -> list[Sample]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from bot.errors import UsageError
+from bot.classifier.usage import Meter
+from bot.config import Budget
+from bot.errors import IncompleteError, UsageError
 from dev.bench import cost as bench
 from tests.classifier.factories import intent, openai_settings, request, taxonomy
 
@@ -92,3 +95,48 @@ def test_the_report_is_printed(
 def test_a_config_that_names_no_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["--config", str(bench.REPOSITORY / "config" / "curation.yaml")]) == UsageError.exit_code
     assert "has no classifier.openai" in capsys.readouterr().err
+
+
+def test_what_is_left_shrinks_with_every_request_until_nothing_is() -> None:
+    meter = Meter(Budget(requests=3, tokens=1_000), None)
+    for _ in range(3):
+        meter.check()
+        meter.sending()
+    with pytest.raises(IncompleteError, match="budget of 3 requests"):
+        meter.check()
+    with pytest.raises(IncompleteError, match="budget of 3 requests"):
+        meter.sending()
+    assert meter.usage.requests == 3
+
+
+@pytest.mark.parametrize(("spent", "over"), [((900, 0, 99), False), ((900, 0, 100), True), ((2_000, 1_900, 0), True)])
+def test_tokens_count_in_and_out_cached_ones_too(spent: tuple[int, int, int], over: bool) -> None:
+    meter = Meter(Budget(requests=3, tokens=1_000), None)
+    meter.received(*spent)
+    if over:
+        with pytest.raises(IncompleteError, match="budget of 1,000 tokens"):
+            meter.check()
+    else:
+        meter.check()
+
+
+def test_no_more_is_cached_than_was_sent() -> None:
+    meter = Meter(Budget(requests=3, tokens=1_000), None)
+    meter.received(10, 50, 1)
+    assert (meter.usage.tokens_in, meter.usage.tokens_cached, meter.usage.tokens_out) == (10, 10, 1)
+
+
+def test_probing_is_told_apart() -> None:
+    meter = Meter(Budget(requests=9, tokens=1_000), None)
+    meter.probe(True)
+    meter.sending()
+    meter.probe(False)
+    meter.sending()
+    assert (meter.usage.requests, meter.usage.probing) == (2, 1)
+
+
+def test_counting_loses_nothing_among_threads() -> None:
+    meter = Meter(Budget(requests=1_500, tokens=1_000), None)
+    with ThreadPoolExecutor(8) as pool:
+        sent = [pool.submit(meter.sending) for _ in range(2_000)]
+    assert sum(future.exception() is None for future in sent) == meter.usage.requests == 1_500
