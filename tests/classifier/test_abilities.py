@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ from bot.classifier.language_model.abilities import (
     Draw,
     Format,
     LengthKey,
+    RememberedAbilities,
     find_out,
     parameters,
 )
 from bot.classifier.language_model.answers import ModelAnswer, Token
+from tests.classifier.factories import openai_settings
 
 FITTING = ModelAnswer('{"works": true}', (Token('{"works": true}', {"x": 0.0}),))
 DRAW = Draw(messages=[{"role": "user", "content": "x"}], schema={"type": "object"}, samples=5, seed=3, tokens=70)
@@ -126,3 +129,32 @@ def test_a_refusal_of_what_everybody_knows_is_raised() -> None:
 )
 def test_only_what_the_endpoint_knows_is_sent(abilities: Abilities, expected: dict[str, Any]) -> None:
     assert parameters(DRAW, abilities) == {"messages": DRAW.messages} | expected
+
+
+def test_what_was_found_is_remembered_as_long_as_the_config_says(tmp_path: Path) -> None:
+    settings, days = openai_settings(abilities_days=2), 86_400
+    memory = RememberedAbilities(tmp_path, clock=lambda: 1_000.0)
+    assert memory.load(settings, 5) is None
+    memory.store(settings, 5, BEST)
+    assert [kept.abilities for kept in memory.learnt.values() if kept] == [BEST]
+    for now, expected in ((1_000.0, BEST), (1_000.0 + 2 * days, BEST), (1_001.0 + 2 * days, None), (999.0, None)):
+        assert RememberedAbilities(tmp_path, clock=lambda now=now: now).load(settings, 5) == expected  # type: ignore[misc]
+    assert memory.load(settings, 4) is None
+    assert memory.load(openai_settings(model="another"), 5) is None
+
+
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_what_turned_out_to_be_wrong_is_forgotten(has_folder: bool, tmp_path: Path) -> None:
+    settings, folder = openai_settings(), tmp_path if has_folder else None
+    known = RememberedAbilities(folder)
+    known.store(settings, 5, BEST)
+    memory = RememberedAbilities(folder)
+    memory.recall({key: kept for key, kept in known.learnt.items() if kept is not None})
+    assert memory.load(settings, 5) == BEST
+    memory.forget(settings, 5)
+    assert memory.load(settings, 5) is None
+    assert list(memory.learnt.values()) == [None]
+
+
+def test_only_an_endpoint_with_every_ability_has_all() -> None:
+    assert [item for item in ALL if item.is_all] == [BEST, BEST.model_copy(update={"length": "max_completion_tokens"})]

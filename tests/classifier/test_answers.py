@@ -17,8 +17,10 @@ from bot.classifier.language_model.answers import (
     Token,
     Vote,
     agree_on_calls,
+    answers_of,
     finding_of,
     read_answer,
+    tokens_of,
 )
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
 from bot.classifier.model import CalledTools, InferenceRequest
@@ -426,3 +428,50 @@ def test_one_sample_that_obeys_the_query_makes_it_an_attempt(obeys: bool) -> Non
     found = finding_of(request, [valid(GOOD), odd], Counter(), 2)
     assert (found.attempt, found.calls, found.shortfall) == (obeys, None, None)
     assert set(found.consensus) == set(ASKED.capabilities)
+
+
+NO_ANSWER = ModelAnswer(None, fault="the answer was no chat completion")
+MEASURED: dict[str, Any] = {"token": "x", "logprob": -0.1, "top_logprobs": [{"token": "y", "logprob": -2}]}
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        ([], (NO_ANSWER,)),
+        (["x"], (NO_ANSWER,)),
+        ([{"message": {"refusal": "no"}}], (ModelAnswer(None, fault="the model refused"),)),
+        ([{"message": {"content": ["x"]}}], (NO_ANSWER,)),
+        ([{"message": {}}], (ModelAnswer(None),)),
+        (
+            [{"message": {"content": "x"}, "finish_reason": "length"}],
+            (ModelAnswer("x", fault="the answer was cut off"),),
+        ),
+        ([{"message": {"content": "x"}}] * 4, (ModelAnswer("x"),) * 3),
+        (
+            [{"message": {"content": "x"}, "logprobs": {"content": [MEASURED]}}],
+            (ModelAnswer("x", (Token("x", {"x": -0.1, "y": -2.0}),)),),
+        ),
+        *(
+            ([{"message": {"content": "x"}, "logprobs": {"content": [MEASURED | odd]}}], (ModelAnswer("x"),))
+            for odd in (
+                {"token": 1},
+                {"logprob": True},
+                {"logprob": 0.5},
+                {"logprob": float("-inf")},
+                {"top_logprobs": [{"token": "y"}]},
+            )
+        ),
+    ],
+)
+def test_what_a_completion_holds_is_read_without_trust(choices: list[Any], expected: tuple[ModelAnswer, ...]) -> None:
+    assert answers_of({"choices": choices}, 3) == expected
+
+
+def test_tokens_that_are_not_reported_count_as_none() -> None:
+    usage: dict[str, Any] = {
+        "prompt_tokens": 9,
+        "completion_tokens": "many",
+        "prompt_tokens_details": {"cached_tokens": -1},
+    }
+    assert tokens_of({"usage": usage}) == (9, 0, 0)
+    assert tokens_of({}) == (0, 0, 0)

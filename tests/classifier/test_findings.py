@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from bot.classifier.backends import FindingFiles
-from bot.classifier.caching_backend import RememberingBackend, halt, knowing, known_by
+from bot.classifier.caching_backend import (
+    RememberingBackend,
+    conditions_of,
+    halt,
+    knowing,
+    known_by,
+    learnt_by,
+    recall,
+    through_batches,
+)
 from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptCalls, findings_key, tools_digest
+from bot.classifier.language_model.abilities import BEST, RememberedAbilities
 from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage, total
 from bot.config import Prices
-from bot.errors import OutsideError
+from bot.errors import IncompleteError, OutsideError
 from bot.taxonomy.model import Taxonomy
-from tests.classifier.factories import answers, intent, request, taxonomy, tool
+from tests.classifier.factories import answers, intent, openai_settings, request, taxonomy, tool
 
 EVERYTHING = taxonomy(intent("call"), intent("table"), intent("image"))
 IDENTITY = Identity(backend="openai", model="m", prompt="p", samples=5)
@@ -281,3 +292,58 @@ def test_answers_follow_a_question_that_changed_its_id_alone() -> None:
     other = found.capabilities[EVERYTHING.by_id["table"].question]
     asked = Findings(capabilities={old: found.capabilities[old], "new": other})
     assert asked.under({old: "new"}) == asked
+
+
+@dataclass
+class Batched(Oracle):
+    """An oracle that answers in batches: each number in ``rounds`` says whether all must be asked again, if it can."""
+
+    rounds: list[bool | None] = field(default_factory=list)
+    remarks: dict[str, None] = field(default_factory=lambda: {"an odd line": None})
+
+    def settle(self, wait: bool, report: Callable[[str], None]) -> bool:
+        report(f"settling, {'and waiting' if wait else 'and no more'}")
+        again = self.rounds.pop(0)
+        if again is None:
+            raise IncompleteError("it waits")
+        return again
+
+
+@pytest.mark.parametrize("is_remembered", [True, False])
+@pytest.mark.parametrize(
+    ("rounds", "works", "pending"), [([False], 1, False), ([True, True, False], 3, False), ([True, None], 2, True)]
+)
+def test_work_in_batches_is_done_until_nothing_is_missing(
+    rounds: list[bool | None], works: int, pending: bool, is_remembered: bool
+) -> None:
+    inner, done, said = Batched(rounds=list(rounds)), count(1), list[str]()
+    backend = remembering(inner) if is_remembered else inner
+    found, why = through_batches(backend, lambda: next(done), True, said.append)
+    assert (found, str(why) if why else None) == (works, "it waits" if pending else None)
+    assert said == [*["settling, and waiting"] * works, "an odd line"]
+
+
+def test_work_without_batches_is_done_once() -> None:
+    assert through_batches(remembering(Oracle()), lambda: "done", True, print) == ("done", None)
+
+
+def test_findings_depend_on_the_conditions_of_a_memory_and_a_backend_without_one_has_none() -> None:
+    backend = replace(remembering(Oracle()), conditions="c")
+    assert (conditions_of(backend), conditions_of(Oracle())) == ("c", "")
+    assert (recall(backend, {}), learnt_by([backend, Oracle()])) == (backend, {})
+    bare = Oracle()
+    assert (knowing(bare, {}), known_by(bare, ("Hello",))) == (bare, {})
+
+
+def test_what_an_endpoint_can_do_is_recalled_and_learnt_through_the_backend() -> None:
+    settings, memory = openai_settings(), RememberedAbilities(None)
+    backend = replace(remembering(Oracle()), memory=memory)
+    memory.store(settings, 5, BEST)
+    ((key, kept),) = learnt_by([backend]).items()
+    assert kept is not None
+    other = RememberedAbilities(None)
+    recall(replace(backend, memory=other), {key: kept})
+    assert other.load(settings, 5) == BEST
+    other.forget(settings, 5)
+    assert learnt_by([replace(backend, memory=other), backend]) == {key: kept}
+    assert learnt_by([backend, replace(backend, memory=other)]) == {key: kept}

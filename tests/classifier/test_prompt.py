@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from bot.classifier.language_model.answers import ModelAnswer, Vote, read_answer
 from bot.classifier.language_model.prompt import (
     CANARY_DESCRIPTION,
+    PROMPT,
     STEPS_KEY,
     Asked,
     Example,
     Prompt,
+    Prompts,
     answer_schema,
     compose,
     worked_examples,
@@ -28,7 +30,8 @@ from bot.classifier.model import InferenceRequest
 from bot.errors import UsageError
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Exemplars, Taxonomy
-from tests.classifier.factories import intent, request, taxonomy, tool
+from bot.text.personal_data.detector import Detector
+from tests.classifier.factories import intent, openai_settings, request, taxonomy, tool
 
 EVERYTHING = taxonomy(intent("call"), intent("format.table"), intent("branching"))
 NAMES = tuple(EVERYTHING.by_id)
@@ -354,3 +357,9 @@ def test_every_capability_is_shown_as_often_as_it_can_be_and_order_is_of_no_acco
     assert worked_examples(taught(dict(shuffled)), IDS, rounds) == found
     for names in permutations(IDS):
         assert worked_examples(taught(given_), names, rounds) == found
+
+
+def test_the_version_names_what_prompts_depend_on() -> None:
+    settings = openai_settings(examples=2)
+    assert Prompts(EVERYTHING, settings, Detector()).version == f"{PROMPT}-2"
+    assert Prompts(EVERYTHING, settings, Detector(names=True)).version == f"{PROMPT}-2-names"
