@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from bot.cli.options import FILE
 from bot.cli.output import log, print_json, progress_bar, show_usage
-from bot.errors import InputError, OutsideError, UsageError
+from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.github.events import page_of_run, product_files, server_of
 from bot.pipeline.workspace import open_backend
 from bot.text.masking import masked_data
@@ -40,7 +40,7 @@ LARGEST_OUTPUT = 900_000
 
 
 @click.command("ci")
-@click.argument("step", type=click.Choice(["analyse", "publish", "both"]), default="both", metavar="[STEP]")
+@click.argument("step", type=click.Choice(["analyse", "publish", "both", "results"]), default="both", metavar="[STEP]")
 @click.option(
     "--event-name", envvar="GITHUB_EVENT_NAME", metavar="NAME", help="The event's name [env: GITHUB_EVENT_NAME]."
 )
@@ -68,14 +68,41 @@ LARGEST_OUTPUT = 900_000
     metavar="NAME",
     help="The account that the token acts as.",
 )
+@click.option(
+    "--results",
+    envvar="INCUMBENT_RESULTS",
+    metavar="PATTERN",
+    help="For results: the files that runners wrote, a path or a pattern such as out/*.xml; one on each line.",
+)
+@click.option(
+    "--release",
+    envvar="INCUMBENT_RELEASE",
+    metavar="NAME",
+    help="For results: the release (default: its tag or commit).",
+)
+@click.option(
+    "--results-format",
+    "form",
+    envvar="INCUMBENT_RESULTS_FORMAT",
+    metavar="NAME",
+    help="For results: their format (default: what they look like).",
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan of writes, and write nothing to GitHub.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (schema: `incumbent schema ci-output`).")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON (schema: `incumbent schema ci-output`; of results `results-add-output`).",
+)
 def ci_command(
     step: str,
     event_name: str | None,
     event_file: Path | None,
     document: Path,
     login: str,
+    results: str | None,
+    release: str | None,
+    form: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -84,14 +111,19 @@ def ci_command(
     `analyse` reads what customers wrote and needs no right to write; `publish` writes, and reads none of it. The
     token is taken from GITHUB_TOKEN, addresses from GITHUB_API_URL and GITHUB_SERVER_URL.
 
+    `results` is a step of its own for a job that ran the set: it counts what runners wrote on the ledger.
+
     \b
     Examples:
       incumbent ci --event event.json --event-name pull_request_target --dry-run
       incumbent ci analyse
       incumbent ci publish
+      incumbent ci results --results 'out/*.xml' --release v1.4
     """
     from bot.github.events import read_event, with_repository
 
+    if step == "results":
+        return _count_results(results or "", release, form, login, dict(os.environ), dry_run, as_json)
     if event_name is None or event_file is None:
         raise UsageError("say which event: --event-name NAME and --event FILE, as GitHub sends them")
     environment = dict(os.environ)
@@ -114,6 +146,80 @@ def ci_command(
         # The check shows how the review ended: the job itself succeeded.
         return 0
     return publication.result.exit_code
+
+
+def _count_results(
+    patterns: str,
+    release: str | None,
+    form: str | None,
+    login: str,
+    environment: Mapping[str, str],
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Count what runners wrote of a release, and say in the job's summary what all releases show."""
+    from bot.github.events import Event, Flow
+    from bot.github.results_job import ReleaseRun, count_run
+    from bot.report.results import added_overview, run_summary
+
+    repository = environment.get("GITHUB_REPOSITORY")
+    if not repository:
+        raise UsageError("there is no repository: set GITHUB_REPOSITORY")
+    commit = environment.get("GITHUB_SHA") or None
+    tag = environment.get("GITHUB_REF_NAME") if environment.get("GITHUB_REF_TYPE") == "tag" else None
+    name = (release or tag or (commit or "")[:12]).strip()
+    if not name:
+        raise UsageError("there is no release: name it with --release")
+    run = ReleaseRun(release=name, commit=commit, files=_result_files(patterns), form=form or None)
+    client = _client(repository, login, environment)
+    event = Event(flow=Flow.NOTHING, repository=repository, default_branch=client.default_branch())
+    with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
+        world = _world(Path(folder), event, environment)
+        try:
+            counted = count_run(run, event, world, client, _wait, dry_run)
+        finally:
+            world.store.close()
+    output = added_overview(counted.addition, None)
+    summary = run_summary(output, counted.platform, counted.releases)
+    if as_json:
+        print_json(output)
+    else:
+        written = "written to the ledger" if counted.written else "nothing written"
+        log(f"{output.release}: {output.results} results counted, {len(output.unmatched)} fit no entry; {written}")
+    _hand_over(environment, "none", output, summary)
+    return 0
+
+
+def _result_files(patterns: str) -> dict[str, bytes]:
+    """The files that ``patterns`` name, one on each line; raises :class:`InputError` for lines that name none."""
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for pattern in filter(None, map(str.strip, patterns.splitlines())):
+        found = _matching(Path(pattern))
+        if not found:
+            problems.append(Problem(pattern, None, "there is no such file", "name the files that the runner wrote"))
+        for file in found:
+            try:
+                files[str(file)] = file.read_bytes()
+            except OSError as error:
+                why = f"it cannot be read: {error.strerror}"
+                problems.append(Problem(str(file), None, why, "let this job read it"))
+    if problems:
+        raise InputError(problems)
+    if not files:
+        raise UsageError("there is nothing to count: name the files that the runner wrote with --results")
+    return files
+
+
+def _matching(pattern: Path) -> list[Path]:
+    # A name may have the signs of patterns in it.
+    if pattern.is_file():
+        return [pattern]
+    try:
+        found = sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
+    except ValueError:
+        return []
+    return [file for file in found if file.is_file()]
 
 
 def _payload(file: Path) -> Mapping[str, Any]:
@@ -139,14 +245,14 @@ def _world(folder: Path, event: Event, environment: Mapping[str, str]) -> World:
     )
 
 
-def _client(event: Event, login: str, environment: Mapping[str, str]) -> GitHubClient:
+def _client(repository: str, login: str, environment: Mapping[str, str]) -> GitHubClient:
     from bot.github.client import GitHubClient
 
     token = environment.get("GITHUB_TOKEN")
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN")
     api_url = environment.get("GITHUB_API_URL", "https://api.github.com")
-    return GitHubClient(event.repository, token, api_url, login, page_of_run(event.repository, environment))
+    return GitHubClient(repository, token, api_url, login, page_of_run(repository, environment))
 
 
 def _analyse(
@@ -168,7 +274,7 @@ def _analyse(
         return opened[-1]
 
     # One for the whole run, since its waits add up.
-    client = functools.cache(functools.partial(_client, event, login, environment))
+    client = functools.cache(functools.partial(_client, event.repository, login, environment))
     event = redirected(event, lambda number: client().pull_request(number))
     found: Analysis | Inventory | str
     if event.flow is Flow.RECONCILE:
@@ -197,7 +303,7 @@ def _publish(
     from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import reconcile_event
 
-    client = _client(event, login, environment)
+    client = _client(event.repository, login, environment)
     facts = _read(document)
     if not isinstance(facts, Analysis):
         event = redirected(event, client.pull_request)
@@ -255,14 +361,19 @@ def _report(publication: Publication, environment: Mapping[str, str], dry_run: b
         for operation in publication.operations:
             log(f"{'would ' if dry_run else ''}{describe(operation)}")
         log(f"check: {output.conclusion or 'none'}; {output.title}")
-    summary, outputs = environment.get("GITHUB_STEP_SUMMARY"), environment.get("GITHUB_OUTPUT")
-    if summary and publication.summary:
-        _write(Path(summary), publication.summary + "\n", "a")
+    _hand_over(environment, output.conclusion or "none", output, publication.summary)
+
+
+def _hand_over(environment: Mapping[str, str], conclusion: str, output: BaseModel, summary: str) -> None:
+    """Write the job's summary, and the outputs of the Action."""
+    place, outputs = environment.get("GITHUB_STEP_SUMMARY"), environment.get("GITHUB_OUTPUT")
+    if place and summary:
+        _write(Path(place), summary + "\n", "a")
     if outputs:
         # One line each: JSON in ASCII escapes line breaks, so that no text can end the line.
         report = json.dumps(masked_data(output.model_dump(mode="json")), ensure_ascii=True, separators=(",", ":"))
         whole = report if len(report) <= LARGEST_OUTPUT else ""
-        _write(Path(outputs), f"conclusion={output.conclusion or 'none'}\nreport={whole}\n", "a")
+        _write(Path(outputs), f"conclusion={conclusion}\nreport={whole}\n", "a")
 
 
 def _write(file: Path, text: str, mode: str) -> None:

@@ -286,49 +286,33 @@ def add(
       incumbent results add results.json
       incumbent results add junit/*.xml --release v1.4 --commit 3f2a9c1
     """
-    from bot.config import RESULT_FILES
     from bot.git.working_copy import commit_on_branch, read_commit, read_top
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
     from bot.report.console import Printer
     from bot.report.results import added_overview, print_added
     from bot.results.ledger_records import load_release, with_results
-    from bot.results.matching import match
-    from bot.results.reader import read_results
+    from bot.results.matching import match_files
     from bot.results.record import ReleaseRecord
-    from bot.text.digests import digest
 
     platform = open_platform(repo, config_path)
     stamp, top = occasion(repo, at, None), read_top(repo)
     if top is None:
         raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to write to")
     released = read_commit(top, commit_name or "HEAD")
-    matched, problems = {}, list[Problem]()
-    for file in files:
-        content = file.read_bytes()
-        results, faults = read_results(content, str(file), form, RESULT_FILES)
-        problems += faults
-        matched[digest(content.hex())] = match(results, platform.regression_set)
-    if problems:
-        raise InputError(problems)
+    matched = match_files({str(file): file.read_bytes() for file in files}, form, platform.regression_set)
     name = (release or released[:12]).strip()
     with ExitStack() as stack:
         ledger = open_ledger(repo, stack)
         snapshot = None if isinstance(ledger, str) else ledger.snapshot
         before = load_release(snapshot, name) or ReleaseRecord(release=name, commit=released, at=stamp.at)
         addition = with_results(before, matched)
-        counted = {key: found for key, found in matched.items() if key not in before.files}
         made = None
         if addition.record != before and not dry_run:
             parent = None if isinstance(ledger, str) else ledger.commit
             message = f"Results of {' '.join(name.split())}"
             made = commit_on_branch(top, BRANCH, parent, addition.files, message, stamp.at, stamp.by or "")
-    total = sum(
-        sum(item.passed + item.failed + item.errors + item.skipped for item in found.entries.values())
-        for found in counted.values()
-    )
-    unmatched = [item for found in counted.values() for item in found.unmatched]
-    output = added_overview(addition, unmatched, total, made)
+    output = added_overview(addition, made)
     if as_json:
         print_json(output)
     else:

@@ -20,7 +20,6 @@ from bot.report.tables import TableSection
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
 from bot.results.history import CapabilityEvidence, EntryHistory, evidence, histories, in_order
 from bot.results.ledger_records import Addition, load_releases
-from bot.results.model import CaseResult
 from bot.results.record import ReleaseRecord
 
 if TYPE_CHECKING:
@@ -185,6 +184,19 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
     )
 
 
+def run_summary(added: AddedOutput, platform: Platform, releases: Sequence[ReleaseRecord]) -> str:
+    """The summary of the job that counted results, in Markdown: what was added, and what all ``releases`` show."""
+    style = MarkdownStyle(platform.taxonomy)
+    lines = [f"### Results of {style.quote(added.release)}", _added_words(added)]
+    if added.known:
+        lines.append(_known_words(added))
+    if added.unmatched:
+        names = [style.quote(name) for name in _unmatched_names(added)[:_SHOWN_RESULTS]]
+        lines.append(f"{len(added.unmatched)} fit no entry: {listed(names, total=len(added.unmatched))}")
+    sections = result_sections(results_overview(platform, releases, ledger=True), style)
+    return "\n\n".join([*lines, *(section.render(_SHOWN_RESULTS) for section in sections)])
+
+
 def print_results(output: ResultsOutput, out: Printer) -> None:
     """Print the trend, what each capability is tested by in effect, and the entries: those that flap first."""
     last = output.releases[-1] if output.releases else None
@@ -220,31 +232,39 @@ def print_results(output: ResultsOutput, out: Printer) -> None:
     out.table(f"Entries ({len(entries)})", columns, entries, right=columns[1:4])
 
 
-def added_overview(
-    addition: Addition, unmatched: Sequence[CaseResult], results: int, commit: str | None
-) -> AddedOutput:
-    """What was added to a release."""
+def added_overview(addition: Addition, commit: str | None) -> AddedOutput:
+    """What was added to a release, by the ``commit`` of the ledger (``None``: nothing was written)."""
     return AddedOutput(
         release=addition.record.release,
         entries=len(addition.record.entries),
-        results=results,
+        results=addition.results,
         known=list(addition.known),
-        unmatched=[UnmatchedOutput(entry=item.entry, outcome=item.outcome, line=item.line) for item in unmatched],
+        unmatched=[
+            UnmatchedOutput(entry=item.entry, outcome=item.outcome, line=item.line) for item in addition.unmatched
+        ],
         commit=commit,
     )
 
 
 def print_added(output: AddedOutput, out: Printer) -> None:
     """Print what was added, and what fits no entry."""
-    out.line(
-        f"{visible(output.release)}: {counted(output.results, 'result', 'results')} counted, of "
-        f"{counted(output.entries, 'entry', 'entries')}",
-        "bold",
-    )
+    out.line(f"{visible(output.release)}: {_added_words(output)}", "bold")
     if output.known:
-        is_not = "is" if len(output.known) == 1 else "are"
-        was = counted(len(output.known), "file was", "files were")
-        out.line(f"{was} counted before, and {is_not} not counted again")
+        out.line(_known_words(output))
     if output.unmatched:
-        names = [visible(item.entry or (f"line {item.line}" if item.line else "no id")) for item in output.unmatched]
+        names = [visible(name) for name in _unmatched_names(output)]
         out.line(f"{len(names)} fit no entry: {listed(names[:_SHOWN_RESULTS], total=len(names))}")
+
+
+def _added_words(output: AddedOutput) -> str:
+    return f"{counted(output.results, 'result', 'results')} counted, of {counted(output.entries, 'entry', 'entries')}"
+
+
+def _known_words(output: AddedOutput) -> str:
+    is_not = "is" if len(output.known) == 1 else "are"
+    was = counted(len(output.known), "file was", "files were")
+    return f"{was} counted before, and {is_not} not counted again"
+
+
+def _unmatched_names(output: AddedOutput) -> list[str]:
+    return [item.entry or (f"line {item.line}" if item.line else "no id") for item in output.unmatched]

@@ -13,6 +13,7 @@ from bot.files.validation import validate
 from bot.git import CommitSnapshot
 from bot.ledger.store import document_text
 from bot.results.matching import MatchedResults, added
+from bot.results.model import CaseResult
 from bot.results.record import FOLDER, ReleaseRecord, path_end, release_path
 
 
@@ -25,8 +26,6 @@ def load_releases(
     """
     paths = [] if snapshot is None else sorted(snapshot.paths(FOLDER))
     chosen = paths if last is None else paths[-last:]
-    if isinstance(snapshot, CommitSnapshot):
-        snapshot.prepare(chosen)
     return _load(snapshot, chosen)
 
 
@@ -42,6 +41,8 @@ def load_release(snapshot: Snapshot | None, release: str) -> ReleaseRecord | Non
 def _load(snapshot: Snapshot | None, paths: Sequence[str]) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...]]:
     records: list[ReleaseRecord] = []
     problems: list[Problem] = []
+    if isinstance(snapshot, CommitSnapshot):
+        snapshot.prepare(paths)
     for path in () if snapshot is None else paths:
         assert snapshot is not None
         try:
@@ -54,10 +55,15 @@ def _load(snapshot: Snapshot | None, paths: Sequence[str]) -> tuple[tuple[Releas
 
 @dataclass(frozen=True, kw_only=True)
 class Addition:
-    """The record of a release with results added; ``known`` are the digests of files that it had before."""
+    """The record of a release with results added: how many, and those of them that fit no entry.
+
+    ``known`` are the digests of files that it had before, whose results are not counted again.
+    """
 
     record: ReleaseRecord
     known: tuple[str, ...]
+    results: int
+    unmatched: tuple[CaseResult, ...]
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -75,15 +81,18 @@ def with_results(record: ReleaseRecord, matched: Mapping[str, MatchedResults]) -
             # Results of an earlier text are of another test.
             same = before is not None and before.content == result.content
             entries[id] = added(before, result) if before is not None and same else result
+    unmatched = tuple(result for found in new.values() for result in found.unmatched)
     return Addition(
         record=record.model_copy(
             update={
                 "files": (*record.files, *new),
                 "entries": dict(sorted(entries.items())),
-                "unmatched": record.unmatched + sum(len(found.unmatched) for found in new.values()),
+                "unmatched": record.unmatched + len(unmatched),
             }
         ),
         known=tuple(digest for digest in matched if digest in record.files),
+        results=sum(result.runs for found in new.values() for result in found.entries.values()),
+        unmatched=unmatched,
     )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.config import RESULT_FILES
 from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
+from bot.errors import InputError, Problem
 from bot.results.model import CaseResult, Outcome
+from bot.results.reader import read_results
 from bot.results.record import EntryResult, content_of
 from bot.text.compare import text_key
+from bot.text.digests import digest
 
 _COUNTED = {Outcome.PASSED: "passed", Outcome.FAILED: "failed", Outcome.ERROR: "errors", Outcome.SKIPPED: "skipped"}
 
@@ -40,6 +44,23 @@ def match(results: Sequence[CaseResult], known: RegressionSet) -> MatchedResults
             continue
         found[entry.id] = added(found.get(entry.id) or EntryResult(content=content_of(entry)), counted(result, entry))
     return MatchedResults(entries=dict(sorted(found.items())), unmatched=tuple(unmatched))
+
+
+def match_files(contents: Mapping[str, bytes], form: str | None, known: RegressionSet) -> dict[str, MatchedResults]:
+    """Digest of a file → its results by entry, of files by the name that a fault of theirs gives.
+
+    ``form`` names their format (``None``: what they look like).  Raises :class:`InputError` with the faults of all
+    files if one has any: then none counts.
+    """
+    matched: dict[str, MatchedResults] = {}
+    problems: list[Problem] = []
+    for name, content in contents.items():
+        results, faults = read_results(content, name, form, RESULT_FILES)
+        problems += faults
+        matched[digest(content.hex())] = match(results, known)
+    if problems:
+        raise InputError(problems)
+    return matched
 
 
 def counted(result: CaseResult, entry: Entry) -> EntryResult:

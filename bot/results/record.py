@@ -43,6 +43,11 @@ class EntryResult(FileModel):
     cost: Sum = 0.0
     priced: Amount = 0
 
+    @property
+    def runs(self) -> int:
+        """How many runs there were, however they ended."""
+        return self.passed + self.failed + self.errors + self.skipped
+
 
 class ReleaseRecord(FileModel):
     """``results/RELEASE.json``: what the runs of one release said."""

@@ -107,3 +107,36 @@ def test_a_comment_without_a_command_runs_nothing(platform: World, runner: Runne
     done = runner.run(platform, WORKFLOW, "issue_comment", event)
     assert {job.result for job in done.jobs.values()} == {"skipped"}
     assert platform.checks(pull.head) == []
+
+
+RELEASE = f"""\
+name: Release
+on: workflow_dispatch
+jobs:
+  evaluate:
+    runs-on: ubuntu-latest
+    permissions:
+      contents: write
+    steps:
+      - run: |
+          mkdir out
+          echo '{{"query": "Nobody asks this", "outcome": "failed"}}' > out/one.jsonl
+      - uses: {OURS}@{COMMIT}
+        with:
+          step: results
+          results: out/*.jsonl
+          release: v1
+"""
+
+
+def test_a_job_that_ran_the_set_has_its_results_counted(platform: World, runner: Runner) -> None:
+    """It has the few packages of the job that writes, and takes none that another job kept."""
+    platform.push("main", {".github/workflows/release.yml": RELEASE})
+    done = runner.run(
+        platform, ".github/workflows/release.yml", "workflow_dispatch", platform.event("workflow_dispatch")
+    )
+    assert done.ok, done.explain()
+    assert installed(done.jobs["evaluate"]) == ["publish"]
+    assert not (runner.caches / "restores").exists()
+    assert "### Results of `v1`\n\n0 results counted, of 0 entries\n\n1 fit no entry" in done.jobs["evaluate"].summary
+    assert platform.head("incumbent/ledger") is not None

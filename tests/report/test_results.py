@@ -23,6 +23,7 @@ from bot.report.results import (
     print_added,
     print_results,
     results_overview,
+    run_summary,
 )
 from bot.results.history import histories
 from bot.results.ledger_records import with_results
@@ -107,12 +108,24 @@ def test_what_was_added_is_said_with_what_fits_nothing() -> None:
     lost = tuple(CaseResult(outcome=Outcome.FAILED, line=line, entry=name) for line, name in ((3, None), (None, "x")))
     matched = {"a" * 24: MatchedResults(entries=dict(RECORDS[0].entries), unmatched=lost)}
     first = with_results(ReleaseRecord(release="v9", at="2026-01-01T00:00:00Z"), matched)
-    text = printed(
-        added_overview(first, lost, 3, None), added_overview(with_results(first.record, matched), (), 0, None)
-    )
+    text = printed(added_overview(first, None), added_overview(with_results(first.record, matched), None))
     assert "v9: 3 results counted, of 3 entries" in text
     assert "2 fit no entry: line 3 and x" in text
     assert "1 file was counted before, and is not counted again" in text
+
+
+def test_the_summary_of_a_job_says_what_was_added_and_what_all_releases_show() -> None:
+    lost = (CaseResult(outcome=Outcome.FAILED, line=None, entry="x"),)
+    matched = {"a" * 24: MatchedResults(entries=dict(RECORDS[0].entries), unmatched=lost)}
+    named = ReleaseRecord(release="v9 <!-- | ` @all", at="2026-01-01T00:00:00Z")
+    first = with_results(named, matched)
+    text = run_summary(added_overview(first, None), platform(*ALL), RECORDS)
+    head, counts, unmatched, *sections = text.split("\n\n")
+    assert head == "### Results of ``v9 <\u200b!-- \\| ` @all``"
+    assert (counts, unmatched) == ("3 results counted, of 3 entries", "1 fit no entry: `x`")
+    assert sections[0] == "#### Never seen to fail in a release, or flapping (2)"
+    again = run_summary(added_overview(with_results(first.record, matched), None), platform(*ALL), RECORDS)
+    assert "1 file was counted before, and is not counted again" in again
 
 
 def test_the_dashboard_lists_what_is_covered_in_name_alone_and_what_flaps() -> None:

@@ -1,0 +1,80 @@
+"""The Action's step ``results``: what runners wrote is counted on the ledger of a repository on GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from bot.errors import OutsideError
+from bot.github.client import GitHubClient, LostRaceError
+from bot.github.events import Event
+from bot.github.git_state import World
+from bot.github.models import WriteLedger
+from bot.pipeline.review import Platform, load_platform
+from bot.pipeline.workspace import with_masks
+from bot.results.ledger_records import Addition, load_release, load_releases, with_results
+from bot.results.matching import match_files
+from bot.results.record import ReleaseRecord
+from bot.text.moments import utc
+
+_TRIES: Final = 5
+"""How often the counts are added anew after a lost race."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRun:
+    """A release, and what its runners wrote: content by the name of the file, and its format (``None``: by its look).
+
+    ``commit`` is what was released, if that is known.
+    """
+
+    release: str
+    commit: str | None
+    files: Mapping[str, bytes]
+    form: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedRun:
+    """What was added to the ledger, the platform there, and its last releases; ``written``: the ledger has changed."""
+
+    addition: Addition
+    platform: Platform
+    releases: tuple[ReleaseRecord, ...]
+    written: bool
+
+
+def count_run(
+    run: ReleaseRun, event: Event, world: World, github: GitHubClient, wait: Callable[[int], None], dry_run: bool
+) -> CountedRun:
+    """Count ``run`` for the entries of the default branch; what another job writes meanwhile is kept.
+
+    Raises :class:`InputError` for faults of the files, of the platform, or of the record of this release, and
+    :class:`OutsideError` if GitHub refuses, or if other jobs kept writing.
+    """
+    now = utc(datetime.fromtimestamp(world.clock(), UTC).isoformat())
+    for attempt in range(1, _TRIES + 1):
+        commits = world.fetch(event, head=False)
+        platform = with_masks(load_platform(world.store.snapshot(commits.base)))
+        matched = match_files(run.files, run.form, platform.regression_set)
+        ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+        new = ReleaseRecord(release=run.release, commit=run.commit, at=now)
+        before = load_release(ledger, run.release) or new
+        addition = with_results(before, matched)
+        written = addition.record != before and not dry_run
+        known, _ = load_releases(ledger, platform.config.results.window)
+        releases = (*(item for item in known if item.release != run.release), addition.record)
+        counted = CountedRun(addition=addition, platform=platform, releases=releases, written=written)
+        if not written:
+            return counted
+        message = f"Results of {' '.join(run.release.split())}"
+        tree = None if commits.ledger is None else world.store.tree(commits.ledger)
+        try:
+            github.apply(None, WriteLedger.of(commits.ledger, addition.files, message), tree)
+        except LostRaceError:
+            wait(attempt)
+        else:
+            return counted
+    raise OutsideError("other jobs kept writing to the ledger; run this one again")
