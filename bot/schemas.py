@@ -35,7 +35,6 @@ from bot.ledger.model import (
     RunRecord,
     SuggestionRecord,
 )
-from bot.pipeline.effective_config import EffectiveConfig
 from bot.pipeline.impact.model import Impact
 from bot.rater.scores import ScoresFile
 from bot.reconcile.inventory import Inventory
@@ -43,6 +42,7 @@ from bot.report.agreement import AgreementOutput
 from bot.report.calibration import CalibrateOutput
 from bot.report.candidates import CandidatesOutput
 from bot.report.classify import ClassifyOutput
+from bot.report.effective_config import EffectiveConfig
 from bot.report.entries import ListOutput, ShowOutput
 from bot.report.evaluation import EvaluateOutput
 from bot.report.explanation import ExplainOutput

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from bot.classifier.model import EVEN, RULED, Classification, Judgement
+from bot.files.validation import Text, Timestamp
 from bot.taxonomy.model import Capability, Taxonomy
 from bot.text.compare import rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A curator's word on one capability of a text: its value, who said it (``None``: unknown), and when."""
+    """A curator's word on one capability of a text: who said it (``None``: unknown), when, and why."""
 
-    value: bool
-    by: str | None
-    at: str
+    value: Annotated[bool, Field(description="whether the text exercises the capability")]
+    by: Text | None = None
+    at: Timestamp
+    reason: Text | None = None
 
 
 Corrections: TypeAlias = Mapping[str, Mapping[str, Correction]]

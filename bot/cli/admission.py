@@ -30,8 +30,15 @@ from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
 from bot.curator.suggestions import confirm_swaps, suggest
 from bot.errors import InputError, Problem, UsageError
-from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting, entered_before, provisions_of
-from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.admit import (
+    Admission,
+    CallerTerms,
+    admit_package,
+    admit_waiting,
+    entered_before,
+    provisions_of,
+    refuse_incomplete,
+)
 from bot.pipeline.review import ClassifiedSubmission, Platform, classify_package
 from bot.pipeline.submission import refuse_shared_ids, with_agent_in_ids
 from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform, read_packages
@@ -281,7 +288,7 @@ def repack_command(
       incumbent repack contoso-repairs-q07-1a2b3c4d --dry-run
       incumbent repack --json | jq -r '.repacks[] | .admit'
     """
-    from bot.pipeline.archive import archived_entries
+    from bot.pipeline.admit import archived_entries
     from bot.report.status import print_repacks, repacks_overview
 
     platform = open_platform(repo, config_path)

@@ -80,9 +80,8 @@ def validate_command(
     from bot.curator.store import load_regression_set
     from bot.files.documents import parse_yaml
     from bot.intake.fixtures import missing_fixtures
-    from bot.pipeline.package_reading import PackageReader
     from bot.pipeline.review import Platform, fixtures_of, refuse_other_folders
-    from bot.pipeline.submission import collect, submission_folders
+    from bot.pipeline.submission import PackageReader, collect, submission_folders
     from bot.report.output import ValidateOutput
     from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, taxonomy_notes
 
@@ -110,11 +109,11 @@ def validate_command(
         folders = collect(lambda: submission_folders(snapshot), problems) or ()
         reader = PackageReader(snapshot, config)
         read = [folder for folder in folders if chosen is None or folder in chosen]
-        for reading in reader.read_all(read, processes or _processors()):
-            problems.extend(reading.problems)
-            if reading.package is not None:
-                notes.extend(reading.package.submission.notes)
-                packages.append(reading.package)
+        for package, faults in reader.read_all(read, processes or _processors()):
+            problems.extend(faults)
+            if package is not None:
+                notes.extend(package.submission.notes)
+                packages.append(package)
         fixtures = fixtures_of(config, snapshot)
         if fixtures is not None:
             queries = (query for package in packages for query in package.submission.queries)
@@ -185,9 +184,8 @@ def config_command(repo: Path, config_path: str, as_json: bool) -> None:
       incumbent config --config config/paper.yaml
       incumbent config --json | jq '.values[] | select(.is_default | not)'
     """
-    from bot.pipeline.effective_config import effective_config
     from bot.report.console import Printer
-    from bot.report.effective_config import print_config
+    from bot.report.effective_config import effective_config, print_config
 
     tree = tree_of(repo)
     # The capabilities of overrides are not checked, so that a fault of the taxonomy does not hide the config.
@@ -313,7 +311,7 @@ def _scan_folders(
 def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
     from bot.cli.classification import classified_again
     from bot.curator.file_changes import apply
-    from bot.pipeline.preconditions import refuse_incomplete
+    from bot.pipeline.admit import refuse_incomplete
     from bot.pipeline.scan import replace_in_set, scan_set
     from bot.pipeline.workspace import open_backend
     from bot.report.scan_output import ScanOutput

@@ -30,7 +30,7 @@ from bot.curator.file_changes import admit, apply, let_wait
 from bot.errors import InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import MOST_COST
-from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import Platform, under_corrections
 from bot.pipeline.workspace import entry_text, open_backend, open_package, open_platform
 
@@ -153,7 +153,7 @@ def correct_command(
       incumbent correct eval_sets/contoso/repairs q07 --cost 3 --reason "needs a tenant of its own"
     """
     from bot.curator.corrections import load_corrections
-    from bot.curator.costs import CorrectedCost
+    from bot.curator.entry import CorrectedCost
     from bot.pipeline.correct import plan_correction, plan_cost, query_called, values_said
     from bot.pipeline.submission import collect
     from bot.text.compare import text_key
@@ -200,8 +200,9 @@ def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool,
     if plan.cost is not None:
         said = f"cost {figure(plan.cost.value)} (the eval set says {figure(plan.query.setup.cost)})"
     say(f"{'would be ' if dry_run else ''}corrected: {plan.query.id}: {said}; in {plan.file_change.path}")
-    if plan.before is not None and plan.after is not None:
-        say(f"verdict: {codes(plan.before)} -> {codes(plan.after)}")
+    if plan.verdicts is not None:
+        before, after = plan.verdicts
+        say(f"verdict: {codes(before)} -> {codes(after)}")
     for name in plan.values:
         if name in platform.taxonomy.trial:
             say(f"{name} is on trial: no verdict rests on it yet")

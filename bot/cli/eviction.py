@@ -22,9 +22,9 @@ from bot.cli.options import (
 from bot.cli.output import print_json, say
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted
-from bot.curator.grounds import EvictionKind
 from bot.curator.losses import losses
 from bot.curator.prune import prune
+from bot.curator.roles import EvictionKind
 from bot.curator.staging import AuditStamp, Staging, restoration
 from bot.curator.store import entry_path, tombstone_path, unknown_scores, waiting_path
 from bot.curator.suggestions import evicted_on, suggest
@@ -111,8 +111,8 @@ def _one(
     one_of(id, tuple(platform.regression_set.entries), "entry")
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     behind = {lag.id for lag in lags}
-    pruning = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
-    suggested = next((item for item in pruning.suggestions if item.id == id), None)
+    could_go = prune(residents, platform.config, platform.taxonomy.major, lagging=behind)
+    suggested = next((item for item in could_go if item.id == id), None)
     if suggested is None:
         say(f"warning: the entry does not go without loss: {_loss(id, platform, behind)}", err=True)
     grounds = None if suggested is None else suggested.grounds.recorded

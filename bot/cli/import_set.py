@@ -35,10 +35,9 @@ from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
 from bot.intake.eval_sets.registry import readers
-from bot.pipeline.importing.distil import ArchiveFolder, distilled, plan_archive
-from bot.pipeline.importing.plan import ImportItem, ImportPlan, appraise, compare, gone, plan_import
-from bot.pipeline.importing.reading import ImportedAgent, Part, read_agent, read_bundles
-from bot.pipeline.preconditions import refuse_incomplete, refuse_lag
+from bot.pipeline.admit import refuse_incomplete, refuse_lag
+from bot.pipeline.import_files import ArchiveFolder, Part, distilled, plan_archive, read_agent, read_bundles
+from bot.pipeline.import_plan import ImportedAgent, ImportItem, ImportPlan, appraise, compare, gone, plan_import
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import agent_folder
 from bot.pipeline.workspace import entry_text, open_backend, open_platform

@@ -27,7 +27,7 @@ from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore
 from bot.git.working_copy import read_commit, read_top
-from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.submission import agent_name, refuse_shared_ids, with_agent_in_ids
 from bot.pipeline.workspace import open_backend, open_platform, read_packages
 from bot.report.verdict_text import counted
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bot.curator.entry import Entry
     from bot.extension.model import Core, ExtensionCandidate
     from bot.pipeline.impact.model import CapabilityImpact
-    from bot.pipeline.migrating.plan import MigrationPlan
+    from bot.pipeline.migrate import MigrationPlan
     from bot.pipeline.review import Platform
     from bot.pipeline.submission import Package
 
@@ -178,8 +178,7 @@ def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.ledger.keys import under, with_findings
     from bot.ledger.store import find_ledger
     from bot.pipeline.impact.appraisal import trial_problems
-    from bot.pipeline.impact.measure import measure, read_agents
-    from bot.pipeline.impact.reading import backends_of, read_change
+    from bot.pipeline.impact.measure import backends_of, measure, read_agents, read_change
     from bot.pipeline.workspace import with_masks
     from bot.report.impact_text import impact_text
     from bot.taxonomy.migration import carried_questions
@@ -259,7 +258,7 @@ def migrate_command(
     from bot.cli.evaluation import labels_in
     from bot.curator.file_changes import apply
     from bot.curator.journal import refuse_half_written
-    from bot.pipeline.migrating.plan import plan_migration
+    from bot.pipeline.migrate import plan_migration
     from bot.report.output import MigrateOutput
 
     if more and not labels:

@@ -19,7 +19,7 @@ from bot.cli.options import (
 )
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage, warn_of_lag
 from bot.errors import InputError, UsageError
-from bot.pipeline.preconditions import refuse_incomplete
+from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.review import review
 from bot.pipeline.workspace import open_backend, open_package, open_platform
 

@@ -14,12 +14,10 @@ from pydantic import Field
 
 from bot.config import Curation, Options, Overrides
 from bot.consolidator.cycle import CycleState, Trust, run_cycle
-from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Ruling, Verdict, VerdictOutcome
 from bot.consolidator.verdict_engine import honesty
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
-from bot.rater.similarity import similarity_matrix
 from bot.text.compare import DECIMALS, normalise, rounded
 
 STEP: Final = 10.0**-DECIMALS
@@ -148,6 +146,8 @@ class CounterfactualJudge:
     @cached_property
     def _nearest_two(self) -> tuple[Similarity, ...]:
         """The two most similar members (fewer if R is smaller): one of them may be absent."""
+        from bot.rater.similarity import similarity_matrix
+
         members = self.turn.members
         texts = [normalise(item.turns) for item in members]
         values = similarity_matrix([normalise(self.turn.query.turns)], texts)[0].tolist() if texts else ()
@@ -211,33 +211,28 @@ def _best(live: LiveSet, index: int) -> list[str]:
     return [id for id, score in held if score == best]
 
 
-@dataclass(frozen=True, kw_only=True)
-class WholeCycle:
-    """Judges the whole cycle over ``queries`` against ``residents`` again with a change.
+def outcome_in_cycle(
+    id: str,
+    queries: Sequence[ScoredQuery],
+    residents: Sequence[RatedEntry],
+    config: Curation,
+    tick: Callable[[], None],
+    change: Change,
+) -> VerdictOutcome:
+    """The outcome of the query ``id`` if the whole cycle over ``queries`` against ``residents`` has this ``change``.
 
     ``tick`` is called before, and may stop it by raising.
     """
-
-    queries: Sequence[ScoredQuery]
-    residents: Sequence[RatedEntry]
-    config: Curation
-    trust: Trust = doubt_text
-    tick: Callable[[], None] = lambda: None
-
-    def outcome(self, id: str, change: Change) -> VerdictOutcome:
-        """The outcome of the query ``id`` if the whole cycle is judged with ``change``."""
-        self.tick()
-        queries, residents, config = self.queries, self.residents, self.config
-        match change:
-            case ScoreChange():
-                queries = [rescored(each, change.capability, change.to) if each.id == id else each for each in queries]
-            case Absence():
-                queries = [each for each in queries if each.id != change.id]
-                residents = [each for each in residents if each.id != change.id]
-            case _:
-                config = with_knob(config, change.knob, change.capability, change.to)
-        verdicts = run_cycle(queries, residents, config, self.trust)
-        return next(verdict.ruling.outcome for verdict in verdicts if verdict.id == id)
+    tick()
+    match change:
+        case ScoreChange():
+            queries = [rescored(each, change.capability, change.to) if each.id == id else each for each in queries]
+        case Absence():
+            queries = [each for each in queries if each.id != change.id]
+            residents = [each for each in residents if each.id != change.id]
+        case _:
+            config = with_knob(config, change.knob, change.capability, change.to)
+    return next(item.ruling.outcome for item in run_cycle(queries, residents, config) if item.id == id)
 
 
 PER_CAPABILITY: Final = ("competence_bar", "winning_margin", "redundancy_floor")

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from bot.config import Curation
-from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import CloseCall, Decision, Reason, Route, Ruling, Verdict
-from bot.consolidator.verdict_engine import REDUNDANT, decide
+from bot.consolidator.verdict_engine import REDUNDANT, decide, doubt_text
 from bot.rater.contextualizer import Key, LiveSet, Similarity, without_merit
 from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
 from bot.rater.profile import Profile
@@ -109,7 +108,7 @@ def run_cycle(
     """
     if not queries:
         return ()
-    from bot.consolidator.nearest import NearestResidents
+    from bot.rater.similarity import NearestResidents
 
     ordered = sorted(queries, key=lambda query: query.id)
     live = LiveSet(residents, ordered, config)
@@ -147,31 +146,22 @@ def run_cycle(
     return tuple(verdicts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overflow:
-    """Where queries go that wait for their turn, beyond ``held`` in memory.
-
-    ``write`` takes queries with their keys, in order, and returns an iterator that gives them back one by one.
-    """
-
-    held: int
-    write: Callable[[Iterable[tuple[Key, ScoredQuery]]], Iterator[tuple[Key, ScoredQuery]]]
-
-
 def judge_arriving(
     arriving: Iterable[tuple[Key, ScoredQuery]],
     live: LiveSet,
     config: Curation,
-    overflow: Overflow,
+    held: int,
+    write: Callable[[Iterable[tuple[Key, ScoredQuery]]], Iterator[tuple[Key, ScoredQuery]]],
     trust: Trust = doubt_text,
 ) -> Iterator[tuple[ScoredQuery, Verdict]]:
     """The verdicts of :func:`run_cycle` on the queries that have merit at their turn, where memory cannot hold all.
 
     ``arriving`` are the queries with merit against the initial ``live``, with their keys (:func:`descending`), sorted
-    by key and id.  ``live`` grows.  Queries that have no merit, or lose it on the way, are left out: none of them
-    enters.
+    by key and id.  ``live`` grows.  Beyond ``held`` in memory, queries that wait for their turn go to ``write``, with
+    their keys and in order; it returns an iterator that gives them back one by one.  Queries that have no merit, or
+    lose it on the way, are left out: none of them enters.
     """
-    from bot.consolidator.nearest import nearest_of
+    from bot.rater.similarity import nearest_of
 
     admitted: list[str] = []
     moment = CycleState(live, config, trust, admitted)
@@ -179,10 +169,10 @@ def judge_arriving(
     def profiled(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[_Waiting[str]]:
         return ((key, query.id, query, live.profile(query)) for key, query in queries)
 
-    def write(waiting: Sequence[_Waiting[str]]) -> Iterator[_Waiting[str]]:
-        return profiled(overflow.write((key, query) for key, _, query, _ in waiting))
+    def written(waiting: Sequence[_Waiting[str]]) -> Iterator[_Waiting[str]]:
+        return profiled(write((key, query) for key, _, query, _ in waiting))
 
-    for key, _, query, profile in _in_turn(live, profiled(arriving), overflow.held, write):
+    for key, _, query, profile in _in_turn(live, profiled(arriving), held, written):
         if without_merit(key):
             continue
         verdict = moment.verdict(query, profile, nearest_of(profile, live.members))

@@ -25,8 +25,8 @@ from bot.consolidator.counterfactuals import (
     smallest_knobs,
 )
 from bot.consolidator.cycle import Trust
-from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Ruling, VerdictOutcome
+from bot.consolidator.verdict_engine import doubt_text
 from bot.files.validation import Score
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RelationalFacts, ScoredQuery

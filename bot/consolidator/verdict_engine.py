@@ -1,16 +1,20 @@
-"""The Verdict Engine: gates 0 to 6, a pure rule cascade over relational facts and knobs.
+"""The Verdict Engine: gates 0 to 7, in their order (paper, section 2.4 and appendix B; semantics, section 5; pure).
 
-Paper, section 2.4 and appendix B; semantics, section 5.  It reads no file, no clock and no network.  ``CycleState``
-(``cycle.py``) composes the final ruling: it applies gate 7 (``trust.py``) and looks at queries that wait.
+Gates 0 to 6 are a rule cascade over relational facts and knobs (:func:`decide`).  Gate 7 looks at the text, its author
+and its history, not at what the query covers: a local review at the text alone (:func:`doubt_text`), GitHub at all
+three (:class:`TrustGate`).  ``CycleState`` (``cycle.py``) composes the final ruling: it applies all of them, and looks
+at queries that wait.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from bot.config import Knobs, Options
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling
-from bot.rater.model import RelationalFacts
+from bot.rater.model import RelationalFacts, ScoredQuery
 from bot.text.compare import rounded
 
 REDUNDANT: Final = Ruling(Decision.EXCLUDE, Route.DIRECT, (Reason.REDUNDANT,))
@@ -63,9 +67,7 @@ def _review_weak_scores(ruling: Ruling, facts: RelationalFacts, knobs: Knobs, op
     if not ruling.admitted:
         return ruling
     score, floor = honesty(facts, knobs, options)
-    if rounded(score) < rounded(floor):
-        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.LOW_CONFIDENCE))
-    return ruling
+    return _reviewed(ruling, [Reason.LOW_CONFIDENCE]) if rounded(score) < rounded(floor) else ruling
 
 
 def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[float, float]:
@@ -81,6 +83,64 @@ def honesty(facts: RelationalFacts, knobs: Knobs, options: Options) -> tuple[flo
 
 def _review_unfamiliar(ruling: Ruling, facts: RelationalFacts) -> Ruling:
     """Gate 6: a verdict on a text that the classifier cannot judge always needs review."""
-    if facts.familiar:
+    return ruling if facts.familiar else _reviewed(ruling, [Reason.UNFAMILIAR])
+
+
+def doubt_text(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+    """Gate 7: ``ruling``, or the same on the review route, for a query whose text a person should see.
+
+    It argues with the classifier or hides text (``ATTEMPT``), or it contains personal data (``PERSONAL_DATA``).
+    """
+    return _reviewed(ruling, _doubts(query)) if ruling.admitted else ruling
+
+
+def _doubts(query: ScoredQuery) -> list[Reason]:
+    found = [Reason.ATTEMPT] if query.attempt else []
+    return [*found, Reason.PERSONAL_DATA] if query.personal else found
+
+
+def _reviewed(ruling: Ruling, reasons: Sequence[Reason]) -> Ruling:
+    if not reasons:
         return ruling
-    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNFAMILIAR))
+    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *reasons))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustGate:
+    """Gate 7: sends direct admissions to review, with its codes as reasons.
+
+    ``declared`` maps each query to the capabilities that its agent's specification or a count in the query decided;
+    called tools count as inferred, even if the eval set expects them.  ``customers`` maps each query to its customer,
+    ``held`` each customer to its number of slots; ``updates`` are queries that need no new slot.  ``share`` is a share
+    of ``ceiling``, in [0, 1].  ``unseen`` are merged queries whose admission no person has seen before; ``contested``
+    are those whose rejection was withdrawn with its comment.
+    """
+
+    author_trusted: bool
+    declared: Mapping[str, frozenset[str]]
+    customers: Mapping[str, str]
+    held: Mapping[str, int]
+    updates: frozenset[str] = field(default_factory=frozenset)
+    unseen: frozenset[str] = field(default_factory=frozenset)
+    contested: frozenset[str] = field(default_factory=frozenset)
+    share: float
+    ceiling: int
+
+    def __call__(self, query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+        """``ruling``, on the review route with further codes if a person should see it."""
+        if not ruling.admitted:
+            return ruling
+        reasons = _doubts(query)
+        evidence = {*facts.new_capabilities, *facts.fills, *facts.wins}
+        if not self.author_trusted and not evidence & self.declared[query.id]:
+            reasons.append(Reason.UNTRUSTED_AUTHOR)
+        customer = self.customers[query.id]
+        entering = [id for id in admitted if self.customers[id] == customer and id not in self.updates]
+        slots = self.held.get(customer, 0) + len(entering) + 1
+        if query.id not in self.updates and slots > rounded(self.share * self.ceiling):
+            reasons.append(Reason.CUSTOMER_SHARE)
+        if query.id in self.unseen:
+            reasons.append(Reason.UNSEEN)
+        if query.id in self.contested:
+            reasons.append(Reason.CONTESTED)
+        return _reviewed(ruling, reasons)

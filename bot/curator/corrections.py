@@ -9,27 +9,17 @@ from pydantic import Field, model_validator
 
 from bot.classifier.corrections import Correction, Corrections
 from bot.config import REVIEWED_FILES
-from bot.curator.costs import CorrectedCost, Costs
-from bot.curator.entry import Timestamp
+from bot.curator.entry import CorrectedCost, Costs
 from bot.curator.file_changes import FileChange, edit, render
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, parse_yaml
 from bot.files.snapshot import Snapshot
-from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple, validate
 from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
 
 FOLDER: Final = "config/corrections"
-
-
-class CorrectionByHand(FileModel):
-    """What a curator said of one capability of a text."""
-
-    value: bool = Field(description="whether the text exercises the capability")
-    by: Text | None = None
-    at: Timestamp
-    reason: Text | None = None
 
 
 class CorrectedText(FileModel):
@@ -39,7 +29,7 @@ class CorrectedText(FileModel):
     """
 
     turns: Annotated[Tuple[Text], Field(min_length=1)]
-    tags: dict[Identifier, CorrectionByHand] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    tags: dict[Identifier, Checked[Correction]] = Field(default_factory=dict, exclude_if=lambda value: not value)
     cost: CorrectedCost | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @model_validator(mode="after")
@@ -52,11 +42,6 @@ class CorrectedText(FileModel):
     def path(self) -> str:
         """The path of its file."""
         return f"{FOLDER}/{text_key(self.turns)}.yaml"
-
-    @property
-    def corrections(self) -> dict[str, Correction]:
-        """The correction of each capability."""
-        return {name: Correction(value=item.value, by=item.by, at=item.at) for name, item in self.tags.items()}
 
 
 def load_corrections(snapshot: Snapshot, taxonomy: Taxonomy | None) -> dict[str, CorrectedText]:
@@ -104,7 +89,7 @@ def _unknown(item: CorrectedText, document: Document, taxonomy: Taxonomy | None)
 
 def by_hand(texts: Mapping[str, CorrectedText]) -> Corrections:
     """The corrections of the tags of ``texts``."""
-    return {key: item.corrections for key, item in texts.items() if item.tags}
+    return {key: item.tags for key, item in texts.items() if item.tags}
 
 
 def corrected_costs(texts: Mapping[str, CorrectedText]) -> Costs:

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.curator.grounds import EvictionKind
 from bot.curator.prune import Suggestion
+from bot.curator.roles import EvictionKind
 
 _SLUG_LENGTH = 60
 _SAFE = frozenset({EvictionKind.DISPLACED, EvictionKind.REDUNDANT})

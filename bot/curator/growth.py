@@ -15,7 +15,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from bot.config import Curation
-from bot.curator.costs import total
+from bot.curator.entry import total
 from bot.curator.store import RegressionSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.profile import Capabilities

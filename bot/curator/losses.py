@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from bot.config import Curation
 from bot.curator.entry import Tombstone
-from bot.curator.grounds import EvictionKind
-from bot.curator.roles import derive_roles
-from bot.curator.safe_removals import SafeRemovals
+from bot.curator.prune import SafeRemovals
+from bot.curator.roles import EvictionKind, derive_roles
 from bot.curator.store import RegressionSet
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry

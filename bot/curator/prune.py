@@ -1,22 +1,329 @@
-"""Prune: which residents could be evicted without losing a floor, a pin or a combination (semantics, section 7).
+"""Prune: which residents may leave R together, also in the place of a newcomer (semantics, section 7; pure).
 
-Nothing is deleted here.  People confirm each suggestion; any subset of them, confirmed in any order, leaves every floor
-and every pin intact.
+Nothing is deleted here.  People decide on each suggestion by itself.  So what is chosen is safe in whatever part and
+order it is confirmed: no floor, no pin and no combination of t capabilities is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from bot.config import Curation
-from bot.curator.grounds import Grounds
-from bot.curator.roles import Roles
-from bot.curator.safe_removals import SafeRemovals
+from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
+from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.model import RatedEntry
+from bot.rater.profile import Profile, bits
+
+
+class Obstacles(NamedTuple):
+    """What R would lose with an entry, as masks.
+
+    ``capabilities`` would fall below their floor or lose their champion, at or above the bar.  No other entry
+    carries ``combinations``.
+    """
+
+    capabilities: int
+    combinations: tuple[int, ...]
+
+
+class Newcomer(NamedTuple):
+    """A query that would be the last to enter R.
+
+    ``beats`` are the capabilities whose champion it becomes, as a mask; ``displaces`` the residents that it displaces.
+    """
+
+    entry: RatedEntry
+    profile: Profile
+    beats: int
+    displaces: frozenset[str]
+
+
+class SafeRemovals:
+    """Residents that may leave R, chosen one after another; and what R keeps, whichever of them leave.
+
+    ``roles`` and ``live`` are those of R.  ``chosen`` maps each resident that may leave by itself to the grounds,
+    ``withheld`` those that could, had people not refused these grounds.
+    """
+
+    def __init__(
+        self,
+        residents: Sequence[RatedEntry],
+        config: Curation,
+        taxonomy_major: int,
+        open_suggestions: Collection[str] = (),
+        lagging: Collection[str] = (),
+        names: Iterable[str] = (),
+    ) -> None:
+        """Nothing is chosen yet.
+
+        ``open_suggestions`` are ids already suggested and open.  ``lagging`` are stale residents, whose scores are not
+        all comparable: what would be lost with them is unknown, so they stay.  ``names`` are the capabilities of
+        newcomers.
+        """
+        self.roles: Roles = derive_roles(residents, config)
+        self.live = LiveSet.knowing(names, residents, config)
+        self.chosen: dict[str, Grounds] = {}
+        self.withheld: dict[str, Grounds] = {}
+        self._refused: Collection[str] = ()
+        self._major = taxonomy_major
+        self._open = open_suggestions
+        self._profiles = {member.id: member for member in self.live.members}
+        self._kept = _Kept(self.live)
+        # Resident → the capabilities whose champion it is, at or above the bar.
+        self._titles: Counter[str] = Counter()
+        for index, champion in enumerate(self.live.champions):
+            if champion is not None and champion.caps >> index & 1:
+                self._titles[champion.id] += 1 << index
+        movable = [resident for resident in residents if resident.pin is None and resident.id not in lagging]
+        self._movable = sorted(movable, key=lambda item: self._order(item, self._profiles[item.id], frozenset()))
+        # Residents that one newcomer may free, and what keeps each.
+        self._nearly_free: list[tuple[str, Obstacles]] | None = None
+
+    def choose(self, refused: Collection[str] = ()) -> None:
+        """Choose each resident that may leave by itself; ``refused`` are the digests of refused grounds.
+
+        A refusal holds while its grounds are those of R as it is.  That others are chosen, which displace the resident,
+        does not change them: that would depend on who is chosen first, and so on what is open already.
+        """
+        self._refused = refused
+        self._nearly_free = None
+        for resident in self._movable:
+            profile = self._profiles[resident.id]
+            displacers = self._displacers(resident.id, self._kept)
+            if not self._may_leave(profile, self._kept, bool(displacers)):
+                continue
+            in_r = self.roles.displaced.get(resident.id, ())
+            grounds = [self._grounds(resident, each) for each in dict.fromkeys((displacers, in_r))]
+            held = next((each for each in grounds if each.digest in refused), None)
+            if held is not None:
+                self.withheld[resident.id] = held
+            else:
+                self.chosen[resident.id] = grounds[0]
+                self._kept.lose(profile, displacers)
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        """Resident that could be moved → the cost of its set-up."""
+        return {resident.id: resident.setup_cost for resident in self._movable}
+
+    def remaining(self, id: str) -> Mapping[str, int]:
+        """Competent capability of the resident ``id`` → its coverers once all that was chosen left."""
+        names, coverers = self.live.capabilities.names, self._kept.coverers
+        return {names[index]: coverers[index] for index in bits(self._profiles[id].caps)}
+
+    def arriving(self, query: RatedEntry) -> Newcomer:
+        """``query`` as a newcomer; ``names`` must hold its capabilities."""
+        profile = self.live.profile(query.query)
+        return Newcomer(
+            entry=query,
+            profile=profile,
+            beats=sum(
+                1 << index
+                for index, score in profile.items
+                if (champion := self.live.champions[index]) is None or outranks(profile, champion, index, score)
+            ),
+            displaces=frozenset(
+                id
+                for id in query.displaces
+                if (displaced := self._profiles.get(id)) is not None and not displaced.caps & ~profile.caps
+            ),
+        )
+
+    def freed(self, newcomer: Newcomer) -> Mapping[str, Grounds]:
+        """freed(q): the residents that may leave only once the newcomer is in, with the grounds; nothing is chosen.
+
+        It is empty if the newcomer itself would be suggested for eviction.
+        """
+        if not self._may_free_any(newcomer):
+            return {}
+        kept = self._kept.with_newcomer(newcomer)
+        candidates = [
+            (resident, profile)
+            for resident in self._movable
+            if resident.id not in kept.leaving
+            and resident.id not in self.withheld
+            and self._may_leave(
+                profile := self._profiles[resident.id],
+                kept,
+                bool(self._displacers(resident.id, kept, newcomer)),
+                newcomer,
+            )
+        ]
+        candidates.append((newcomer.entry, newcomer.profile))
+        candidates.sort(key=lambda item: self._order(item[0], item[1], newcomer.displaces))
+        found: dict[str, Grounds] = {}
+        for resident, profile in candidates:
+            if resident is newcomer.entry:
+                if resident.pin is None and self._may_leave(profile, kept, False, newcomer):
+                    return {}
+                continue
+            displacers = self._displacers(resident.id, kept, newcomer)
+            if self._may_leave(profile, kept, bool(displacers), newcomer):
+                grounds = self._grounds(resident, tuple(sorted(displacers)), newcomer.entry.id)
+                if grounds.digest not in self._refused:
+                    found[resident.id] = grounds
+                    kept.lose(profile, displacers)
+        return found
+
+    def swap(self, newcomer: Newcomer, leaving: Iterable[str]) -> None:
+        """Choose a swap: the newcomer enters and the residents ``leaving`` leave, or none of it happens."""
+        self._nearly_free = None
+        gone = [self._profiles[id] for id in leaving]
+        for profile in gone:
+            displaced = profile.id in newcomer.displaces
+            self._kept.lose(profile, () if displaced else self._displacers(profile.id, self._kept))
+        self._kept.make_good(newcomer, gone)
+
+    def _may_free_any(self, newcomer: Newcomer) -> bool:
+        """Whether the newcomer by itself removes all obstacles of a resident; a quick test, since most remove none."""
+        if self._nearly_free is None:
+            self._nearly_free = [(item.id, each) for item in self._movable if (each := self._near(item.id)) is not None]
+        missing, lost = ~newcomer.profile.caps, ~newcomer.beats
+        carried: frozenset[int] | None = None
+        for id, obstacles in self._nearly_free:
+            if obstacles.capabilities & missing or self._titles[id] & lost:
+                continue
+            if obstacles.combinations and id not in newcomer.displaces:
+                carried = carried or self.live.capabilities.carried(newcomer.profile)
+                if not carried.issuperset(obstacles.combinations):
+                    continue
+            return True
+        return False
+
+    def _near(self, id: str) -> Obstacles | None:
+        """What keeps the resident ``id``, its titles aside, if one newcomer may be enough to free it."""
+        if id in self._kept.leaving or id in self.withheld:
+            return None
+        profile, coverers, floors = self._profiles[id], self._kept.coverers, self.live.capabilities.floors
+        if any(coverers[index] < floors[index] for index in bits(profile.caps)):
+            return None
+        obstacles = self._kept.obstacles(profile)
+        return obstacles._replace(combinations=()) if self._displacers(id, self._kept) else obstacles
+
+    def adds_nothing(self, newcomer: Newcomer) -> bool:
+        """Whether R would lose nothing if the newcomer left again at once; one that a person pinned is kept."""
+        kept = self._kept.with_newcomer(newcomer)
+        return newcomer.entry.pin is None and self._may_leave(newcomer.profile, kept, False, newcomer)
+
+    def losses(self, newcomer: Newcomer) -> Mapping[str, Obstacles]:
+        """Resident that could be moved → what R would lose with it once the newcomer is in."""
+        kept = self._kept.with_newcomer(newcomer)
+        found = {}
+        for resident in self._movable:
+            obstacles = kept.obstacles(self._profiles[resident.id])
+            titles = self._titles[resident.id] & ~newcomer.beats
+            found[resident.id] = obstacles._replace(capabilities=obstacles.capabilities | titles)
+        return found
+
+    def _order(
+        self, entry: RatedEntry, profile: Profile, displaced: Collection[str]
+    ) -> tuple[bool, bool, float, float, int, str]:
+        """The order of candidates; ``displaced`` are those that a newcomer displaces."""
+        return (
+            entry.id not in self._open,
+            entry.id not in self.roles.displaced and entry.id not in displaced,
+            -entry.setup_cost,
+            profile.total,
+            len(self._profiles) if profile.rank < 0 else profile.rank,
+            entry.id,
+        )
+
+    def _grounds(self, resident: RatedEntry, displacers: tuple[str, ...], freed_by: str | None = None) -> Grounds:
+        kind = EvictionKind.DISPLACED if displacers else EvictionKind.REDUNDANT
+        return Grounds.on(resident, kind, displacers, self._major, freed_by=freed_by)
+
+    def _displacers(self, id: str, kept: _Kept, newcomer: Newcomer | None = None) -> tuple[str, ...]:
+        """The residents that displace ``id`` and stay, and the newcomer if it does."""
+        found = tuple(each for each in self.roles.displaced.get(id, ()) if each not in kept.leaving)
+        return found if newcomer is None or id not in newcomer.displaces else (*found, newcomer.entry.id)
+
+    def _may_leave(self, profile: Profile, kept: _Kept, displaced: bool, newcomer: Newcomer | None = None) -> bool:
+        titles = self._titles[profile.id]
+        if newcomer is not None:
+            titles = newcomer.beats & profile.caps if profile is newcomer.profile else titles & ~newcomer.beats
+        if titles or kept.needs(profile.id):
+            return False
+        obstacles = kept.obstacles(profile)
+        return not obstacles.capabilities and (displaced or not obstacles.combinations)
+
+
+class _Kept:
+    """What R keeps whichever of the residents ``leaving`` leave.
+
+    ``coverers`` are the competent coverers of each capability.  One that leaves by itself takes its own along.  A swap
+    takes what its newcomer does not bring: as both happen or none, one of the two is always there.  Champions need no
+    check: one leaves only in a swap with a better one, and none of its inferiors becomes champion.
+    """
+
+    def __init__(self, live: LiveSet) -> None:
+        self.coverers = list(live.coverers)
+        self.leaving: set[str] = set()
+        self._capabilities = live.capabilities
+        # Combination → its carriers.
+        self._carriers = Counter(mask for member in live.members for mask in live.capabilities.carried(member))
+        # Entry that leaves because it is displaced → those that displace it.
+        self._because: dict[str, tuple[str, ...]] = {}
+
+    def with_newcomer(self, newcomer: Newcomer) -> _Kept:
+        """A copy in which ``newcomer`` is present."""
+        other = copy(self)
+        other.coverers = list(self.coverers)
+        for index in bits(newcomer.profile.caps):
+            other.coverers[index] += 1
+        other.leaving = set(self.leaving)
+        other._carriers = self._carriers.copy()
+        other._carriers.update(self._capabilities.carried(newcomer.profile))
+        other._because = dict(self._because)
+        for id in newcomer.displaces.intersection(self.leaving):
+            other._because[id] = (*self._because.get(id, ()), newcomer.entry.id)
+        return other
+
+    def obstacles(self, profile: Profile) -> Obstacles:
+        """What would be lost with ``profile``, champions aside."""
+        coverers, floors = self.coverers, self._capabilities.floors
+        return Obstacles(
+            sum(1 << index for index in bits(profile.caps) if coverers[index] <= floors[index]),
+            tuple(mask for mask in profile.combinations if self._carriers[mask] < 2),
+        )
+
+    def needs(self, id: str) -> bool:
+        """Whether ``id`` is the last that displaces an entry which leaves for that reason."""
+        return any(
+            id in displacers and all(other == id or other in self.leaving for other in displacers)
+            for displacers in self._because.values()
+        )
+
+    def lose(self, profile: Profile, displacers: tuple[str, ...]) -> None:
+        """Let ``profile`` be one of those that leave, because of its ``displacers`` if it has any."""
+        self.leaving.add(profile.id)
+        if displacers:
+            self._because[profile.id] = displacers
+        self._carriers.subtract(self._capabilities.carried(profile))
+        for index in bits(profile.caps):
+            self.coverers[index] -= 1
+
+    def make_good(self, newcomer: Newcomer, gone: Sequence[Profile]) -> None:
+        """Let ``newcomer`` be present exactly when those of ``gone``, which leave, are not.
+
+        So it replaces one coverer of each capability, one carrier of each combination and one displacer of each entry
+        that they have.
+        """
+        for index in bits(newcomer.profile.caps):
+            self.coverers[index] += any(each.caps >> index & 1 for each in gone)
+        carried = self._capabilities.carried
+        self._carriers.update(carried(newcomer.profile).intersection(frozenset().union(*map(carried, gone))))
+        left = {each.id for each in gone}
+        self._because = {
+            id: displacers
+            for id, displacers in self._because.items()
+            if id not in newcomer.displaces or left.isdisjoint(displacers)
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +338,6 @@ class Suggestion:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning:
-    """The result of a prune: the live roles, and the suggestions in the order in which they were found safe."""
-
-    roles: Roles
-    suggestions: tuple[Suggestion, ...]
-
-
 def prune(
     residents: Sequence[RatedEntry],
     config: Curation,
@@ -46,18 +345,37 @@ def prune(
     open_suggestions: Collection[str] = (),
     refused: Collection[str] = (),
     lagging: Collection[str] = (),
-) -> Pruning:
-    """The jointly safe evictions among ``residents``.
+) -> tuple[Suggestion, ...]:
+    """The jointly safe evictions among ``residents``, in the order in which they were found safe.
 
     ``open_suggestions`` are ids already suggested and open; ``refused`` the digests of refused grounds; ``lagging`` are
     stale residents, whose scores are not all comparable.  What would be lost with these is unknown, so they stay.
     """
     removals = SafeRemovals(residents, config, taxonomy_major, open_suggestions, lagging)
     removals.choose(refused)
-    return Pruning(
-        roles=removals.roles,
-        suggestions=tuple(
-            Suggestion(id=id, grounds=grounds, remaining=removals.remaining(id))
-            for id, grounds in removals.chosen.items()
-        ),
+    return tuple(
+        Suggestion(id=id, grounds=grounds, remaining=removals.remaining(id)) for id, grounds in removals.chosen.items()
     )
+
+
+def dispensable(
+    residents: Sequence[RatedEntry],
+    newcomers: Collection[str],
+    config: Curation,
+    taxonomy_major: int,
+    stale: Collection[str] = (),
+) -> tuple[str, ...]:
+    """The ``newcomers`` among the ``residents`` that prune would remove, until it suggests none of them any more.
+
+    All others stay, and count.  So R keeps every floor, pin and combination, and every champion at or above the bar.
+    ``stale`` newcomers stay too: what would be lost with them is unknown.
+    """
+    left = list(residents)
+    gone: list[str] = []
+    while True:
+        immovable = {item.id for item in left if item.id not in newcomers or item.id in stale}
+        found = [item.id for item in prune(left, config, taxonomy_major, lagging=immovable)]
+        if not found:
+            return tuple(gone)
+        gone += found
+        left = [item for item in left if item.id not in found]

@@ -1,9 +1,18 @@
-"""Roles of residents, derived live from R and never stored (the paper's invariants I1 and I2; semantics, section 7)."""
+"""Why residents stay and why they may go: their roles, and the grounds of evictions (semantics, section 7).
+
+Roles are derived live from R and never stored (the paper's invariants I1 and I2).  By its grounds a refusal is
+remembered.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import JsonValue
 
 from bot.config import Curation
 from bot.rater.contextualizer import LiveSet
@@ -57,3 +66,71 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
         if resident.id in displacers:
             displaced[resident.id] = tuple(sorted(displacers[resident.id]))
     return Roles(champions=champions, coverers=coverers, pinned=pinned, displaced=displaced)
+
+
+class EvictionKind(StrEnum):
+    """Why a resident could be evicted."""
+
+    DISPLACED = "displaced"
+    REDUNDANT = "redundant"
+    SOURCE_DELETED = "source-deleted"
+    """Its query is no longer in any eval set of its agent."""
+    CUSTOMER_LEFT = "customer-left"
+    """Its customer no longer has an eval set."""
+    UNDONE = "undone"
+    """A person wants its admission undone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """The grounds of a suggestion; a refusal applies until one of these changes.
+
+    ``yields_to`` are the residents that displace it; it is empty for a redundant entry.  Counts and coverers are left
+    out on purpose, since every newcomer changes them.  ``content`` is a digest of its turns; ``asked`` is the comment
+    in which a person asked for the eviction, if any.  In a swap ``freed_by`` is the newcomer that frees it; a refusal
+    does not depend on it.
+    """
+
+    kind: EvictionKind
+    yields_to: tuple[str, ...]
+    content: str
+    taxonomy_major: int
+    asked: int | None = None
+    freed_by: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest by which a refusal is remembered."""
+        asked = [] if self.asked is None else [self.asked]
+        seen = [self.kind, self.yields_to, self.content, self.taxonomy_major, *asked]
+        return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+    @property
+    def recorded(self) -> dict[str, JsonValue]:
+        """The grounds as a tombstone records them."""
+        freed: dict[str, JsonValue] = {} if self.freed_by is None else {"freed_by": self.freed_by}
+        return {"kind": self.kind.value, "yields_to": list(self.yields_to), "digest": self.digest, **freed}
+
+    @staticmethod
+    def on(
+        resident: RatedEntry,
+        kind: EvictionKind,
+        yields_to: tuple[str, ...],
+        taxonomy_major: int,
+        asked: int | None = None,
+        freed_by: str | None = None,
+    ) -> Grounds:
+        """Grounds of ``kind`` for the current ``resident``."""
+        return Grounds(
+            kind=kind,
+            yields_to=yields_to,
+            content=content_digest(resident),
+            taxonomy_major=taxonomy_major,
+            asked=asked,
+            freed_by=freed_by,
+        )
+
+
+def content_digest(resident: RatedEntry) -> str:
+    """A digest of a resident's id and turns; a new classification does not change it."""
+    return hashlib.sha256(json.dumps([resident.id, resident.turns]).encode()).hexdigest()[:16]

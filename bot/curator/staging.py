@@ -11,8 +11,7 @@ from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator import file_changes as changes
-from bot.curator.admission import AdmissionPlan, slot_holders
-from bot.curator.decisions import Answer
+from bot.curator.admission import AdmissionPlan, Answer, slot_holders
 from bot.curator.entry import Admitted, Entry, EntryClassification, Source, Tombstone, resident_of
 from bot.curator.file_changes import FileChange
 from bot.intake.query import Query
@@ -123,12 +122,29 @@ def stage(
 
     An entry that a person ``accepted`` records who did, and the reason if its verdict was EXCLUDE.
     """
-    build = _EntryBuilder(candidates, standing, taxonomy, identity, occasion)
     answers = {answer.id: answer for answer in accepted}
-    admitted, waiting = (
-        tuple(build.entry(verdict, answers.get(verdict.id)) for verdict in verdicts)
-        for verdicts in (plan.admitted, plan.waiting_for_slot)
-    )
+
+    def entered_as(id: str) -> str:
+        # E may contain queries of the same cycle, which have become entries by now.
+        return id if id in standing.ids or id not in candidates else candidates[id].entry_id
+
+    def entry(verdict: Verdict) -> Entry:
+        # An update keeps time, pin and displaced entries of the one it replaces.
+        before, answer = standing.edited.get(verdict.id), answers.get(verdict.id)
+        displaces = {entered_as(id) for id in verdict.displaces}
+        now = Admitted(
+            at=occasion.at if before is None else before.admitted.at,
+            decision=verdict.decision.value,
+            route=verdict.route.value,
+            reasons=tuple(reason.value for reason in verdict.reasons),
+            displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
+            by=None if answer is None else answer.by,
+            override=None if answer is None or verdict.decision.admits else answer.reason,
+        )
+        found = entry_of(candidates[verdict.id], now, taxonomy, identity)
+        return found if before is None or before.pin is None else found.model_copy(update={"pin": before.pin})
+
+    admitted, waiting = (tuple(map(entry, verdicts)) for verdicts in (plan.admitted, plan.waiting_for_slot))
     return Staging(
         admitted=admitted,
         waiting=waiting,
@@ -139,37 +155,6 @@ def stage(
             *(changes.forget(entry.id) for entry in (*admitted, *waiting) if entry.id in standing.tombstones),
         ),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _EntryBuilder:
-    candidates: Mapping[str, AdmissionCandidate]
-    standing: SetState
-    taxonomy: Taxonomy
-    identity: Identity
-    occasion: AuditStamp
-
-    def entry(self, verdict: Verdict, answer: Answer | None) -> Entry:
-        """The entry of an admitted query; an update keeps time, pin and displaced entries of the one it replaces."""
-        before = self.standing.edited.get(verdict.id)
-        displaces = {self._entry_id(id) for id in verdict.displaces}
-        admitted = Admitted(
-            at=self.occasion.at if before is None else before.admitted.at,
-            decision=verdict.decision.value,
-            route=verdict.route.value,
-            reasons=tuple(reason.value for reason in verdict.reasons),
-            displaces=tuple(sorted(displaces.union(() if before is None else before.admitted.displaces))),
-            by=None if answer is None else answer.by,
-            override=None if answer is None or verdict.decision.admits else answer.reason,
-        )
-        found = entry_of(self.candidates[verdict.id], admitted, self.taxonomy, self.identity)
-        return found if before is None or before.pin is None else found.model_copy(update={"pin": before.pin})
-
-    def _entry_id(self, id: str) -> str:
-        """The entry id of ``id``: E may contain queries of the same cycle, which have become entries by now."""
-        if id in self.standing.ids or id not in self.candidates:
-            return id
-        return self.candidates[id].entry_id
 
 
 def stage_waiting(

@@ -16,8 +16,17 @@ import yaml
 
 from bot.classifier.model import Identity
 from bot.config import REVIEWED_FILES
-from bot.curator.costs import CorrectedCost, Costs, total
-from bot.curator.entry import Entry, StaleEntry, Tombstone, active_identity, entry_id, resident_of
+from bot.curator.entry import (
+    CorrectedCost,
+    Costs,
+    Entry,
+    StaleEntry,
+    Tombstone,
+    active_identity,
+    entry_id,
+    resident_of,
+    total,
+)
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import parse_yaml
 from bot.files.snapshot import Snapshot
@@ -178,6 +187,14 @@ class RegressionSet:
                 if entry.source is not None:
                     found.setdefault(entry.source.place[:2], []).append((rank, id, entry))
         return found
+
+    def updated(self, changed: Mapping[str, Entry]) -> RegressionSet:
+        """The same with the entries ``changed``, in R or on the waitlist, in the place of those of the same id."""
+        return replace(
+            self,
+            entries={id: changed.get(id, entry) for id, entry in self.entries.items()},
+            waiting={id: changed.get(id, entry) for id, entry in self.waiting.items()},
+        )
 
     def residents(
         self, taxonomy: Taxonomy, identity: Identity | None = None

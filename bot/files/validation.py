@@ -12,6 +12,7 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
 from bot.files.limits import MOST_FAULTS
 from bot.text.did_you_mean import did_you_mean
+from bot.text.moments import utc
 
 Model = TypeVar("Model", bound=BaseModel)
 Item = TypeVar("Item")
@@ -39,6 +40,9 @@ Text = Annotated[str, AfterValidator(_visible)]
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A confidence or capability score in [0, 1]."""
+
+Timestamp = Annotated[str, AfterValidator(utc)]
+"""A moment in UTC to the second, such as ``2026-11-21T10:00:00Z``; a time without zone is taken as UTC."""
 
 
 class FileModel(BaseModel):

@@ -217,11 +217,6 @@ class GitHubClient:
         found = self._pages("/issues/comments", {"since": moment, "sort": "created", "direction": "asc"})
         return tuple(sorted(map(self._remark, found), key=lambda item: item.comment.id))
 
-    def find_comment(self, id: int) -> IssueComment | None:
-        """The comment ``id``, if it exists."""
-        found = self._ask("GET", f"/issues/comments/{id}", instead={404: None})
-        return None if found is None else self._reads(comment_of(found))
-
     def _remark(self, found: Mapping[str, Any]) -> ThreadComment:
         remark = remark_of(found)
         return replace(remark, comment=self._reads(remark.comment))

@@ -16,11 +16,11 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.curator.entry import EntryId, Evicted, Timestamp, entry_id
+from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.limits import ReadingLimits
-from bot.files.validation import Checked, ConstraintError, FileModel, Text, Tuple
+from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.intake.query import Query, Setup
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, Learnt, StoredClassification

@@ -19,10 +19,9 @@ from bot.git import ObjectStore, blob_id
 from bot.ledger.keys import under, with_findings
 from bot.ledger.model import StoredClassification
 from bot.pipeline.impact.appraisal import appraise, trial_problems
-from bot.pipeline.impact.measure import PlatformChange, measure, read_agents
+from bot.pipeline.impact.measure import PlatformChange, backends_of, changed_files, measure, read_agents, read_change
 from bot.pipeline.impact.model import Impact
-from bot.pipeline.impact.reading import backends_of, changed_files, read_change
-from bot.pipeline.migrating.plan import plan_migration
+from bot.pipeline.migrate import plan_migration
 from bot.pipeline.reclassify import query_of
 from bot.pipeline.review import Platform, unsettled
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Final
 
 from bot.classifier.model import CERTAIN
-from bot.consolidator.trust import TrustGate
+from bot.consolidator.verdict_engine import TrustGate
 from bot.curator import file_changes as changes
-from bot.curator.decisions import Answer
+from bot.curator.admission import Answer
 from bot.curator.file_changes import FileChange
-from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Departure, departure
+from bot.curator.roles import EvictionKind
 from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
 from bot.git import blob_id

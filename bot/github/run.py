@@ -37,7 +37,7 @@ from bot.github.publication import Publication, apply_all, nothing, post_failure
 from bot.github.publish_plan import PublishInputs, check_operations, plan_review
 from bot.ledger.events import events_path
 from bot.ledger.model import CommentKey
-from bot.pipeline.impact.reading import RESTS_ON
+from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.report.escaping import code

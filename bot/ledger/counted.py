@@ -15,8 +15,7 @@ from pydantic_core.core_schema import (
     typed_dict_schema,
 )
 
-from bot.curator.entry import Timestamp
-from bot.files.validation import FileModel, Text, Tuple
+from bot.files.validation import FileModel, Text, Timestamp, Tuple
 from bot.ledger.model import COUNTED_FILES, CommitId, Digest
 
 Count = Annotated[int, Field(ge=1)]

@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bot.curator.entry import EntryId, Timestamp
-from bot.files.validation import ConstraintError, FileModel, Score, Text, Tuple
+from bot.curator.entry import EntryId
+from bot.files.validation import ConstraintError, FileModel, Score, Text, Timestamp, Tuple
 from bot.ledger.model import CommentKey, CommitId, Digest, Grounds, Login, RequestAction
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest

@@ -16,8 +16,8 @@ from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.language_model.abilities import KeptAbilities
 from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
-from bot.curator.entry import EntryId, Timestamp
-from bot.files.validation import Checked, FileModel, Text, Tuple
+from bot.curator.entry import EntryId
+from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 

@@ -23,8 +23,8 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Marked, MarkedStyle, Name, Named, find_name, mark, mark_text
 from bot.mcp_server.workspace import Workspace
+from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.explain import Explained, explain_entry, explain_query
-from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import review
 from bot.report.explanation import ExplainOutput, InCycleOutput, KnobChangeOutput, RulingOutput, ScoreChangeOutput
 from bot.report.output import Spent

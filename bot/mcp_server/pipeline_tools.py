@@ -52,9 +52,9 @@ from bot.mcp_server.tool_runner import Call, Report, Workers
 from bot.mcp_server.untrusted import Named, find_name, mark, mark_turns
 from bot.mcp_server.verdict_rows import kept_rows, outcome_of, review_rows, shown, shown_remarked
 from bot.mcp_server.workspace import Workspace
+from bot.pipeline.admit import refuse_incomplete
 from bot.pipeline.consolidate import consolidate
 from bot.pipeline.matching import asked, content_key, settle
-from bot.pipeline.preconditions import refuse_incomplete
 from bot.pipeline.review import Platform, review, under_corrections
 from bot.pipeline.submission import Package
 from bot.report.verdict_text import headline

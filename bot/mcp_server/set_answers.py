@@ -15,7 +15,7 @@ from bot.agreement.agreement import ReasonCount
 from bot.curator.entry import Entry
 from bot.curator.losses import Loss
 from bot.curator.prune import Suggestion
-from bot.curator.swaps import Swap
+from bot.curator.suggestions import Swap
 from bot.files.views import HowMany, View
 from bot.mcp_server.answers import Combinations, Ids, Page, ids_of, page
 from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark_turns

@@ -1,23 +1,34 @@
 """Plans what an admission does to the regression set: for a whole package, or for the waitlist.
 
-The caller applies the plan and decides the time of writing; nothing here writes.
+It also says what must hold first, and which entries excluded queries would have.  The caller applies the plan and
+decides the time of writing; nothing here writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.classifier.model import Backend, Classification, Progress
+from bot.classifier.corrections import unheeded
+from bot.classifier.model import Backend, Classification, Identity, Progress
 from bot.classifier.usage import Usage
-from bot.curator.decisions import Answer
-from bot.curator.entry import Entry
-from bot.curator.provisioning import Provision, to_provision
-from bot.curator.staging import AuditStamp, Staging, stage_waiting
-from bot.errors import InputError, Problem, untrusted_list
-from bot.pipeline.preconditions import refuse_incomplete, refuse_lag, refuse_uncorrected
-from bot.pipeline.review import Platform, Review, classify_package, judge, stage_admissions
+from bot.curator.admission import Answer, Provision, to_provision
+from bot.curator.entry import Admitted, Entry, StaleEntry
+from bot.curator.staging import AuditStamp, Staging, entry_of, stage_waiting
+from bot.errors import IncompleteError, IncumbentError, InputError, Problem, untrusted_list
+from bot.pipeline.matching import settle
+from bot.pipeline.review import (
+    ClassifiedSubmission,
+    Platform,
+    Review,
+    candidate_of,
+    classify_package,
+    judge,
+    stage_admissions,
+    under_corrections,
+)
 from bot.pipeline.submission import Package
+from bot.rater.contextualizer import LiveSet, without_merit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,3 +197,86 @@ def _refuse_without_effect(outcome: Review, answers: Sequence[Answer], words: Ca
             problems.append(refused(answer.id, said, fix))
     if problems:
         raise InputError(problems)
+
+
+SHOWN_SHORTFALLS = 10
+"""The most queries without a verdict that an error names."""
+
+
+def refuse_incomplete(shortfalls: Mapping[str, str], stopped: IncumbentError | None) -> None:
+    """Raise what stopped the classifier, or that queries lack a verdict; ``shortfalls`` gives the reason of each."""
+    if stopped is not None:
+        raise stopped
+    if shortfalls:
+        shown = [f"{id}: {why}" for id, why in list(shortfalls.items())[:SHOWN_SHORTFALLS]]
+        if len(shortfalls) > len(shown):
+            shown.append(f"and {len(shortfalls) - len(shown)} more")
+        raise IncompleteError(f"not classified: {'; '.join(shown)}; run again, or see the endpoint")
+
+
+def refuse_uncorrected(platform: Platform) -> None:
+    """Raise :class:`InputError` if curators' corrections are not in the entries of the corrected texts yet."""
+    known = platform.regression_set
+    behind = [
+        id
+        for id, entry in (*known.entries.items(), *known.waiting.items())
+        if unheeded(platform.corrections_of(entry.turns), entry.classified.corrected, platform.taxonomy)
+    ]
+    if behind:
+        message = "a curator corrected tags of its text, and the entry does not have them yet"
+        raise InputError(Problem(id, None, message, "run `incumbent reclassify` and commit") for id in behind)
+
+
+def refuse_lag(lags: Sequence[StaleEntry]) -> None:
+    """Raise :class:`InputError` if there are stale entries: old and new scores cannot be compared."""
+    if lags:
+        raise InputError(
+            Problem(
+                lag.id,
+                None,
+                f"the entry is stale: it was {lag.reason}",
+                "run `incumbent reclassify` and commit, so that old and new scores can be compared",
+            )
+            for lag in lags
+        )
+
+
+def archived_entries(
+    platform: Platform,
+    classified: Iterable[ClassifiedSubmission],
+    identity: Identity,
+    occasion: AuditStamp,
+    left_out: Collection[str] = (),
+) -> dict[str, Entry]:
+    """The entry that each archived query of ``classified`` would have, by id.
+
+    Archived are undecided queries without merit against R and the waitlist.  Those on which a person has the last word
+    are left out: queries that argue with the classifier, that it does not know the like of, or that contain personal
+    data.  So are those named in ``left_out``.
+    """
+    known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
+    present = (*known.residents(taxonomy, identity)[0], *known.in_line(taxonomy, identity)[0])
+    live = LiveSet.knowing(taxonomy.by_id, present, config)
+    admitted = Admitted(at=occasion.at, decision="EXCLUDE", route="direct", reasons=("REDUNDANT",))
+    found: dict[str, Entry] = {}
+    for item in classified:
+        submission = item.submission
+        result = under_corrections(platform, submission.queries, item.result)
+        targets = settle([submission], known).targets
+        queries = {
+            query.id: query
+            for query in submission.queries
+            if query.id in targets and targets[query.id] not in known.on_record
+        }
+        for said in result.classifications:
+            query = queries.get(said.query_id)
+            if query is None or query.id in left_out:
+                continue
+            scored = platform.rate(said, query, submission.customer)
+            if scored.attempt or scored.personal or not scored.familiar or not scored.scores:
+                continue
+            if without_merit(live.key(live.profile(scored))):
+                id = targets[query.id]
+                candidate = candidate_of(platform, submission, query, scored, id, occasion.commit)
+                found[id] = entry_of(candidate, admitted, taxonomy, identity)
+    return found

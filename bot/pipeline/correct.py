@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.corrections import contradictory, merged, obstacle, overlaid
+from bot.classifier.corrections import Correction, contradictory, merged, obstacle, overlaid
 from bot.classifier.model import Identity
 from bot.consolidator.verdict import Verdict
-from bot.curator.corrections import CorrectedText, CorrectionByHand, written
-from bot.curator.costs import CorrectedCost
+from bot.curator.corrections import CorrectedText, written
+from bot.curator.entry import CorrectedCost
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import AuditStamp
 from bot.errors import InputError, Problem
@@ -27,7 +27,7 @@ SIGNS = {"+": True, "-": False, "\u2212": False}
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectionPlan:
-    """What a correction of ``query`` to ``values``, or to a ``cost``, writes, and its verdict ``before`` and ``after``.
+    """What a correction of ``query`` to ``values``, or to a ``cost``, writes, and its ``verdicts`` before and after.
 
     No verdict rests on a cost.  A query that an ``entry`` or a tombstone already decides has none either: its entry
     follows when it is classified again.  ``others`` are the other queries of the eval set whose verdicts change with
@@ -35,14 +35,12 @@ class CorrectionPlan:
     """
 
     query: Query
-    values: Mapping[str, bool]
-    text: CorrectedText
     file_change: FileChange
     entry: str | None
-    before: Verdict | None
-    after: Verdict | None
-    others: Sequence[tuple[Verdict, Verdict]]
+    values: Mapping[str, bool] = field(default_factory=dict)
     cost: CorrectedCost | None = None
+    verdicts: tuple[Verdict, Verdict] | None = None
+    others: Sequence[tuple[Verdict, Verdict]] = ()
 
 
 def query_called(submission: Submission, name: str) -> Query:
@@ -97,13 +95,8 @@ def plan_cost(
     settled = settle([submission], platform.regression_set).settled.get(query.id)
     return CorrectionPlan(
         query=query,
-        values={},
-        text=corrected,
         file_change=written(corrected, text),
         entry=None if settled is None else settled.id,
-        before=None,
-        after=None,
-        others=(),
         cost=cost,
     )
 
@@ -140,8 +133,7 @@ def plan_correction(
     tags = {} if known is None else dict(known.tags)
     kept = overlaid(platform.taxonomy, {name: item.value for name, item in tags.items()}, values)
     said = {
-        name: CorrectionByHand(value=value, by=occasion.by, at=occasion.at, reason=reason)
-        for name, value in values.items()
+        name: Correction(value=value, by=occasion.by, at=occasion.at, reason=reason) for name, value in values.items()
     }
     corrected = CorrectedText(
         turns=query.turns,
@@ -149,19 +141,17 @@ def plan_correction(
         cost=None if known is None else known.cost,
     )
     classified = [ClassifiedSubmission(submission=submission, result=result)]
-    now = merged(platform.taxonomy, [platform.corrections, {text_key(query.turns): corrected.corrections}])
+    now = merged(platform.taxonomy, [platform.corrections, {text_key(query.turns): corrected.tags}])
     before = judge(platform, classified, identity)
     after = judge(replace(platform, corrections=now), classified, identity)
     settled = before.settled.get(query.id)
     was = {verdict.id: verdict for verdict in before.verdicts}
     return CorrectionPlan(
         query=query,
-        values=values,
-        text=corrected,
         file_change=written(corrected, text),
         entry=None if settled is None else settled.id,
-        before=was.get(query.id),
-        after=next((verdict for verdict in after.verdicts if verdict.id == query.id), None),
+        values=values,
+        verdicts=next(((was[query.id], verdict) for verdict in after.verdicts if verdict.id == query.id), None),
         others=[
             (was[verdict.id], verdict)
             for verdict in after.verdicts

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from bot.classifier.model import Classification, Identity, Path
-from bot.consolidator.counterfactuals import Change, Turn, WholeCycle
+from bot.consolidator.counterfactuals import Change, Turn, outcome_in_cycle
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import Explanation, explain
 from bot.consolidator.verdict import Verdict, VerdictOutcome
@@ -23,15 +24,15 @@ from bot.text.did_you_mean import did_you_mean
 class Explained:
     """The explained query or entry, its verdict, and why; ``pinned`` says what keeps an entry in the set.
 
-    ``cycle`` is the one that it was judged in.  ``origins`` say who brought the query, and ``classification`` is the
-    classifier's; an entry has neither.
+    ``in_cycle`` says the outcome if the whole cycle is judged with a change, and not only its own turn.  ``origins``
+    say who brought the query, and ``classification`` is the classifier's; an entry has neither.
     """
 
     kind: Literal["query", "entry"]
     platform: Platform
     verdict: Verdict
     explanation: Explanation
-    cycle: WholeCycle
+    in_cycle: Callable[[Change], VerdictOutcome]
     pinned: tuple[str, ...] = ()
     origins: Mapping[str, Submission] = field(default_factory=dict)
     classification: Classification | None = None
@@ -39,10 +40,6 @@ class Explained:
     def path(self, capability: str) -> Path | None:
         """What decided the value of ``capability``; ``None`` for an entry."""
         return None if self.classification is None else self.classification.judgements[capability].path
-
-    def in_cycle(self, change: Change) -> VerdictOutcome:
-        """The outcome if the whole cycle is judged with ``change``, and not only its own turn."""
-        return self.cycle.outcome(self.verdict.id, change)
 
 
 def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: None) -> Explained:
@@ -69,7 +66,7 @@ def explain_query(review: Review, name: str, tick: Callable[[], None] = lambda: 
         platform=review.platform,
         verdict=next(verdict for verdict in verdicts if verdict.id == name),
         explanation=explain(turn, config, review.platform.taxonomy.by_id, tick=tick, fixed=classification.certain),
-        cycle=WholeCycle(queries=queries, residents=review.residents, config=config, tick=tick),
+        in_cycle=partial(outcome_in_cycle, name, queries, review.residents, config, tick),
         origins=review.origins,
         classification=classification,
     )
@@ -104,6 +101,6 @@ def explain_entry(
         platform=platform,
         verdict=verdict,
         explanation=explain(turn, platform.config, platform.taxonomy.by_id, tick=tick),
-        cycle=WholeCycle(queries=[turn.query], residents=others, config=platform.config, tick=tick),
+        in_cycle=partial(outcome_in_cycle, id, [turn.query], others, platform.config, tick),
         pinned=derive_roles(entries, platform.config).pinned.get(id, ()),
     )

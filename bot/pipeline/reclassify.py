@@ -28,8 +28,7 @@ from bot.classifier.model import (
     Progress,
 )
 from bot.classifier.usage import Usage
-from bot.curator.entry import Entry
-from bot.curator.migrated import as_classified, migrated, migrated_values
+from bot.curator.entry import Entry, as_classified, migrated, migrated_values
 from bot.curator.staging import classified_by, stored
 from bot.errors import IncumbentError
 from bot.intake.query import Query

@@ -16,21 +16,27 @@ from bot.classifier.corrections import Correction, Corrections, corrected, value
 from bot.classifier.model import Backend, Classification, Contradiction, Identity, Progress, Unfamiliar
 from bot.config import CONFIG_FILE, Curation, load_config
 from bot.consolidator.cycle import Trust, run_cycle
-from bot.consolidator.questions import by_gain
-from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Verdict
-from bot.curator.admission import AdmissionPlan, plan_admissions
+from bot.consolidator.verdict_engine import doubt_text
+from bot.curator.admission import (
+    AdmissionPlan,
+    Answer,
+    Derivation,
+    Provision,
+    accept,
+    by_gain,
+    derive,
+    plan_admissions,
+    resident,
+    to_provision,
+)
 from bot.curator.corrections import by_hand, corrected_costs, load_corrections
-from bot.curator.costs import total
-from bot.curator.decisions import Answer, Derivation, accept, derive, resident
-from bot.curator.entry import Entry, Source, StaleEntry, Tombstone
+from bot.curator.entry import Entry, Source, StaleEntry, Tombstone, total
 from bot.curator.losses import Coverage
-from bot.curator.provisioning import Provision, to_provision
-from bot.curator.safe_removals import SafeRemovals
+from bot.curator.prune import SafeRemovals
 from bot.curator.staging import AdmissionCandidate, AuditStamp, SetState, Staging, stage
 from bot.curator.store import RegressionSet, load_regression_set
-from bot.curator.suggestions import earning, newcomers_of
-from bot.curator.swaps import Swap, choose_swaps
+from bot.curator.suggestions import Swap, choose_swaps, earning, newcomers_of
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered

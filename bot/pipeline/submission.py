@@ -1,18 +1,19 @@
-"""What a customer brings: an agent package and its eval sets, read from a folder of a snapshot."""
+"""What a customer brings: an agent package and its eval sets, read from a folder of a snapshot, or from many."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from bot.config import Limits
+from bot.config import Curation, Limits
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
-from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
+from bot.files.snapshot import ByteBudgetSnapshot, Snapshot, WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import Specification
+from bot.text.masking import mask_by
 from bot.text.personal_data.counting import personal_in_name
 from bot.text.secrets import holds_key
 
@@ -185,3 +186,57 @@ def collect(read: Callable[[], Value], problems: list[Problem]) -> Value | None:
     except InputError as error:
         problems.extend(error.problems)
         return None
+
+
+_WORTH_A_PROCESS: Final = 100
+"""The number of packages whose reading takes about as long as the start of a process."""
+_AT_A_TIME: Final = 20
+"""The number of packages that a process reads before it returns them, or stops."""
+
+
+@dataclass(frozen=True)
+class PackageReader:
+    """Reads packages of the platform ``repository``, with the limits of ``config``."""
+
+    repository: WorkingTree
+    config: Curation
+
+    def read(self, folder: str) -> tuple[Package | None, tuple[Problem, ...]]:
+        """The package in ``folder``, or ``None`` where it cannot be judged, and the problems of the folder."""
+        _, customer, agent = folder.split("/")
+        tree = WorkingTree(self.repository.root / folder, self.repository.name(folder))
+        problems: list[Problem] = []
+        package = collect(lambda: read_package(tree, customer, agent, folder, self.config.limits), problems)
+        if package is not None:
+            problems.extend(package.submission.problems)
+        return package, tuple(problems)
+
+    def read_all(self, folders: Sequence[str], processes: int) -> list[tuple[Package | None, tuple[Problem, ...]]]:
+        """The packages in ``folders``, in this order.
+
+        It takes at most this number of ``processes``, and this process alone where there are few folders.  Raises
+        :class:`OutsideError` where a process dies.
+        """
+        processes = min(processes, len(folders) // _WORTH_A_PROCESS)
+        if processes < 2:
+            return [self.read(folder) for folder in folders]
+        # Imported here: few repositories have so many, and it is slow to load.
+        from bot.pipeline.worker_pool import worker_pool
+
+        parts = [folders[start : start + _AT_A_TIME] for start in range(0, len(folders), _AT_A_TIME)]
+        fix = "run the command again, with --processes 1 if the memory was full"
+        with worker_pool(processes, fix, _begin, self) as pool:
+            running = [pool.submit(_read, part) for part in parts]
+            return [reading for each in running for reading in each.result()]
+
+
+_readers: list[PackageReader] = []
+
+
+def _begin(reader: PackageReader) -> None:
+    mask_by(reader.config.personal_data.shown)
+    _readers.append(reader)
+
+
+def _read(folders: Sequence[str]) -> list[tuple[Package | None, tuple[Problem, ...]]]:
+    return [_readers[0].read(folder) for folder in folders]

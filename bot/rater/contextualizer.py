@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from bot.config import Curation
 from bot.rater.model import Doubt, RatedEntry, RelationalFacts, ScoredQuery
-from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out
-from bot.rater.recency import weights
+from bot.rater.profile import Capabilities, CarriedCombinations, Profile, bits, bits_of, counted, spelled_out, weights
 from bot.text.compare import rounded
 
 _DIGITS: Final = bytes.maketrans(b"01", b"\0\1")
@@ -278,7 +277,7 @@ class LiveSet:
         evidence = [score for index, score, _ in beaten]
         if needed := new | fills:
             evidence += [score for index, score in profile.items if needed >> index & 1]
-        replacement = _Replacement.of(self, profile, beaten) if beaten else _NO_REPLACEMENT
+        displaced, undominated, protected, short, sole = _replacement(self, profile, beaten) if beaten else ((),) * 5
         return RelationalFacts(
             exercised=not query.scores.keys() <= query.arbitrated,
             competent=named(profile.caps),
@@ -293,11 +292,11 @@ class LiveSet:
             evidence_score=max(evidence, default=0.0),
             familiar=query.familiar,
             personal=query.personal,
-            displaced=replacement.displaced,
-            undominated=replacement.undominated,
-            protected=replacement.protected,
-            short_floors=replacement.short_floors,
-            sole=replacement.sole,
+            displaced=displaced,
+            undominated=undominated,
+            protected=protected,
+            short_floors=short,
+            sole=sole,
             scores=query.scores,
             champion_scores={names[index]: champion.counted_score(index) for index, _, champion in beaten},
             faded={
@@ -379,48 +378,37 @@ def outranks(challenger: Profile, champion: Profile, index: int, score: float) -
     return 0 <= challenger.rank < champion.rank
 
 
-@dataclass(frozen=True, slots=True)
-class _Replacement:
-    """The facts for gate 4, about R' = (R \\ E) ∪ {q}."""
-
-    displaced: tuple[str, ...]
-    undominated: tuple[str, ...]
-    protected: tuple[str, ...]
-    short_floors: tuple[str, ...]
-    sole: tuple[str, ...]
-
-    @staticmethod
-    def of(live: LiveSet, profile: Profile, beaten: list[tuple[int, float, Profile]]) -> _Replacement:
-        leaving = sorted({champion.id: champion for _, _, champion in beaten}.values(), key=lambda item: item.id)
-        named, floors = live.capabilities.named, live.capabilities.floors
-        scores = dict(profile.items)
-        touched = short = sole = 0
-        for resident in leaving:
-            touched |= resident.caps
-        for index in range(len(live.coverers)):
-            bit = 1 << index
-            if not (touched | profile.caps) & bit:
-                continue
-            others = live.coverers[index] - sum(1 for resident in leaving if resident.caps & bit)
-            competent = bool(profile.caps & bit)
-            if touched & bit and others + competent < floors[index]:
-                short |= bit
-            if competent and not others:
-                sole |= bit
-        return _Replacement(
-            tuple(resident.id for resident in leaving),
-            tuple(resident.id for resident in leaving if resident.caps & ~profile.caps),
-            tuple(
-                resident.id
-                for resident in leaving
-                if resident.pin is not None or _still_champion(live, resident, profile, scores)
-            ),
-            named(short),
-            named(sole),
-        )
-
-
-_NO_REPLACEMENT = _Replacement((), (), (), (), ())
+def _replacement(
+    live: LiveSet, profile: Profile, beaten: list[tuple[int, float, Profile]]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The facts for gate 4: ``displaced``, ``undominated``, ``protected``, ``short_floors`` and ``sole``."""
+    leaving = sorted({champion.id: champion for _, _, champion in beaten}.values(), key=lambda item: item.id)
+    named, floors = live.capabilities.named, live.capabilities.floors
+    scores = dict(profile.items)
+    touched = short = sole = 0
+    for resident in leaving:
+        touched |= resident.caps
+    for index in range(len(live.coverers)):
+        bit = 1 << index
+        if not (touched | profile.caps) & bit:
+            continue
+        others = live.coverers[index] - sum(1 for resident in leaving if resident.caps & bit)
+        competent = bool(profile.caps & bit)
+        if touched & bit and others + competent < floors[index]:
+            short |= bit
+        if competent and not others:
+            sole |= bit
+    return (
+        tuple(resident.id for resident in leaving),
+        tuple(resident.id for resident in leaving if resident.caps & ~profile.caps),
+        tuple(
+            resident.id
+            for resident in leaving
+            if resident.pin is not None or _still_champion(live, resident, profile, scores)
+        ),
+        named(short),
+        named(sole),
+    )
 
 
 def _still_champion(live: LiveSet, resident: Profile, profile: Profile, scores: dict[int, float]) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import fsum
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from bot.config import Curation
+from bot.rater.model import RatedEntry
 from bot.text.compare import all_rounded, normalise, rounded
+from bot.text.moments import seconds
 
 Novelty = Literal["signature"] | int
 
@@ -266,3 +268,33 @@ def _masks(caps: int, size: int) -> frozenset[int]:
 def bits(mask: int) -> list[int]:
     """The indices of the set bits of ``mask``, ascending."""
     return [bit.bit_length() - 1 for bit in bits_of(mask)]
+
+
+_DAY: Final = 24 * 60 * 60
+
+
+def ages(residents: Sequence[RatedEntry]) -> list[float]:
+    """The age of each of the ``residents``, in days: the time from its admission to the newest admission in R.
+
+    Those that are about to enter (:func:`bot.curator.admission.resident`) have no time yet; their age is 0.
+    """
+    moments = [_seconds(resident.admitted_at) for resident in residents]
+    newest = max((moment for moment in moments if moment is not None), default=0.0)
+    return [0.0 if moment is None else (newest - moment) / _DAY for moment in moments]
+
+
+def weights(residents: Sequence[RatedEntry], half_life: float | None) -> Iterable[float]:
+    """What one inferred point of each resident's scores counts, in (0, 1] (option ``recency``; semantics, section 7).
+
+    ``half_life`` is in days; with ``None`` each counts 1.
+    """
+    if half_life is None:
+        return [1.0] * len(residents)
+    return [2.0 ** (-age / half_life) for age in ages(residents)]
+
+
+def _seconds(admitted_at: str) -> float | None:
+    try:
+        return seconds(admitted_at)
+    except ValueError:
+        return None

@@ -4,6 +4,8 @@ The scorer was chosen by measurement (``docs/similarity.md``): the length of the
 as a share of the longer one.  It is symmetric, is 1 exactly for equal texts, and never exceeds ``shorter / longer``.
 So a query that is only contained in another one is not a clone of it, if the other adds more than
 ``1 / clone_cutoff - 1`` of its length.
+
+Import this only where texts are compared: numpy is slow to load.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist, extractOne
 
+from bot.rater.contextualizer import Similarity
+from bot.rater.profile import Profile
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 SCORER = LCSseq.normalized_similarity
@@ -39,3 +44,53 @@ def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:
     """:func:`similarity` of each normalised query (rows) and each normalised choice (columns)."""
     return cdist(queries, choices, scorer=SCORER, dtype="float64", workers=1)
+
+
+def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
+    """maxSim of one query among ``members``, in any order (ties: smaller id); 0 without members."""
+    if not members:
+        return Similarity(0.0, None)
+    values = similarity_matrix([profile.text], [member.text for member in members])[0]
+    best = values.max()
+    return Similarity(float(best), min(members[place].id for place in np.flatnonzero(values == best).tolist()))
+
+
+class NearestResidents:
+    """maxSim(q) for every query of a cycle, updated while R grows (ties: smaller id)."""
+
+    def __init__(self, texts: Sequence[str], ids: Sequence[str]) -> None:
+        self._texts = list(texts)
+        self._open = np.ones(len(texts), dtype=bool)
+        self._best = np.full(len(texts), -1.0)
+        self._resident: list[str | None] = [None] * len(ids)
+
+    def settle(self, place: int) -> None:
+        """Mark the query at ``place`` as judged: it needs no more comparisons."""
+        self._open[place] = False
+
+    def of(self, place: int) -> Similarity:
+        """The current maxSim; 0 for an empty R."""
+        resident = self._resident[place]
+        return Similarity(0.0 if resident is None else float(self._best[place]), resident)
+
+    def compare_all(self, members: Sequence[Profile]) -> None:
+        """Compare every query with ``members``, which must be sorted by id."""
+        if not members:
+            return
+        choices = [member.text for member in members]
+        for place, text in enumerate(self._texts):
+            winner, self._best[place] = most_similar(text, choices)
+            self._resident[place] = members[winner].id
+
+    def compare_one(self, member: Profile) -> None:
+        """Compare every open query with the new ``member``."""
+        places = np.flatnonzero(self._open)
+        if not places.size:
+            return
+        values = similarity_matrix([member.text], [self._texts[place] for place in places.tolist()])[0]
+        for position in np.flatnonzero(values >= self._best[places]).tolist():
+            place = int(places[position])
+            held = self._resident[place]
+            if values[position] > self._best[place] or held is None or member.id < held:
+                self._best[place] = values[position]
+                self._resident[place] = member.id

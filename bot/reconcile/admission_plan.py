@@ -35,15 +35,12 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform, stage_admissions
-from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import AdmissionOffer, Refused, content
-from bot.reconcile.entry_updates import follow_renames, pinned
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, closing_operations
-from bot.reconcile.merged_submissions import MergedSubmission, without
-from bot.reconcile.planned_set import Draft
-from bot.reconcile.reconciled_state import remember, remember_folders, waiting
-from bot.reconcile.unchanged import new_index
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, without
+from bot.reconcile.planned_set import Draft, follow_renames, pinned
+from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
 from bot.report.admission_pull_request import EntryChange
 from bot.report.verdict_text import admitting_route, counted
 from bot.text.digests import digest

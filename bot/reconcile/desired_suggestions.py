@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from bot.curator.entry import Entry
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
@@ -19,25 +19,23 @@ from bot.ledger.events import Event, Suggested
 from bot.ledger.model import ArchivedQuery, Refusal, Request, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
-from bot.reconcile.suggestion_groups import (
-    grouped,
-    kept_in,
-    of_present,
-    open_groups,
-    refusal_by,
-    refused_grounds,
-    with_former,
-)
+from bot.reconcile.reconciled_state import folder_of
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
     grounds_in,
+    grouped,
     is_repack,
     is_suggestion,
+    kept_in,
+    of_present,
+    open_groups,
     proposals_of,
+    refusal_by,
+    refused_grounds,
     slug,
     subject_of,
+    with_former,
 )
-from bot.reconcile.unchanged import folder_of
 from bot.results.history import EntryHistory
 from bot.text.digests import digest
 from bot.text.moments import utc

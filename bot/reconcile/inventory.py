@@ -11,10 +11,10 @@ from pydantic import Field, model_validator
 
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.curator.entry import EntryId, Timestamp
+from bot.curator.entry import EntryId
 from bot.curator.store import RegressionSet
 from bot.extension.model import ExtensionCandidate
-from bot.files.validation import Checked, FileModel, Text, Tuple
+from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
 from bot.github.facts import (
     Fault,
     StoppedFacts,

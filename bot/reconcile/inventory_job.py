@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
@@ -9,13 +10,13 @@ from typing import Literal
 from bot.classifier.caching_backend import conditions_of, halt
 from bot.classifier.model import Backend, Progress
 from bot.classifier.usage import Usage, total
-from bot.curator.entry import Source
+from bot.curator.entry import Entry, Source
 from bot.errors import InputError, Problem
-from bot.extension.model import Core, ExtensionCandidate
+from bot.extension.model import Core, ExtensionCandidate, Observed
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
-from bot.github.facts import StoppedFacts, without_secrets
+from bot.github.facts import StoppedFacts, SubmissionFacts, classified_of, without_secrets
 from bot.github.reclassified_entries import renew_entries
 from bot.ledger.keys import under
 from bot.ledger.model import (
@@ -39,7 +40,7 @@ from bot.pipeline.submission import (
     with_agent_in_ids,
 )
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.unchanged import folder_of, folders_to_read, is_whole, unchanged_folders
+from bot.reconcile.reconciled_state import folder_of, folders_to_read, is_whole, unchanged_folders
 from bot.taxonomy.history import History
 from bot.text.digests import digest
 
@@ -145,10 +146,7 @@ def survey(
     candidates: tuple[ExtensionCandidate, ...] = ()
     naming: Usage | None = None
     if raised is not None and stopped is None:
-        # Imported here: one run a week needs it, and it is slow to load.
-        from bot.reconcile.candidate_job import candidates_of
-
-        candidates, naming = candidates_of(found.submissions, entries, platform, raised)
+        candidates, naming = _candidates(found.submissions, entries, platform, raised)
     return Inventory(
         repository=repository,
         base=tip,
@@ -271,3 +269,29 @@ def _was_here(source: Source, store: ObjectStore) -> bool:
     if source.commit is None or not is_id(source.commit) or not store.exists(source.commit):
         return False
     return store.snapshot(source.commit).exists(source.eval_set)
+
+
+def _candidates(
+    submissions: Sequence[SubmissionFacts], entries: Sequence[Entry], platform: Platform, raised: Collection[Core]
+) -> tuple[tuple[ExtensionCandidate, ...], Usage | None]:
+    """The candidates among the queries of ``submissions`` and of ``entries``, without those that were ``raised``.
+
+    The second value is what a language model has cost that named them.
+    """
+    # Imported here: one run a week needs them, and they are slow to load.
+    from bot.extension.candidates import find_candidates
+    from bot.extension.naming import named
+    from bot.extension.signals import observe_all, observe_entry
+
+    observed: dict[str, Observed] = {}
+    taxonomy, settings = platform.taxonomy, platform.config.extension
+    for entry in entries:
+        item = observe_entry(entry, taxonomy)
+        observed[item.id] = item
+    for facts in submissions:
+        found = classified_of(facts)
+        for item in observe_all(found.submission, found.result.classifications, taxonomy, settings):
+            observed[item.id] = item
+    personal = platform.config.personal_data
+    candidates = find_candidates(tuple(observed.values()), taxonomy, settings, raised, personal.shown)
+    return named(candidates, taxonomy, platform.config.classifier, os.environ, names=personal.names)

@@ -20,9 +20,8 @@ from bot.ledger.event_files import is_full
 from bot.ledger.events import Event, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline.review import Platform, Review
-from bot.reconcile.admission_inputs import AdmissionInputs
-from bot.reconcile.entry_updates import is_done
-from bot.reconcile.merged_submissions import MergedSubmission
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission
+from bot.reconcile.planned_set import is_done
 from bot.report.escaping import code
 from bot.report.pull_request import PullRequestReport, marker, render_comment
 from bot.report.verdict_text import agreeing, listed, quoted

@@ -1,4 +1,4 @@
-"""What was merged and is not settled, by the pull request that brought it (pure).
+"""What was merged and is not settled, by the pull request that brought it, and what admissions are planned from (pure).
 
 Merged pull requests are taken one cycle each, in the order of their merges (architecture, section 4: reconcile).
 """
@@ -6,16 +6,29 @@ Merged pull requests are taken one cycle each, in the order of their merges (arc
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
+from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
 from bot.github.facts import JudgedFacts, QueryFacts, SubmissionFacts, classified_of
 from bot.github.judgement import judge_facts
-from bot.github.models import PullRequest
-from bot.ledger.model import DecisionRecord, LeftQuery, PullRequestRecord
+from bot.github.models import IssueComment, PullRequest
+from bot.ledger.model import (
+    NO_ABILITIES,
+    AbilityRecord,
+    DecisionRecord,
+    FolderIndex,
+    FolderRecord,
+    LeftQuery,
+    PullRequestRecord,
+    Reconciled,
+    Rejection,
+    Request,
+)
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
+from bot.reconcile.admission_pull_request import NOTHING_REFUSED, Refused
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.text.digests import digest
 
@@ -249,3 +262,48 @@ def _by_item(facts: SubmissionFacts) -> SubmissionFacts:
     """``facts`` with the names that a pull request with one agent shows."""
     queries = tuple(query.model_copy(update={"id": query.id.removeprefix(facts.prefix)}) for query in facts.queries)
     return facts.model_copy(update={"prefix": "", "queries": queries})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdmissionInputs:
+    """GitHub as the plan finds it: the default branch ``branch`` at ``commit``, comments by pull request, the ledger's
+    commit.
+
+    ``ended`` are closed pull requests of which nothing has to be remembered unless a query of theirs was merged and
+    needs a person; ``merges`` are those that were merged, and ``merged_by`` tells who merged one, and when.
+    ``rejections`` were given before; their comments are among the others.  ``ledger_files`` are the ledger's files by
+    path, ``reconciled``, the ``index`` and, by path, what is known of ``folders`` that were read or are gone are among
+    them; ``fresh`` tells whether eval sets were merged that it does not know of.
+    ``texts`` reads a file as it is at ``commit``.  ``offering`` tells that the branch takes no commits of ours, so that
+    people are asked to merge them; ``refused`` is what they turned down then.  ``restores`` are tombstones whose entry
+    is to come back, and who asks for it.  ``corrections`` is what is recorded of the texts that are here,
+    ``abilities`` what is known of endpoints.
+    ``over`` are pull requests with queries that needed a person, none of which
+    is there any more, ``unmerged`` those that were closed without being merged.
+    """
+
+    login: str
+    branch: str
+    commit: str
+    comments: Mapping[int, tuple[IssueComment, ...]]
+    ended: tuple[int, ...]
+    ledger: str | None
+    rejections: tuple[Rejection, ...]
+    reconciled: Reconciled | None
+    fresh: bool
+    ledger_files: Mapping[str, str]
+    permission: Callable[[str], str]
+    merged_by: Callable[[int], tuple[str, str]]
+    texts: Callable[[str], str]
+    run: str | None
+    index: FolderIndex | None = None
+    folders: Mapping[str, FolderRecord | None] = field(default_factory=dict)
+    product: str | None = None
+    offering: bool = False
+    refused: Refused = NOTHING_REFUSED
+    restores: Mapping[str, Request] = field(default_factory=dict)
+    over: tuple[PullRequest, ...] = ()
+    unmerged: tuple[PullRequest, ...] = ()
+    merges: frozenset[int] = frozenset()
+    corrections: RecordedCorrections = NOTHING_RECORDED
+    abilities: AbilityRecord = NO_ABILITIES

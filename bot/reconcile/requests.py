@@ -1,4 +1,4 @@
-"""What curators ask of entries in comments.
+"""What curators ask of entries in comments, and what people tick, which is recorded in comments (pure).
 
 They ask to undo an admission, to restore an evicted entry, to keep an entry that is suggested for eviction, or to
 suggest one now.
@@ -6,22 +6,22 @@ suggest one now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bot.curator.store import RegressionSet, unknown_scores
 from bot.github.authority import Person, refusal
 from bot.github.command_processing import EDITED, TOO_EARLY, Reply
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, command_lines, cut, first_word, things, verbs
-from bot.github.decisions import is_as_read
-from bot.github.models import IssueComment, Operation, ThreadComment, WriteLedger
+from bot.github.decisions import CommentLookup, is_as_read
+from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
 from bot.github.publish_plan import answers_to, replies_to
-from bot.ledger.event_files import appended
-from bot.ledger.events import SET_EVENTS, Event, Requested, Settled
+from bot.ledger.event_files import appended, parsed_with
+from bot.ledger.events import SET_EVENTS, Event, Requested, Settled, Ticked
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
-from bot.report.task_list import Task, shown_by
+from bot.report.task_list import Task, Ticks, record_in, records_of, shown_by
 from bot.report.verdict_text import counted, listed, quoted
 from bot.taxonomy.model import Taxonomy
 from bot.text.did_you_mean import did_you_mean
@@ -42,11 +42,10 @@ class RequestInputs:
     """GitHub as the plan finds it: ``remarks`` are the comments since the record's moment, on whatever thread.
 
     ``reviewed`` reads which pull requests have a review that answers; ``record`` is absent where nothing was read yet,
-    from ``at`` on.  ``comment`` looks one up by id, ``thread`` those of a thread, ``author`` tells who brought a pull
-    request; ``suggested`` reads the grounds on which entries are suggested for eviction, by pull request and entry;
-    ``listed`` reads the boxes of the dashboard, which name what is not suggested yet, or was refused; ``refusals`` are
-    the pull requests on which people refused something.  ``by_hand`` tells that the bot lets nothing in.  ``events`` is
-    the ledger's file of events so far.
+    from ``at`` on.  ``thread`` reads the comments of a thread; ``suggested`` reads the grounds on which entries are
+    suggested for eviction, by pull request and entry; ``listed`` reads the boxes of the dashboard, which name what is
+    not suggested yet, or was refused; ``refusals`` are the pull requests on which people refused something.
+    ``by_hand`` tells that the bot lets nothing in.  ``events`` is the ledger's file of events so far.
     """
 
     login: str
@@ -56,11 +55,8 @@ class RequestInputs:
     record: RequestRecord | None
     remarks: tuple[ThreadComment, ...]
     reviewed: Callable[[], frozenset[int]]
-    comment: Callable[[int], IssueComment | None]
+    lookups: CommentLookup
     thread: Callable[[int], tuple[IssueComment, ...]]
-    author: Callable[[int], str]
-    curators: tuple[str, ...]
-    permission: Callable[[str], str]
     suggested: Callable[[], Mapping[int, Mapping[str, str]]]
     listed: Callable[[], Collection[Task]]
     refusals: Collection[int] = ()
@@ -69,16 +65,12 @@ class RequestInputs:
     events: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestPlan:
-    """Writes in order, each with the thread that it is on, if any, and the requests that ``stand``."""
+def plan_requests(inputs: RequestInputs) -> tuple[tuple[tuple[int | None, Operation], ...], tuple[Request, ...]]:
+    """Hear the comments that were not read yet, and note what they ask.
 
-    operations: tuple[tuple[int | None, Operation], ...]
-    stand: tuple[Request, ...]
-
-
-def plan_requests(inputs: RequestInputs) -> RequestPlan:
-    """Hear the comments that were not read yet, and note what they ask; where there is nothing new it is empty."""
+    The writes in order, each with the thread that it is on, if any: none where there is nothing new.  And the requests
+    that stand.
+    """
     record = inputs.record or RequestRecord(since=inputs.at)
     stand = [item for item in record.requests if _refusal(item, inputs) is None and _is_still_valid(item, inputs)]
     unread = [item for item in inputs.remarks if item.comment.id > record.cursor]
@@ -111,7 +103,7 @@ def plan_requests(inputs: RequestInputs) -> RequestPlan:
         times = {item.comment.id: item.comment.created_at for item in inputs.remarks}
         events = [*_requested(asked_for, times), *settled(record.requests, new.requests, inputs.known, inputs.at)]
         operations.append((None, noted(new, inputs.ledger, inputs.events, events)))
-    return RequestPlan(operations=tuple(operations), stand=in_effect(stand))
+    return tuple(operations), in_effect(stand)
 
 
 def in_effect(requests: Sequence[Request]) -> tuple[Request, ...]:
@@ -174,13 +166,13 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
     if edited:
         lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
-    unauthorized = refusal(Verb.RUN, person, None, inputs.curators, inputs.permission) is not None
+    unauthorized = refusal(Verb.RUN, person, None, inputs.lookups.curators, inputs.lookups.permission) is not None
     names = {} if unauthorized else _names(remark.number, inputs.known)
     written = [] if edited else list(command_lines(comment.body))
     said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
     for _, line, words in said[:MOST_COMMANDS]:
         verb = first_word(words)
-        why = refusal(Verb(verb), person, None, inputs.curators, inputs.permission)
+        why = refusal(Verb(verb), person, None, inputs.lookups.curators, inputs.lookups.permission)
         if why is not None:
             lines.append(why)
             continue
@@ -290,23 +282,90 @@ def _refusal(request: Request, inputs: RequestInputs) -> str | None:
     known, id = inputs.known, request.entry
     entry = known.entries.get(id) or known.evicted.get(id)
     number = None if entry is None or entry.source is None else entry.source.pull_request
-    author = None if number is None else inputs.author(number)
+    author = None if number is None else inputs.lookups.author(number)
     person = Person(login=request.by, is_bot=False)
-    return refusal(Verb(request.action), person, author, inputs.curators, inputs.permission)
+    return refusal(Verb(request.action), person, author, inputs.lookups.curators, inputs.lookups.permission)
 
 
 def _is_still_valid(request: Request, inputs: RequestInputs) -> bool:
     """Whether there is something left to do, and the comment is there as it was read."""
     if _obstacle(request, inputs) is not None:
         return False
-    comment = inputs.comment(request.comment)
+    found = inputs.lookups.remark(request.comment)
     return (
-        comment is not None
-        and not comment.is_bot
-        and is_as_read(comment, request.by, request.said, Verb(request.action))
+        found is not None
+        and not found.comment.is_bot
+        and is_as_read(found.comment, request.by, request.said, Verb(request.action))
     )
 
 
 def asked(requests: Sequence[Request], action: str) -> dict[str, Request]:
     """Those of ``requests`` that ask for ``action``, by entry."""
     return {item.entry: item for item in requests if item.action == action}
+
+
+def plan_records(
+    ticks: Ticks,
+    displayed: Iterable[Task],
+    comments: Callable[[int], Sequence[IssueComment]],
+    login: str,
+    ledger: str | None,
+    events: str | None,
+) -> tuple[tuple[int | None, Operation], ...]:
+    """The writes that record ``ticks``, none where they are recorded.
+
+    ``displayed`` are the boxes where they were ticked, as they are now; ``comments`` reads those of a thread, ``login``
+    is the bot's.  The ledger knows of a comment before it is written, so that no run beside this one takes it for the
+    bot's words.  Then the ledger names it, and no other counts.  What the ledger names is not said again: whoever
+    deleted the comment took the tick back.
+    """
+    known = [item for item in _ticked(events, ticks.key) if item.edit == ticks.key]
+    named = {item.thread for item in known if item.comment is not None}
+    announced = {item.thread for item in known}
+    found: list[Ticked] = []
+    unsaid: list[tuple[int | None, Operation]] = []
+    for number, body in records_of(ticks, displayed).items():
+        if number in named:
+            continue
+        ours = [item for item in comments(number) if item.author == login and _is_record(item.body, ticks, number)]
+        first = min(ours, key=lambda item: item.id, default=None)
+        if first is None:
+            unsaid.append((number, CreateComment(body=body)))
+        if first is not None or number not in announced:
+            said = _said(body if first is None else first.body)
+            id = None if first is None else first.id
+            found.append(Ticked(at=ticks.at, thread=number, by=ticks.by, edit=ticks.key, comment=id, said=said))
+    note = WriteLedger.of(ledger, {SET_EVENTS: appended(events, found)}, "What people ticked")
+    return (*([(None, note)] if found else []), *unsaid)
+
+
+def as_ticked(comment: IssueComment, login: str, events: str | None) -> IssueComment:
+    """``comment`` as the words of who ticked, if it is a record of the bot's (``login``) by the ledger.
+
+    ``events`` is the ledger's file of events.
+    """
+    record = record_in(comment.body) if comment.author == login else None
+    if record is None:
+        return comment
+    said = _said(comment.body)
+    ids = [item.comment for item in _ticked(events, record.key) if (item.edit, item.said) == (record.key, said)]
+    named = [id for id in ids if id is not None]
+    is_known = comment.id in named if named else bool(ids)
+    return replace(comment, author=record.by, is_bot=False) if is_known else comment
+
+
+def _ticked(events: str | None, word: str) -> list[Ticked]:
+    """Those events of ticks whose line has ``word``."""
+    return [item for item in parsed_with(events, {word}) if isinstance(item, Ticked)]
+
+
+def _is_record(body: str, ticks: Ticks, number: int) -> bool:
+    """Whether ``body`` is what the bot writes on the thread ``number`` of ``ticks``, whatever was displayed then."""
+    record = record_in(body)
+    if record is None or record.key != ticks.key:
+        return False
+    return _said(records_of(ticks, record.tasks)[number]) == _said(body)
+
+
+def _said(comment: str) -> str:
+    return digest(comment.replace("\r\n", "\n").strip())

@@ -44,6 +44,7 @@ from bot.pipeline.workspace import with_masks
 from bot.reconcile.desired_suggestions import folders_looked_back_on
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.inventory_job import Past, survey
+from bot.reconcile.requests import as_ticked
 from bot.reconcile.run_state import RunState, Stage, StageResult
 from bot.reconcile.stages import (
     admit_merged,
@@ -55,7 +56,6 @@ from bot.reconcile.stages import (
     record_ticks,
     suggest_changes,
 )
-from bot.reconcile.tick_records import as_ticked
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 

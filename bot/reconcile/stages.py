@@ -13,16 +13,17 @@ from functools import cache, partial
 from bot.agreement.agreement import Agreement, Tally, agreement_in
 from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.staging import AuditStamp
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
-from bot.git import CommitSnapshot
+from bot.git import ChangedFile, CommitSnapshot
 from bot.github.events import is_own
 from bot.github.facts import classified_of
 from bot.github.git_state import (
     abilities_of,
     branch_at,
+    comment_lookup,
     index_of,
     pull_request_state,
     raised_of,
@@ -49,23 +50,27 @@ from bot.ledger.model import (
     SuggestionRecord,
 )
 from bot.ledger.store import load_agreement, load_counted, load_requests, load_runs, record_text
-from bot.pipeline.archive import archived_entries
+from bot.pipeline.admit import archived_entries
 from bot.reconcile import admission_plan, dashboard_plan, requests
-from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_pull_request import turned_down
 from bot.reconcile.candidate_plan import branch_of, is_candidate, plan_candidates
 from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.desired_suggestions import SuggestionInputs, desired_suggestions
 from bot.reconcile.inventory import MergeFacts
-from bot.reconcile.manual_changes import CommitLookup, SetCommit, changed_by_hand, set_change
-from bot.reconcile.merged_submissions import MergedSubmission, cases_of, has_merit, judged_again, origins, settled_in
+from bot.reconcile.merged_submissions import (
+    AdmissionInputs,
+    MergedSubmission,
+    cases_of,
+    has_merit,
+    judged_again,
+    origins,
+    settled_in,
+)
+from bot.reconcile.requests import plan_records
 from bot.reconcile.run_state import RunState, Staged, StageResult
-from bot.reconcile.suggestion_groups import grounds_shown
-from bot.reconcile.suggestion_outcomes import remembered
-from bot.reconcile.suggestion_plan import plan_suggestions
-from bot.reconcile.suggestion_pull_requests import is_group, is_offer, is_suggestion
-from bot.reconcile.tick_records import plan_records
-from bot.reconcile.tombstone_confirmation import confirmed, no_longer_true
+from bot.reconcile.set_changes import CommitLookup, changed_by_hand, confirmed, no_longer_true
+from bot.reconcile.suggestion_plan import plan_suggestions, remembered
+from bot.reconcile.suggestion_pull_requests import grounds_shown, is_group, is_offer, is_suggestion
 from bot.report.dashboard import MARKER
 from bot.report.task_list import boxes_in
 from bot.results.history import histories
@@ -101,13 +106,7 @@ def _dashboard_body(tip: RunState, number: int | None = None) -> str:
 def read_requests(tip: RunState) -> Staged:
     """What curators ask of entries is noted, wherever they say it."""
     record = tip.known(load_requests, None)
-    found = cache(tip.github.find_pull_request)
-
-    def author(number: int) -> str:
-        pull = found(number)
-        return "" if pull is None else pull.author
-
-    plan = requests.plan_requests(
+    writes, stand = requests.plan_requests(
         requests.RequestInputs(
             login=tip.github.login,
             known=tip.platform.regression_set,
@@ -116,11 +115,8 @@ def read_requests(tip: RunState) -> Staged:
             record=record,
             remarks=tip.github.comments_since(tip.inventory.at if record is None else record.since),
             reviewed=lambda: frozenset(pull.number for pull in tip.open_pull_requests() if not is_own(pull.branch)),
-            comment=cache(tip.github.find_comment),
+            lookups=comment_lookup(tip.github, tip.platform.config.curators),
             thread=cache(tip.github.comments),
-            author=author,
-            curators=tip.platform.config.curators,
-            permission=tip.github.permission,
             suggested=cache(lambda: grounds_shown(tip.open_pull_requests(), tip.platform.regression_set.entries)),
             listed=cache(lambda: tuple(boxes_in(_dashboard_body(tip)))),
             refusals=frozenset(item.pull_request for item in tip.suggestions.refusals),
@@ -129,7 +125,7 @@ def read_requests(tip: RunState) -> Staged:
             events=text_of(tip.ledger, SET_EVENTS),
         )
     )
-    return Staged(writes=plan.operations, carried=StageResult(requests=plan.stand))
+    return Staged(writes=writes, carried=StageResult(requests=stand))
 
 
 def admit_merged(tip: RunState) -> Staged:
@@ -319,7 +315,7 @@ def _files(ledger: CommitSnapshot | None, numbers: Collection[int], folders: Col
 
 def note_changes_by_hand(tip: RunState) -> Staged:
     """Who changed the regression set by hand is recorded."""
-    changes, carried = _set_changes(tip), replace(tip.carried, noted=tip.commit)
+    changes, carried = _commits_since(tip), replace(tip.carried, noted=tip.commit)
     if not changes:
         return Staged(carried=carried)
     before = text_of(tip.ledger, SET_EVENTS)
@@ -329,22 +325,21 @@ def note_changes_by_hand(tip: RunState) -> Staged:
         merged_by=tip.github.merged_by,
         author_of=tip.github.author_of,
     )
-    found = changed_by_hand(changes, parsed_with(before, {item.commit for item in changes}), lookups)
+    found = changed_by_hand(changes, parsed_with(before, {commit for commit, _, _ in changes}), lookups)
     if not found:
         return Staged(carried=carried)
     write = WriteLedger.of(tip.ledger_commit, {SET_EVENTS: appended(before, found)}, "Changes of the set by hand")
     return Staged(writes=((None, write),), carried=carried)
 
 
-def _set_changes(tip: RunState) -> list[SetCommit]:
-    """What was done to the set since changes of it were noted last, or since the last merge that was reconciled."""
+def _commits_since(tip: RunState) -> list[tuple[str, str, Sequence[ChangedFile]]]:
+    """The commits since changes of R were noted last, or since the last merge that was reconciled."""
     store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
     if since is None or not store.exists(since):
         since = tip.inventory.since
     line = () if since is None else store.first_parents(since, tip.commit)
     pairs = zip((since or "", *line), line, strict=False)
-    found = [set_change(commit, store.commit_time(commit), store.changes(old, commit)) for old, commit in pairs]
-    return [item for item in found if item is not None]
+    return [(commit, store.commit_time(commit), store.changes(old, commit)) for old, commit in pairs]
 
 
 def raise_candidates(tip: RunState) -> Staged:

@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.curator.costs import CorrectedCost
-from bot.curator.entry import Admitted, Entry, Evicted, StaleEntry
+from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted, StaleEntry
 from bot.curator.roles import Roles, derive_roles
 from bot.pipeline.review import Platform
 from bot.report.console import Printer

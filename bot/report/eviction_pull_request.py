@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bot.curator.entry import Entry
-from bot.curator.grounds import EvictionKind
 from bot.curator.prune import Suggestion
+from bot.curator.roles import EvictionKind
 from bot.curator.suggestions import Suggestions, SwapSuggestion
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet

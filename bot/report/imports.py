@@ -15,9 +15,8 @@ from bot.curator.prune import Suggestion
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
-from bot.pipeline.importing.distil import ARCHIVE_FILE
-from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus, ImportVerdicts
-from bot.pipeline.importing.reading import Bundle
+from bot.pipeline.import_files import ARCHIVE_FILE
+from bot.pipeline.import_plan import Bundle, ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
 from bot.report.output import OF_JUDGED, VERDICT_TYPES, CapabilityStatus, JudgedQuery, Spent, SuggestionOutput

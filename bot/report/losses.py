@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Departure, Losses
+from bot.curator.roles import EvictionKind
 from bot.report.escaping import code
 from bot.report.tables import Detail, TableWriter
 from bot.report.verdict_text import MarkdownStyle, counted, listed

@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import CloseCall, Verdict
+from bot.curator.admission import Provision
 from bot.curator.entry import StaleEntry
-from bot.curator.grounds import Grounds
 from bot.curator.growth import Growth
 from bot.curator.losses import Loss
-from bot.curator.provisioning import Provision
 from bot.curator.prune import Suggestion
+from bot.curator.roles import Grounds
 from bot.curator.staging import Staging
-from bot.curator.swaps import Swap
+from bot.curator.suggestions import Swap
 from bot.errors import Problem
 from bot.export.item import ExportRemark
 from bot.export.plan import Export
@@ -214,8 +214,8 @@ class CorrectOutput(Output):
             cost=None if plan.cost is None else plan.cost.value,
             written=plan.file_change.path,
             entry=plan.entry,
-            before=None if plan.before is None else codes(plan.before),
-            after=None if plan.after is None else codes(plan.after),
+            before=None if plan.verdicts is None else codes(plan.verdicts[0]),
+            after=None if plan.verdicts is None else codes(plan.verdicts[1]),
             others={after.id: [codes(before), codes(after)] for before, after in plan.others},
             dry_run=dry_run,
         )

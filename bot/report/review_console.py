@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from bot.consolidator.verdict import Route, Verdict
-from bot.curator.provisioning import Provision
+from bot.curator.admission import Provision
 from bot.pipeline.review import Review
 from bot.report import verdict_text as wording
 from bot.report.console import Printer

@@ -12,10 +12,10 @@ from bot.classifier.corrections import Correction
 from bot.classifier.model import Classification, Identity
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Verdict
+from bot.curator.admission import Provision
 from bot.curator.entry import StaleEntry
 from bot.curator.losses import Coverage
-from bot.curator.provisioning import Provision
-from bot.curator.swaps import Swap
+from bot.curator.suggestions import Swap
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
@@ -79,7 +79,7 @@ class ReviewOutput(RemarksOutput):
     edited: dict[str, str] = Field(description="query: its entry in the set, which it was judged without")
     unclassified: list[str]
     shortfalls: dict[str, str] = Field(description="query: why it has no verdict")
-    corrected: dict[str, dict[str, Checked[Correction]]] = Field(
+    corrected: dict[str, dict[str, Annotated[Correction, View("value by at")]]] = Field(
         description="query: capability: the correction of a curator that decides it"
     )
     attempts: list[str] = Field(description="queries that argue with the classifier, or hide text from people")

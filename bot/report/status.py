@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from bot.curator.costs import total
-from bot.curator.entry import Entry
+from bot.curator.entry import Entry, total
 from bot.curator.growth import growth
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion

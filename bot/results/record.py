@@ -7,8 +7,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from bot.curator.entry import Entry, EntryId, Timestamp
-from bot.files.validation import FileModel, Text, Tuple
+from bot.curator.entry import Entry, EntryId
+from bot.files.validation import FileModel, Text, Timestamp, Tuple
 from bot.ledger.events import Amount
 from bot.ledger.model import CommitId, Digest
 from bot.text.digests import digest

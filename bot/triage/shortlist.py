@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.model import Progress
-from bot.consolidator.cycle import Overflow, judge_arriving
+from bot.consolidator.cycle import judge_arriving
 from bot.consolidator.verdict import Verdict
 from bot.rater.contextualizer import Key
 from bot.rater.model import ScoredQuery
@@ -72,7 +73,7 @@ def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress:
     judged, admitting = 0, []
     with RowFiles(spill_folder(work)) as files:
         arriving = _counted(_arriving(connection, work, files), progress, found["merit"])
-        for query, verdict in judge_arriving(arriving, live, ground.platform.config, _overflow(files)):
+        for query, verdict in judge_arriving(arriving, live, ground.platform.config, _HELD, partial(_aside, files)):
             judged += 1
             if verdict.decision.admits:
                 admitting.append((query, verdict))
@@ -122,9 +123,7 @@ def _key(row: Mapping[str, Any]) -> Key:
     return -row["new"], -row["fills"], -row["contested"], -row["combinations"], -row["total"]
 
 
-def _overflow(files: RowFiles) -> Overflow:
-    def write(queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[tuple[Key, ScoredQuery]]:
-        rows = ({**stored(query), "turns": query.turns, "key": key} for key, query in queries)
-        return ((tuple(row["key"]), scored(row, row["turns"])) for row in files.write(rows))
-
-    return Overflow(held=_HELD, write=write)
+def _aside(files: RowFiles, queries: Iterable[tuple[Key, ScoredQuery]]) -> Iterator[tuple[Key, ScoredQuery]]:
+    """``queries``, which are written to ``files`` and read again one by one."""
+    rows = ({**stored(query), "turns": query.turns, "key": key} for key, query in queries)
+    return ((tuple(row["key"]), scored(row, row["turns"])) for row in files.write(rows))

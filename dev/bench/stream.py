@@ -30,9 +30,9 @@ from scipy.sparse import csr_array
 from bot.config import Curation, load_config
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
+from bot.curator.prune import SafeRemovals
 from bot.curator.roles import derive_roles
-from bot.curator.safe_removals import SafeRemovals
-from bot.curator.swaps import Freed, choose_repacks, choose_swaps
+from bot.curator.suggestions import Freed, choose_repacks, choose_swaps
 from bot.files.snapshot import WorkingTree
 from bot.pipeline.review import load_platform
 from bot.rater.contextualizer import LiveSet, without_merit

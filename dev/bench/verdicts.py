@@ -32,7 +32,7 @@ from bot.classifier.model import Backend, Classification
 from bot.config import REVIEWED_FILES, Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Verdict
-from bot.curator.decisions import resident
+from bot.curator.admission import resident
 from bot.files.label_tables import read_labels, read_table
 from bot.files.snapshot import WorkingTree
 from bot.intake.agents import read_specification

@@ -16,9 +16,9 @@ from bot.errors import IncompleteError
 from bot.git import ObjectStore
 from bot.ledger.model import CorrectionRecord
 from bot.pipeline.workspace import open_platform
-from bot.reconcile.entry_updates import follow_renames
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.inventory_job import Past, survey
+from bot.reconcile.planned_set import follow_renames
 from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE, tree
 

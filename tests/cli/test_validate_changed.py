@@ -10,7 +10,7 @@ import git
 import pytest
 import yaml
 
-from bot.pipeline import package_reading, submission
+from bot.pipeline import submission
 from tests.cli.conftest import Incumbent
 
 
@@ -53,7 +53,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         folders.append(folder)
         return whole(tree, customer, agent, folder, limits)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(package_reading, "read_package", noted)
+    monkeypatch.setattr(submission, "read_package", noted)
     return folders
 
 

@@ -16,7 +16,7 @@ import pytest
 from bot.config import load_config
 from bot.errors import InputError, OutsideError
 from bot.files.snapshot import WorkingTree
-from bot.pipeline.package_reading import PackageReader
+from bot.pipeline.submission import PackageReader
 from tests.cli.conftest import Incumbent, Outcome
 from tests.cli.test_validate_changed import write
 from tests.factories import REPOSITORY
@@ -88,7 +88,7 @@ def test_few_eval_sets_start_no_process(platform: Path, incumbent: Incumbent, mo
         raise AssertionError("a process was started")
 
     write(platform, "amber")
-    monkeypatch.setattr("bot.pipeline.package_reading.worker_pool", refused)
+    monkeypatch.setattr("bot.pipeline.worker_pool.worker_pool", refused)
     assert incumbent("validate", "--repo", platform, "--processes", "8").code == 0
 
 

@@ -12,9 +12,8 @@ from pydantic import TypeAdapter
 from bot.config import Curation
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
-from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import prune
-from bot.curator.roles import derive_roles
+from bot.curator.roles import EvictionKind, Grounds, derive_roles
 from bot.rater.model import Doubt, RatedEntry, ScoredQuery
 from bot.rater.similarity import similarity
 from bot.report.output import VerdictOutput
@@ -92,7 +91,6 @@ def check(case: Case) -> None:
     expected = reference.cycle(case.queries, case.residents, case.knobs, case.options, similarity)
     assert verdicts == [verdict.plain() for verdict in expected]
 
-    plain = prune(residents, config, TAXONOMY_MAJOR)
     refusals = {(grounds.id, grounds.kind, grounds.yields_to) for grounds in case.refused}
     now = {item.id: reference.grounds(item, case.residents, case.knobs) for item in case.residents}
     digests = {
@@ -100,13 +98,13 @@ def check(case: Case) -> None:
         for id, grounds in _all_grounds(residents, config).items()
         if (id, now[id].kind, now[id].yields_to) in refusals
     }
-    pruning = prune(residents, config, TAXONOMY_MAJOR, case.open, digests)
+    suggestions = prune(residents, config, TAXONOMY_MAJOR, case.open, digests)
     by_reference = reference.prune(case.residents, case.open, case.refused, case.knobs, case.options)
-    assert [(item.id, item.grounds.kind.value, item.grounds.yields_to) for item in pruning.suggestions] == [
+    assert [(item.id, item.grounds.kind.value, item.grounds.yields_to) for item in suggestions] == [
         (grounds.id, grounds.kind, grounds.yields_to) for grounds in by_reference
     ]
     pins = reference.pinned(case.residents, case.knobs)
-    assert {id: sorted(reasons) for id, reasons in plain.roles.pinned.items()} == {
+    assert {id: sorted(reasons) for id, reasons in derive_roles(residents, config).pinned.items()} == {
         id: sorted("person:a person wants it" if reason == "person" else f"champion:{reason}" for reason in reasons)
         for id, reasons in pins.items()
     }

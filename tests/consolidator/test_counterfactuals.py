@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, WholeCycle, with_knob
+from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, outcome_in_cycle, with_knob
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
 from bot.consolidator.verdict import VerdictOutcome
@@ -26,9 +28,9 @@ def changes(residents: list[RatedEntry], id: str) -> dict[str, tuple[VerdictOutc
     queries = [FIRST, SECOND]
     verdicts = run_cycle(queries, residents, CONFIG)
     found = explain(Turn.of(id, queries, residents, verdicts), CONFIG, ["a", "b"])
-    cycle = WholeCycle(queries=queries, residents=residents, config=CONFIG)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
-    return {named(change): (change.ruling.outcome, cycle.outcome(id, change)) for change in everything}
+    in_cycle = partial(outcome_in_cycle, id, queries, residents, CONFIG, lambda: None)
+    return {named(change): (change.ruling.outcome, in_cycle(change)) for change in everything}
 
 
 def named(change: Change) -> str:
@@ -61,19 +63,19 @@ def test_alone_in_its_cycle_it_is_the_same(case: Case, data: st.DataObject) -> N
     residents, config = residents_of(case), config_of(case)
     item = data.draw(st.sampled_from(queries_of(case)))
     found = explain(Turn(query=item, residents=tuple(residents)), config, case.capabilities)
-    cycle = WholeCycle(queries=[item], residents=residents, config=config)
     everything: list[Change] = [*found.scores, *found.absences, *found.knobs]
     for change in everything:
-        assert cycle.outcome(item.id, change) is change.ruling.outcome
+        outcome = outcome_in_cycle(item.id, [item], residents, config, lambda: None, change)
+        assert outcome is change.ruling.outcome
 
 
 def test_it_ends_where_it_is_told_to() -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    cycle = WholeCycle(queries=[SECOND], residents=[HOLDER], config=CONFIG, tick=stop)
+    without = Absence(id="holder", ruling=run_cycle([SECOND], [], CONFIG)[0].ruling)
     with pytest.raises(KeyboardInterrupt):
-        cycle.outcome("second", Absence(id="holder", ruling=run_cycle([SECOND], [], CONFIG)[0].ruling))
+        outcome_in_cycle("second", [SECOND], [HOLDER], CONFIG, stop, without)
 
 
 def test_another_value_of_a_knob_is_that_of_the_option_the_knob_or_the_override() -> None:

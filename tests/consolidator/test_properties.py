@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.consolidator.cycle import Overflow, descending, judge_arriving, run_cycle
+from bot.consolidator.cycle import descending, judge_arriving, run_cycle
 from bot.consolidator.verdict import Decision, Reason, Verdict
 from bot.curator.admission import plan_admissions
 from bot.rater.contextualizer import Key, LiveSet, without_merit
@@ -177,7 +177,7 @@ def check_arriving(case: Case, held: int) -> None:
     live = LiveSet.knowing(case.capabilities, residents, config)
     keyed = [(descending(live, live.profile(item)), item.id, item) for item in queries]
     arriving = [(key, item) for key, _, item in sorted(keyed, key=lambda each: each[:2]) if not without_merit(key)]
-    judged = [verdict for _, verdict in judge_arriving(arriving, live, config, Overflow(held=held, write=iter_of))]
+    judged = [verdict for _, verdict in judge_arriving(arriving, live, config, held, iter_of)]
     expected = run_cycle(queries, residents, config)
     assert judged == list(expected[: len(judged)])
     assert not any(verdict.decision.admits for verdict in expected[len(judged) :])

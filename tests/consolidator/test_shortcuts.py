@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bot.consolidator.counterfactuals import Turn
 from bot.consolidator.cycle import CycleState, exercising, run_cycle
 from bot.consolidator.explanation import explain
-from bot.consolidator.trust import doubt_text
 from bot.consolidator.verdict import Reason
+from bot.consolidator.verdict_engine import doubt_text
 from bot.rater.contextualizer import LiveSet, Similarity, without_merit
 from bot.rater.model import Doubt, ScoredQuery
 from bot.rater.profile import Capabilities, Profile

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.consolidator.cycle import run_cycle
-from bot.consolidator.verdict import Route
-from bot.curator.admission import plan_admissions, slot_holders
+from bot.consolidator.verdict import Reason, Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import decide
+from bot.curator.admission import (
+    Answer,
+    Derivation,
+    by_gain,
+    derive,
+    expected_gain,
+    plan_admissions,
+    slot_holders,
+    to_provision,
+)
+from bot.intake.query import Setup
 from bot.rater.model import ScoredQuery
-from tests.factories import make_config, query
+from tests.factories import make_config, make_facts, query, resident
 from tests.oracle.strategies import Case, cases
 
 
@@ -41,3 +56,229 @@ def test_a_plan_loses_nothing_and_never_exceeds_the_ceiling(case: Case, size: in
     assert not plan.admitted or size + len(plan.admitted) <= ceiling
     assert all(verdict.route is Route.REVIEW for verdict in plan.waiting_for_review)
     assert not any(verdict.decision.admits for verdict in plan.excluded)
+
+
+CONFIG = make_config(novelty=2)
+# The set covers a, b and c singly: a pair of them is novel, and nothing else.
+RESIDENTS = [resident(f"r{name}", {name: 0.9}) for name in "abc"]
+
+
+def accept(id: str, reason: str | None = None) -> Answer:
+    return Answer(id=id, accepts=True, by="robin", reason=reason, insists=reason is not None)
+
+
+def reject(id: str) -> Answer:
+    return Answer(id=id, accepts=False, by="robin", reason="not for us")
+
+
+def said(derivation: Derivation) -> dict[str, str]:
+    return {
+        item.id: " ".join([item.decision.value, item.route.value, *(reason.value for reason in item.reasons)])
+        for item in derivation.verdicts
+    }
+
+
+PAIR = {"a": 0.8, "b": 0.8}
+QUERIES = [query("first", PAIR), query("second", PAIR), query("plain", {"a": 0.7}), query("new", {"d": 0.9})]
+
+
+def test_without_answers_it_is_the_cycle() -> None:
+    assert said(derive(QUERIES, RESIDENTS, [], CONFIG)) == {
+        "new": "INCLUDE direct NEW_COVERAGE",
+        "first": "INCLUDE review NOVEL_COMBO",
+        "second": "EXCLUDE direct REDUNDANT",
+        "plain": "EXCLUDE direct REDUNDANT",
+    }
+
+
+def test_an_accepted_query_enters_and_its_alternate_stays_out() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("first")], CONFIG)
+    assert derivation.accepted == (accept("first"),)
+    assert [item.id for item in derivation.verdicts] == ["new", "first", "second", "plain"]
+    second = derivation.verdicts[2]
+    assert (second.reasons, second.alternate_of) == ((Reason.REDUNDANT,), ())
+
+
+def test_a_rejected_query_has_no_verdict_and_its_alternate_takes_its_place() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [reject("first")], CONFIG)
+    assert derivation.rejected == (reject("first"),)
+    assert said(derivation)["second"] == "INCLUDE review NOVEL_COMBO"
+    assert "first" not in said(derivation)
+
+
+def test_each_acceptance_is_derived_after_the_one_before_it() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("first"), accept("second")], CONFIG)
+    assert derivation.accepted == (accept("first"),)
+    assert derivation.unheard == (accept("second"),)
+
+
+def test_an_excluded_query_is_accepted_with_a_reason_only() -> None:
+    assert derive(QUERIES, RESIDENTS, [accept("plain")], CONFIG).unheard == (accept("plain"),)
+    derivation = derive(QUERIES, RESIDENTS, [accept("plain", "we sell it")], CONFIG)
+    assert derivation.accepted == (accept("plain", "we sell it"),)
+
+
+def test_a_reason_by_itself_overrides_nothing() -> None:
+    mild = Answer(id="plain", accepts=True, by="robin", reason="we sell it")
+    assert derive(QUERIES, RESIDENTS, [mild], CONFIG).unheard == (mild,)
+
+
+def test_an_alternate_can_be_accepted_in_place_of_the_one_that_waits() -> None:
+    derivation = derive(QUERIES, RESIDENTS, [accept("second")], CONFIG)
+    assert derivation.accepted == (accept("second"),)
+    assert said(derivation)["first"] == "EXCLUDE direct REDUNDANT"
+
+
+def test_a_direct_admission_needs_no_answer() -> None:
+    assert derive(QUERIES, RESIDENTS, [accept("new", "please")], CONFIG).unheard == (accept("new", "please"),)
+
+
+def test_the_last_word_counts_and_words_on_nothing_are_none() -> None:
+    answers = [accept("first"), reject("first"), accept("gone"), reject("gone")]
+    derivation = derive(QUERIES, RESIDENTS, answers, CONFIG)
+    assert (derivation.accepted, derivation.rejected, derivation.unheard) == ((), (reject("first"),), ())
+
+
+def test_a_direct_admission_can_be_rejected() -> None:
+    assert "new" not in said(derive(QUERIES, RESIDENTS, [reject("new")], CONFIG))
+
+
+def test_trust_holds_for_what_is_judged_and_not_for_what_a_person_accepted() -> None:
+    def wary(item: Any, facts: Any, ruling: Ruling, admitted: Any) -> Ruling:
+        if not ruling.decision.admits or ruling.route is Route.REVIEW:
+            return ruling
+        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.UNTRUSTED_AUTHOR))
+
+    assert said(derive(QUERIES, RESIDENTS, [], CONFIG, wary))["new"] == ("INCLUDE review NEW_COVERAGE UNTRUSTED_AUTHOR")
+    derivation = derive(QUERIES, RESIDENTS, [accept("new")], CONFIG, wary)
+    assert said(derivation)["new"] == "INCLUDE direct NEW_COVERAGE"
+    assert derivation.accepted == (accept("new"),)
+
+
+scores = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.4, 0.55, 0.7, 0.95]), min_size=1, max_size=4)
+
+
+@given(
+    queries=st.lists(scores, min_size=1, max_size=6),
+    answers=st.lists(st.tuples(st.integers(0, 7), st.booleans(), st.sampled_from([None, "why"])), max_size=6),
+)
+def test_nothing_is_lost_and_nothing_is_said_twice(
+    queries: list[Mapping[str, float]], answers: list[tuple[int, bool, str | None]]
+) -> None:
+    brought = [query(f"q{place}", item) for place, item in enumerate(queries)]
+    words = [
+        Answer(id=f"q{place}", accepts=yes, by="robin", reason=why, insists=why is not None)
+        for place, yes, why in answers
+    ]
+    derivation = derive(brought, RESIDENTS, words, CONFIG)
+    judged = [item.id for item in derivation.verdicts]
+    rejected = [item.id for item in derivation.rejected]
+    assert sorted([*judged, *rejected]) == sorted(item.id for item in brought)
+    assert not {item.id for item in derivation.accepted} & set(rejected)
+    assert derive(list(reversed(brought)), list(reversed(RESIDENTS)), words, CONFIG) == derivation
+
+
+HONEST = make_config(honesty_floor=0.6, first_floor=0.9)
+
+
+def verdict(id: str, **facts: Any) -> Verdict:
+    found = make_facts(**facts)
+    return Verdict(
+        id=id, ruling=decide(found, HONEST.knobs, HONEST.options), displaces=(), alternate_of=(), facts=found
+    )
+
+
+def new(id: str, **scores: float) -> Verdict:
+    """A query whose scores are all for new capabilities."""
+    return verdict(id, scores=scores, new_capabilities=tuple(sorted(scores)), evidence_score=max(scores.values()))
+
+
+def combining(id: str, **scores: float) -> Verdict:
+    """A query whose only merit is the combination of its capabilities."""
+    return verdict(id, scores=scores, new_combinations=(tuple(sorted(scores)),), evidence_score=0.0)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        ([new("q1", a=0.6), new("q2", a=0.6, b=0.6)], ["q2", "q1"]),
+        ([new("q1", a=0.6), new("q2", a=0.8)], ["q2", "q1"]),
+        ([combining("q1", a=1.0, b=1.0), new("q2", a=0.5)], ["q2", "q1"]),
+        ([combining("q1", a=0.6, b=0.6), combining("q2", a=0.7, b=0.6)], ["q2", "q1"]),
+        (
+            [
+                verdict("q1", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.1),
+                verdict("q2", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.58),
+                verdict("q3", scores={"a": 0.5}, fills={"a": 1}, evidence_score=0.65),
+            ],
+            ["q2", "q3", "q1"],
+        ),
+        ([new("q2", a=0.6), new("q1", a=0.6)], ["q1", "q2"]),
+        ([combining("q2", a=0.1, b=0.2), combining("q1", a=0.2, b=0.1)], ["q1", "q2"]),
+        ([], []),
+    ],
+    ids=[
+        "more capabilities",
+        "a surer capability",
+        "a capability before a combination",
+        "a surer combination",
+        "nearest to the threshold",
+        "smaller id",
+        "gains are compared rounded",
+        "nobody",
+    ],
+)
+def test_the_order_of_questions(waiting: list[Verdict], expected: list[str]) -> None:
+    assert [item.id for item in by_gain(waiting, HONEST)] == expected
+
+
+def test_a_capability_that_is_new_and_fills_counts_once() -> None:
+    facts = make_facts(scores={"a": 0.5, "b": 0.25}, new_capabilities=("a",), fills={"a": 1, "b": 1})
+    assert expected_gain(facts) == (0.75, 0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=6), st.randoms(use_true_random=False))
+def test_the_order_depends_on_no_other_order_and_loses_nobody(scores: list[tuple[float, float]], draw: Any) -> None:
+    waiting = [new(f"q{place}", a=one, b=two) for place, (one, two) in enumerate(scores)]
+    ordered = by_gain(waiting, HONEST)
+    assert sorted(item.id for item in ordered) == sorted(item.id for item in waiting)
+    draw.shuffle(waiting)
+    assert by_gain(waiting, HONEST) == ordered
+    gains = [expected_gain(item.facts) for item in ordered]
+    assert gains == sorted(gains, reverse=True)
+
+
+FULL = Setup(tenant="t1", connectors=("orders", "cards"), fixtures=("week.json",))
+
+
+@pytest.mark.parametrize(
+    ("needed", "known", "told"),
+    [
+        ({}, [FULL], []),
+        ({"q1": Setup(cost=9, attachments=("a.png",))}, [], []),
+        (
+            {"q1": FULL},
+            [],
+            ["tenant t1 q1", "connector orders q1", "connector cards q1", "fixture week.json q1"],
+        ),
+        ({"q1": FULL}, [FULL], []),
+        (
+            {"q1": FULL},
+            [Setup(tenant="t1"), Setup(connectors=("cards",))],
+            ["connector orders q1", "fixture week.json q1"],
+        ),
+        # One name of two kinds is two things.
+        ({"q1": Setup(tenant="x")}, [Setup(connectors=("x",), fixtures=("x",))], ["tenant x q1"]),
+        # Tenants come first, and each thing is named once with all that need it.
+        (
+            {"q1": Setup(fixtures=("f", "f")), "q2": Setup(tenant="t", fixtures=("g", "f"))},
+            [],
+            ["tenant t q2", "fixture f q1 q2", "fixture g q2"],
+        ),
+    ],
+)
+def test_what_is_needed_and_not_there_is_named_once(
+    needed: dict[str, Setup], known: list[Setup], told: list[str]
+) -> None:
+    found = to_provision(needed, known)
+    assert [" ".join([item.kind, item.name, *item.needed_by]) for item in found] == told

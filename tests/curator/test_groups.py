@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.groups import Group, OpenGroup, group, shared_by
 from bot.curator.prune import Suggestion
+from bot.curator.roles import EvictionKind, Grounds
 from tests.factories import resident
 
 CUSTOMERS = {f"e{number}": ("acme", "Contoso Ltd.", "globex")[number % 3] for number in range(0, 400, 2)}

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.costs import CorrectedCost
-from bot.curator.entry import Admitted, Entry, Evicted, Tombstone
+from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted, Tombstone
 from bot.curator.growth import POINTS, Growth, growth
 from bot.curator.roles import derive_roles
 from bot.curator.store import RegressionSet

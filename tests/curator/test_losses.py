@@ -8,9 +8,9 @@ import pytest
 from pydantic import JsonValue
 
 from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.grounds import EvictionKind
 from bot.curator.losses import Coverage, Loss, departure, least_loss, losses, lost_since
 from bot.curator.prune import prune
+from bot.curator.roles import EvictionKind
 from bot.curator.store import RegressionSet
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 
@@ -148,6 +148,6 @@ def test_least_loss_is_of_the_whole_set_without_what_people_refused() -> None:
     query, config = resident("q", {"d": 0.9}), make_config(redundancy_floor=1)
     nothing = Loss(admit="q", id="spare", capabilities=(), combinations=())
     assert least_loss([query], residents, config, 1) == (nothing,)
-    (suggestion,) = prune(residents, config, 1).suggestions
+    (suggestion,) = prune(residents, config, 1)
     (loss,) = least_loss([query], residents, config, 1, refused={suggestion.grounds.digest})
     assert (loss.id, loss.capabilities) == ("best", ("a",))

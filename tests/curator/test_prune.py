@@ -1,25 +1,137 @@
-"""Prune on sets small enough to work out by hand (semantics, section 7)."""
+"""What a newcomer frees, by hand and against the reference (semantics, section 7)."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from bot.curator.grounds import EvictionKind
-from bot.curator.prune import prune
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.config import Curation
+from bot.curator.losses import losses
+from bot.curator.prune import SafeRemovals, dispensable, prune
+from bot.curator.roles import EvictionKind
+from bot.curator.suggestions import Freed
 from bot.rater.model import RatedEntry
+from tests.consolidator.test_against_reference import config_of, residents_of
 from tests.factories import make_config, resident
+from tests.oracle import reference
+from tests.oracle.strategies import Case, cases
+
+FLOOR: dict[str, Any] = {"redundancy_floor": 1}
+
+
+def removals(residents: Sequence[RatedEntry], waiting: Sequence[RatedEntry], **more: Any) -> SafeRemovals:
+    lagging, refused = more.pop("lagging", ()), more.pop("refused", ())
+    names = {name for query in waiting for name in query.scores}
+    found = SafeRemovals(residents, make_config(**FLOOR | more), 1, (), lagging, names)
+    found.choose(refused)
+    return found
+
+
+def freed(query: RatedEntry, residents: Sequence[RatedEntry], **more: Any) -> Freed:
+    found = removals(residents, [query], **more)
+    return found.freed(found.arriving(query))
+
+
+def test_a_better_test_frees_the_champion_that_it_beats() -> None:
+    rivals = [resident("weak", {"a": 0.6}), resident("other", {"b": 0.9})]
+    (grounds,) = freed(resident("q", {"a": 0.9}), rivals).values()
+    assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.REDUNDANT, (), "q")
+    (grounds,) = freed(resident("q", {"a": 0.9}, displaces=("weak",)), rivals).values()
+    assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.DISPLACED, ("q",), "q")
+
+
+def test_one_that_beats_nobody_frees_what_only_combinations_kept() -> None:
+    rivals = [
+        *(resident(f"best-{name}", {name: 0.95}) for name in "abc"),
+        resident("r1", {"a": 0.6, "b": 0.6}),
+        resident("r2", {"b": 0.6, "c": 0.6}),
+    ]
+    assert [*freed(resident("q", {"a": 0.7, "b": 0.7, "c": 0.7}), rivals)] == ["r1", "r2"]
+    assert [*freed(resident("q", {"a": 0.7, "b": 0.7}, setup_cost=0.5), rivals)] == ["r1"]
+
+
+def test_what_people_refused_to_evict_is_not_freed() -> None:
+    rivals, query = [resident("weak", {"a": 0.6}), resident("other", {"b": 0.9})], resident("q", {"a": 0.9})
+    (grounds,) = freed(query, rivals).values()
+    assert freed(query, rivals, refused={grounds.digest}) == {}
+
+
+def test_what_could_leave_without_the_newcomer_is_not_freed_by_it() -> None:
+    rivals = [resident("best", {"a": 0.9}), resident("spare", {"a": 0.6})]
+    assert freed(resident("q", {"b": 0.9}), rivals) == {}
+    assert freed(resident("q", {"a": 0.95}), rivals).keys() == {"best"}
+
+
+def test_a_newcomer_that_would_be_suggested_itself_frees_nothing() -> None:
+    rivals = [resident("best", {"b": 0.9}), resident("pair", {"b": 0.6, "c": 0.6}), resident("c", {"c": 0.9})]
+    twin = resident("q", {"b": 0.6, "c": 0.6}, setup_cost=2.0)
+    assert freed(twin, rivals) == {}
+    assert freed(replace(twin, setup_cost=0.5), rivals).keys() == {"pair"}
+    assert freed(replace(twin, pin="audit"), rivals).keys() == {"pair"}
+
+
+def test_pins_and_stale_entries_are_never_freed() -> None:
+    weak = resident("weak", {"a": 0.6})
+    assert freed(resident("q", {"a": 0.9}), [replace(weak, pin="audit")]) == {}
+    assert freed(resident("q", {"a": 0.9}), [weak], lagging={"weak"}) == {}
+
+
+def test_a_floor_holds_with_the_newcomer_in() -> None:
+    rivals = [resident(f"r{place}", {"a": 0.6 + place / 10}) for place in range(2)]
+    assert freed(resident("q", {"a": 0.9}), rivals, redundancy_floor=2).keys() == {"r0"}
+    assert freed(resident("q", {"a": 0.9}), rivals, redundancy_floor=3) == {}
+
+
+def newcomers_of(case: Case) -> list[RatedEntry]:
+    """The queries of a case as they wait; every second displaces residents, as far as it covers them."""
+    return [
+        RatedEntry(
+            id=f"new-{item.id}",
+            turns=item.turns,
+            scores=item.scores,
+            admitted_at="~",
+            pin=item.pin,
+            displaces=tuple(sorted(resident.id for resident in case.residents)) if place % 2 else (),
+            setup_cost=item.setup_cost,
+            customer=item.customer,
+        )
+        for place, item in enumerate(case.queries)
+    ]
+
+
+def of(case: Case, config: Curation, newcomers: Sequence[RatedEntry]) -> SafeRemovals:
+    names = {name for query in newcomers for name in query.scores}
+    found = SafeRemovals(residents_of(case), config, 1, case.open, (), names)
+    found.choose()
+    return found
+
+
+@settings(max_examples=settings().max_examples * 2)
+@given(cases(most=8))
+def test_freed_is_what_the_definition_says(case: Case) -> None:
+    newcomers = newcomers_of(case)
+    found = of(case, config_of(case), newcomers)
+    for query, like in zip(newcomers, case.queries, strict=True):
+        item = replace(like, id=query.id, admitted_at="~", displaces=query.displaces)
+        expected = reference.freed(item, case.residents, case.open, case.knobs, case.options)
+        assert [*found.freed(found.arriving(query))] == expected
+
 
 BEST = [resident("best1", {"a": 0.9, "b": 0.9}), resident("best2", {"a": 0.8, "b": 0.8})]
 
 
 def suggested(residents: list[RatedEntry], **more: object) -> list[str]:
     config = {key: more.pop(key) for key in list(more) if key in ("redundancy_floor", "novelty", "competence_bar")}
-    return [item.id for item in prune(residents, make_config(**config), 1, **more).suggestions]  # type: ignore[arg-type]
+    return [item.id for item in prune(residents, make_config(**config), 1, **more)]  # type: ignore[arg-type]
 
 
 def test_a_redundant_entry_is_suggested_with_its_grounds() -> None:
-    pruning = prune([*BEST, resident("spare", {"a": 0.6, "b": 0.6})], make_config(), 1)
-    (suggestion,) = pruning.suggestions
+    (suggestion,) = prune([*BEST, resident("spare", {"a": 0.6, "b": 0.6})], make_config(), 1)
     assert suggestion.id == "spare"
     assert suggestion.grounds.kind is EvictionKind.REDUNDANT
     assert suggestion.grounds.yields_to == ()
@@ -42,7 +154,7 @@ def test_a_combination_that_nobody_else_carries_protects_unless_displaced() -> N
 
 def test_a_refusal_holds_while_what_displaces_the_entry_is_only_suggested() -> None:
     residents = [*BEST, resident("weak", {"a": 0.6}), resident("winner", {"a": 0.7}, displaces=("weak",))]
-    (grounds,) = [item.grounds for item in prune(residents, make_config(), 1).suggestions]
+    (grounds,) = [item.grounds for item in prune(residents, make_config(), 1)]
     assert (grounds.kind, grounds.yields_to) == (EvictionKind.DISPLACED, ("winner",))
     refused = {grounds.digest}
     for open in ([], ["winner"], ["weak"], ["weak", "winner"]):
@@ -92,3 +204,80 @@ def test_nothing_is_suggested_for_an_empty_set() -> None:
 
 def test_an_entry_that_lags_behind_is_never_suggested() -> None:
     assert suggested([*BEST, resident("stale", {})], lagging={"stale"}) == []
+
+
+STRONG = resident("best", {"a": 0.9})
+SECOND = resident("second", {"a": 0.8})
+WEAK = resident("weak", {"a": 0.6})
+
+
+@pytest.mark.parametrize(
+    ("residents", "newcomers", "more", "gone"),
+    [
+        ([STRONG, SECOND, WEAK], {"best", "second", "weak"}, {}, ("weak",)),
+        ([STRONG, SECOND, WEAK], {"second"}, {}, ("second",)),
+        ([STRONG, SECOND, WEAK], {"best"}, {}, ()),
+        ([STRONG, SECOND, WEAK], set(), {}, ()),
+        ([STRONG, SECOND, resident("weak", {"a": 0.6}, pin="audit")], {"best", "weak"}, {}, ()),
+        ([STRONG, SECOND, WEAK], {"best", "second", "weak"}, {"stale": {"weak"}}, ("second",)),
+        ([STRONG, SECOND, resident("pair", {"a": 0.6, "b": 0.4})], {"pair"}, {}, ("pair",)),
+        ([STRONG, SECOND, resident("pair", {"a": 0.6, "b": 0.6})], {"pair"}, {}, ()),
+    ],
+    ids=[
+        "down to the floor",
+        "others are not touched",
+        "a champion stays",
+        "no newcomer",
+        "a pinned newcomer stays",
+        "a stale newcomer stays",
+        "a tag below the bar is no coverage",
+        "the only coverer stays",
+    ],
+)
+def test_what_the_set_can_do_without(
+    residents: list[RatedEntry], newcomers: set[str], more: Mapping[str, Collection[str]], gone: tuple[str, ...]
+) -> None:
+    assert dispensable(residents, newcomers, make_config(redundancy_floor=2), 1, **more) == gone
+
+
+def test_what_becomes_free_with_others_goes_too() -> None:
+    """`first` needs `second` while `third` leaves on its account."""
+    third = resident("third", {"a": 0.6, "b": 0.6})
+    first = resident("first", {"a": 0.7, "b": 0.7}, displaces=("third",), admitted_at="2026-01-02T00:00:00Z")
+    covering = [resident(f"{name}{place}", {name: 0.9}) for name in "ab" for place in range(2)]
+    everyone = [*covering, resident("twin", {"a": 0.65, "b": 0.65}, pin="audit"), third, first]
+    assert set(dispensable(everyone, {"first", "third"}, make_config(redundancy_floor=2), 1)) == {"first", "third"}
+
+
+@settings(max_examples=settings().max_examples * 2)
+@given(cases(most=9), st.data())
+def test_nothing_is_lost_and_nothing_is_left_to_suggest(case: Case, data: st.DataObject) -> None:
+    config, residents = config_of(case), residents_of(case)
+    residents = [item for item in residents if not item.displaces]
+    newcomers = {item.id for item in residents if data.draw(st.booleans())}
+    gone = dispensable(residents, newcomers, config, 1)
+    left = [item for item in residents if item.id not in gone]
+    assert set(gone) <= newcomers
+    assert not any(item.pin for item in residents if item.id in gone)
+    lost = losses(gone, residents, config)
+    # A capability that had fewer coverers than its floor has all of them still.
+    assert not lost.shortages
+    assert not lost.combinations
+    assert not lost.best_of
+    assert dispensable(left, newcomers, config, 1) == ()
+
+
+@given(cases(most=9))
+def test_a_whole_set_is_reduced_until_prune_suggests_nothing(case: Case) -> None:
+    config, residents = config_of(case), residents_of(case)
+    gone = dispensable(residents, {item.id for item in residents}, config, 1)
+    left = [item for item in residents if item.id not in gone]
+    assert not prune(left, config, 1)
+
+
+@given(cases(most=9))
+def test_a_second_import_of_what_went_finds_the_same(case: Case) -> None:
+    """Imported again, the archived queries are judged against the set that is left: they go again."""
+    config, residents = config_of(case), [item for item in residents_of(case) if not item.displaces]
+    gone = dispensable(residents, {item.id for item in residents}, config, 1)
+    assert set(dispensable(residents, set(gone), config, 1)) == set(gone)

@@ -8,8 +8,7 @@ import pytest
 
 from bot.classifier.model import Identity
 from bot.consolidator.cycle import run_cycle
-from bot.curator.admission import AdmissionPlan, plan_admissions
-from bot.curator.decisions import Answer
+from bot.curator.admission import AdmissionPlan, Answer, plan_admissions
 from bot.curator.entry import Admitted, Entry, Evicted, Source, Tombstone
 from bot.curator.staging import (
     AdmissionCandidate,

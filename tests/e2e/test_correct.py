@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.curator.corrections import CorrectedText, CorrectionByHand, written
+from bot.classifier.corrections import Correction
+from bot.curator.corrections import CorrectedText, written
 from tests.e2e.bot import ADMITTED, EXCLUDED, WAITING, Bot, BotRun, customer_files, notes_what_it_read, platform_files
 from tests.e2e.harness.people import CURATOR, CUSTOMER
 from tests.e2e.harness.world import World
@@ -114,7 +115,7 @@ def test_an_entry_follows_a_correction_by_hand_once_it_is_merged(world: World, b
     missed = next(name for name in ("dialog.upset", "speech.spell-out") if name not in entry["scores"])
     text = CorrectedText(
         turns=tuple(entry["turns"]),
-        tags={missed: CorrectionByHand(value=True, by="Cora", at="2026-11-01T10:00:00Z")},
+        tags={missed: Correction(value=True, by="Cora", at="2026-11-01T10:00:00Z")},
     )
     change = written(text, None)
     assert change.content is not None

@@ -27,9 +27,9 @@ from bot.github.git_state import World, remembered_of
 from bot.github.impact_job import ASK_A_CURATOR
 from bot.github.run import analyse_event, publish_event
 from bot.ledger.model import BRANCH
+from bot.pipeline.impact.measure import ANOTHER_MODEL
 from bot.pipeline.impact.model import Impact
-from bot.pipeline.impact.reading import ANOTHER_MODEL
-from bot.pipeline.migrating.plan import plan_migration
+from bot.pipeline.migrate import plan_migration
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event

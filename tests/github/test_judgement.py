@@ -9,7 +9,7 @@ import pytest
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.file_changes import FileChange
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.staging import restoration
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import evicted_on, suggest

@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from bot.curator.losses import Loss
-from bot.curator.swaps import Swap
+from bot.curator.suggestions import Swap
 from bot.mcp_server.answers import Combinations, Ids, ids_of, unclassified
 from bot.mcp_server.set_answers import StatusAnswer, SuggestionsAnswer
 from bot.mcp_server.tools import parts_of

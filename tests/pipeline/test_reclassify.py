@@ -9,8 +9,7 @@ import pytest
 
 from bot.classifier.corrections import Correction, Corrections
 from bot.classifier.model import Consensus, Finding, Identity
-from bot.curator.entry import Entry, Imported
-from bot.curator.migrated import migrated
+from bot.curator.entry import Entry, Imported, migrated
 from bot.curator.staging import classified_by
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification

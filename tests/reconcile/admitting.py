@@ -13,10 +13,9 @@ from bot.github.facts import QueryFacts, classified_of
 from bot.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline.review import Platform, unsettled
-from bot.reconcile.admission_inputs import AdmissionInputs
 from bot.reconcile.admission_plan import AdmissionWrites, plan_admissions
 from bot.reconcile.inventory import Inventory, MergeFacts
-from bot.reconcile.merged_submissions import MergedSubmission, cases_of
+from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, cases_of
 from tests.factories import make_entry
 from tests.github.scenes import BOT, QUERIES, Hub, make_analysis, make_query
 from tests.reconcile.merges import MERGE, MERGED_AT, TIP, facts, make_inventory, make_pull, merge_of, settled, written

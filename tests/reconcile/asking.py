@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.github.models import CreateComment, IssueComment, React, ThreadComment, WriteLedger
+from bot.github.decisions import CommentLookup
+from bot.github.models import CreateComment, IssueComment, Operation, React, ThreadComment, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
-from bot.reconcile.requests import RequestInputs, RequestPlan, plan_requests
+from bot.reconcile.requests import RequestInputs, plan_requests
 from bot.report.task_list import Task
 from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
@@ -31,6 +32,13 @@ def buried(entry: Entry) -> Tombstone:
 KNOWN = RegressionSet({"x": X, "local": LOCAL}, {"w": W}, {"gone": buried(GONE)})
 
 
+class RequestPlan(NamedTuple):
+    """What is written, and what stands."""
+
+    operations: tuple[tuple[int | None, Operation], ...]
+    stand: tuple[Request, ...]
+
+
 @dataclass
 class Threads:
     """Comments on threads, and what was noted of them."""
@@ -41,6 +49,7 @@ class Threads:
     suggested: dict[int, dict[str, str]] = field(default_factory=dict)
     listed: tuple[Task, ...] = ()
     known: RegressionSet = KNOWN
+    curators: tuple[str, ...] = ("cora", "mara")
     more: dict[str, Any] = field(default_factory=dict)
 
     def say(self, number: int, author: str, body: str, id: int | None = None, **more: Any) -> int:
@@ -62,11 +71,13 @@ class Threads:
             "record": self.record,
             "remarks": tuple(sorted(remarks, key=lambda item: item.comment.id)),
             "reviewed": lambda: self.reviewed,
-            "comment": lambda id: next((item.comment for item in remarks if item.comment.id == id), None),
+            "lookups": CommentLookup(
+                remark=lambda id: next((item for item in remarks if item.comment.id == id), None),
+                author={7: "mara", 8: "nils"}.__getitem__,
+                curators=self.curators,
+                permission=dict[str, str]().__getitem__,
+            ),
             "thread": lambda number: tuple(self.comments.get(number, ())),
-            "author": {7: "mara", 8: "nils"}.__getitem__,
-            "curators": ("cora", "mara"),
-            "permission": dict[str, str]().__getitem__,
             "suggested": lambda: self.suggested,
             "listed": lambda: self.listed,
             "refusals": {6},
@@ -77,7 +88,7 @@ class Threads:
 
     def plan(self) -> RequestPlan:
         """One run, whose answers and notes are written."""
-        plan = plan_requests(self.inputs)
+        plan = RequestPlan(*plan_requests(self.inputs))
         for number, operation in plan.operations:
             if isinstance(operation, CreateComment):
                 assert number is not None

@@ -32,7 +32,7 @@ from bot.github.models import (
     ThreadComment,
     WriteLedger,
 )
-from bot.ledger.model import BRANCH
+from bot.ledger.model import BRANCH, CommentKey
 from tests.reconcile.repository import Files, Repository
 
 BOT = "github-actions[bot]"
@@ -210,9 +210,8 @@ class Hub(GitHubClient):
         ]
         return tuple(sorted((item for item in found if item.comment.updated_at >= moment), key=_age))
 
-    def find_comment(self, id: int) -> IssueComment | None:
-        found = (self.reads(item) for pull in self.pulls.values() for item in pull.comments if item.id == id)
-        return next(found, None)
+    def find_remark(self, key: CommentKey) -> ThreadComment | None:
+        return next((item for item in self.comments_since("") if item.comment.id == key), None)
 
     def check(self, commit: str) -> CheckRun | None:
         return self.checks.get(commit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.curator.entry import Entry
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import Branch, PlannedPullRequest, PullRequestState
 from bot.github.models import CheckRun, IssueComment, Operation, PostCheck, PullRequest, WriteLedger
@@ -17,8 +17,7 @@ from bot.ledger.model import SUGGESTIONS, ArchivedQuery, Request, SuggestionReco
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
-from bot.reconcile.suggestion_outcomes import remembered, suggested
-from bot.reconcile.suggestion_plan import plan_suggestions
+from bot.reconcile.suggestion_plan import plan_suggestions, remembered, suggested
 from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
 from bot.report.admission_pull_request import EntryChange, Offered
 from tests.factories import make_config, make_entry, make_taxonomy

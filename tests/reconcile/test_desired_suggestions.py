@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.github.models import OpenPullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from bot.curator.store import RegressionSet
-from bot.github.models import DeleteComment, React, WriteLedger
+from bot.github.models import CreateComment, DeleteComment, IssueComment, React, WriteLedger
+from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import RequestRecord
-from bot.reconcile.requests import RequestPlan
+from bot.reconcile.requests import as_ticked, plan_records
 from bot.report.task_list import Task, Ticks, records_of
 from tests.factories import make_taxonomy
 from tests.reconcile.asking import (
@@ -23,7 +24,7 @@ from tests.reconcile.asking import (
     reactions,
     request_of,
 )
-from tests.reconcile.merges import BOT, source
+from tests.reconcile.merges import BOT, make_comment, source
 
 
 def test_what_a_curator_asks_is_noted_and_acknowledged_once() -> None:
@@ -164,7 +165,7 @@ def test_what_was_edited_before_it_was_read_is_not_followed() -> None:
 def test_what_asks_for_nothing_is_neither_answered_nor_noted(author: str, body: str, more: dict[str, Any]) -> None:
     threads = Threads(record=RequestRecord(since=START))
     threads.say(7, author, body, **more)
-    assert threads.plan() == RequestPlan(operations=(), stand=())
+    assert threads.plan() == ((), ())
 
 
 def test_the_first_run_notes_from_when_on_comments_are_read() -> None:
@@ -182,7 +183,7 @@ def test_what_a_review_answers_is_neither_answered_here_nor_followed_once_it_is_
     assert threads.record is not None
     assert threads.record.cursor == id
     threads.reviewed = frozenset()
-    assert threads.plan() == RequestPlan(operations=(), stand=())
+    assert threads.plan() == ((), ())
 
 
 def test_who_is_reviewed_is_asked_only_where_somebody_asks() -> None:
@@ -372,3 +373,89 @@ def test_what_was_kept_is_kept_again_once_the_later_wish_is_taken_back() -> None
     assert [item.action for item in threads.plan().stand] == ["suggest"]
     threads.comments[DASHBOARD] = [item for item in threads.comments[DASHBOARD] if item.id != id]
     assert [item.action for item in threads.plan().stand] == ["keep"]
+
+
+KEEP = Task("keep", "s0", "0123456789abcdef")
+ACCEPT = Task("accept", "q1", "0123456789abcdef", 4)
+Comments = dict[int, tuple[IssueComment, ...]]
+TICKS = Ticks(by="cora", at="2026-11-28T05:00:00Z", number=3, tasks=(KEEP, ACCEPT))
+
+
+def planned(threads: Comments, events: str | None = None, displayed: tuple[Task, ...] = (KEEP, ACCEPT)) -> list[object]:
+    found = plan_records(TICKS, displayed, lambda number: threads.get(number, ()), BOT, "f" * 40, events)
+    return [operation for _, operation in found]
+
+
+def said(displayed: tuple[Task, ...] = (KEEP, ACCEPT)) -> Comments:
+    """The threads once the bot said what it plans, with ids 1 and 2."""
+    comments = [item for item in planned({}, displayed=displayed) if isinstance(item, CreateComment)]
+    return {
+        number: (make_comment(id, BOT, item.body),)
+        for id, (number, item) in enumerate(zip((3, 4), comments, strict=True), 1)
+    }
+
+
+def events_of(operations: list[object]) -> str:
+    (note,) = [item for item in operations if isinstance(item, WriteLedger)]
+    return dict(note.files)[SET_EVENTS] or ""
+
+
+def noted(threads: Comments) -> str:
+    """The events once the ledger names what was said."""
+    return events_of(planned(threads, events_of(planned({}))))
+
+
+def test_it_is_announced_then_written_then_named_and_then_nothing_is_left() -> None:
+    first, *said_next = planned({})
+    assert isinstance(first, WriteLedger), "no run beside this one may take the comment for the bot's words"
+    assert len([item for item in said_next if isinstance(item, CreateComment)]) == 2
+    announced, threads = events_of(planned({})), said()
+    assert sorted(threads) == [3, 4]
+    assert [type(item) for item in planned({}, announced)] == [CreateComment, CreateComment], "after a kill"
+    events = noted(threads)
+    assert planned(threads, events) == []
+    for comments in threads.values():
+        (comment,) = comments
+        for by in (announced, events):
+            read = as_ticked(comment, BOT, by)
+            assert (read.author, read.is_bot, read.body) == ("cora", False, comment.body)
+        assert as_ticked(comment, BOT, None) == comment
+
+
+def test_what_was_said_is_not_said_again_whatever_is_displayed_by_then() -> None:
+    threads = said()
+    assert not [item for item in planned(threads, displayed=()) if isinstance(item, CreateComment)]
+    assert planned(threads, noted(threads), displayed=()) == []
+
+
+def test_whoever_deletes_the_comment_takes_the_tick_back_for_good() -> None:
+    events = noted(said())
+    assert planned({}, events) == []
+    (again,) = said()[3]
+    # Another workflow of the repository posts the same words under the same account.
+    replayed = make_comment(9, BOT, again.body)
+    assert as_ticked(replayed, BOT, events) == replayed
+    assert planned({3: (replayed,)}, events) == []
+
+
+def test_nobody_else_can_say_it_first_or_otherwise() -> None:
+    (ours,) = said()[3]
+    others = (
+        make_comment(1, "eve", ours.body),
+        make_comment(2, BOT, ours.body.replace("/incumbent keep s0", "/incumbent keep s9")),
+        make_comment(3, BOT, "Hello"),
+    )
+    assert len([item for item in planned({3: others}) if isinstance(item, CreateComment)]) == 2
+    events = noted(said())
+    edited = make_comment(1, BOT, f"{ours.body}\n/incumbent keep s1")
+    assert as_ticked(edited, BOT, events) == edited
+    assert as_ticked(make_comment(1, "eve", ours.body), BOT, events).author == "eve"
+
+
+def test_of_two_that_a_race_wrote_the_older_counts() -> None:
+    threads = said()
+    (first,) = threads[3]
+    threads[3] = (make_comment(7, BOT, first.body), first)
+    events = noted(threads)
+    assert as_ticked(first, BOT, events).author == "cora"
+    assert as_ticked(threads[3][0], BOT, events).author == BOT

@@ -38,7 +38,7 @@ def forget(threads: Threads) -> None:
 
 
 def leave(threads: Threads) -> None:
-    threads.more["curators"] = ("mara",)
+    threads.curators = ("mara",)
 
 
 def evict(threads: Threads) -> None:
@@ -77,7 +77,7 @@ def test_a_request_that_its_comment_does_not_give_was_made_up() -> None:
 
 
 def test_who_asks_again_stands_in_the_place_of_who_asked_before() -> None:
-    threads = Threads(more={"curators": ("cora", "nils")})
+    threads = Threads(curators=("cora", "nils"))
     threads.say(7, "cora", SAID)
     threads.plan()
     id = threads.say(7, "nils", SAID)

@@ -23,8 +23,15 @@ from bot.github.models import (
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Answered, Suggested
 from bot.ledger.model import Refusal, Request, SuggestionRecord
-from bot.reconcile.suggestion_groups import grounds_shown, of_present, refused_grounds
-from bot.reconcile.suggestion_pull_requests import EVICT, GROUP, Proposal, branch_of
+from bot.reconcile.suggestion_pull_requests import (
+    EVICT,
+    GROUP,
+    Proposal,
+    branch_of,
+    grounds_shown,
+    of_present,
+    refused_grounds,
+)
 from bot.report.eviction_group import members_in
 from bot.report.eviction_pull_request import closing
 from tests.factories import make_entry

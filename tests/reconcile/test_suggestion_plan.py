@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.curator.entry import Source
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.github.managed_pull_request import Branch
 from bot.github.models import (

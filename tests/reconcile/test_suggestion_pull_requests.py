@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot.curator.entry import Admitted
-from bot.curator.grounds import EvictionKind
+from bot.curator.roles import EvictionKind
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.git import blob_id

@@ -25,7 +25,7 @@ from bot.ledger.model import (
 from bot.pipeline.review import Platform
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.merged_submissions import MergedSubmission
-from bot.reconcile.unchanged import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
+from bot.reconcile.reconciled_state import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
 from bot.text.compare import text_key
 from tests.github.scenes import make_platform, make_query
 from tests.reconcile.merges import (

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 from bot.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
-from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.prune import Suggestion
+from bot.curator.roles import EvictionKind, Grounds
 from bot.errors import Problem
 from bot.intake.query import Query
-from bot.pipeline.importing.reading import Bundle, ImportedAgent, Origin
+from bot.pipeline.import_plan import Bundle, ImportedAgent, Origin
 from bot.pipeline.submission import Submission
 from bot.rater.model import RelationalFacts
 from bot.report.console import Printer

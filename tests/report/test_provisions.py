@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.curator.costs import CorrectedCost
+from bot.curator.entry import CorrectedCost
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.github.facts import classified_of

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from bot.curator.swaps import Swap
+from bot.curator.suggestions import Swap
 from bot.github.facts import classified_of
 from bot.pipeline.review import Review, judge
 from bot.report.classify import print_classified

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from bot.curator.entry import StaleEntry
-from bot.curator.grounds import EvictionKind, Grounds
 from bot.curator.losses import Loss
 from bot.curator.prune import Suggestion
-from bot.curator.swaps import Swap
+from bot.curator.roles import EvictionKind, Grounds
+from bot.curator.suggestions import Swap
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.console import Printer
 from bot.report.output import (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -21,7 +20,7 @@ from bot.pipeline.impact.model import (
     SuggestionSides,
     VerdictSides,
 )
-from bot.pipeline.review import Platform
+from bot.pipeline.review import Platform, Review
 from bot.taxonomy.migration import Migration
 from bot.text.compare import rounded
 
@@ -48,28 +47,10 @@ def _dumped(value: JsonValue) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedQuery:
-    """A query that is not in R: its customer, its verdict (``None``: it has none on this side), and remarks on it."""
-
-    query: str
-    customer: str
-    agent: str
-    verdict: Verdict | None
-    remarks: frozenset[Remark] = frozenset()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """The platform on one side of a change, and the queries that are not in R by name."""
-
-    platform: Platform
-    judged: Mapping[str, ComparedQuery]
-
-
-def compare(before: Side, after: Side, migration: Migration) -> Effect:
+def compare(before: Review, after: Review, migration: Migration) -> Effect:
     """What changes from ``before`` to ``after``; ``migration`` gives the capabilities' new ids.
 
+    R has the same queries on both sides, so that both judge the same ones: those that were merged and are not in R.
     Suggestions are those of R alone: people's refusals and sources that are gone are not known here.
     """
     was, now = (
@@ -166,38 +147,41 @@ def _by_entry(suggestions: Suggestions) -> dict[str, str]:
     return found | swapped
 
 
-def _verdicts(before: Side, after: Side) -> tuple[VerdictSides, ...]:
-    """The changed verdicts; R has the same queries on both sides, so that the same ones are judged."""
+def _verdicts(before: Review, after: Review) -> tuple[VerdictSides, ...]:
+    """The changed verdicts."""
+    first, second = ({verdict.id: verdict for verdict in side.verdicts} for side in (before, after))
     found = []
-    for name, known in sorted(before.judged.items()):
-        was, now = known.verdict, after.judged[name].verdict
-        if _codes(was) == _codes(now):
-            continue
-        found.append(
-            VerdictSides(
-                query=known.query,
-                customer=known.customer,
-                agent=known.agent,
-                before=_codes(was),
-                after=_codes(now),
-                earns=not _admits(was) and _admits(now),
-            )
-        )
+    for name in sorted(before.targets):
+        was, now = first.get(name), second.get(name)
+        if _codes(was) != _codes(now):
+            earns = not _admits(was) and _admits(now)
+            found.append(VerdictSides(**_whose(name, before), before=_codes(was), after=_codes(now), earns=earns))
     return tuple(found)
 
 
-def _remarks(before: Side, after: Side) -> tuple[RemarkSides, ...]:
+def _remarks(before: Review, after: Review) -> tuple[RemarkSides, ...]:
     return tuple(
-        RemarkSides(
-            query=known.query,
-            customer=known.customer,
-            agent=known.agent,
-            remark=remark,
-            after=remark in after.judged[name].remarks,
-        )
-        for name, known in sorted(before.judged.items())
-        for remark in sorted(known.remarks ^ after.judged[name].remarks)
+        RemarkSides(**_whose(name, before), remark=remark, after=remark in now)
+        for name in sorted(before.targets)
+        for was, now in [(_remarks_on(name, before), _remarks_on(name, after))]
+        for remark in sorted(was ^ now)
     )
+
+
+def _whose(name: str, review: Review) -> dict[str, str]:
+    """The query ``name`` as its customer calls it, the customer, and the agent."""
+    origin = review.origins[name]
+    return {"query": origin.item(name), "customer": origin.customer, "agent": origin.agent}
+
+
+def _remarks_on(name: str, review: Review) -> set[Remark]:
+    item = review.classifications.get(name)
+    found: set[Remark] = set()
+    if item is not None and item.contradiction is not None:
+        found.add("contradiction")
+    if item is not None and item.unfamiliar is not None:
+        found.add("unfamiliar")
+    return found
 
 
 def _admits(verdict: Verdict | None) -> bool:

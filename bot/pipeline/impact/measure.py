@@ -11,24 +11,33 @@ from bot.classifier.caching_backend import halt
 from bot.classifier.exemplars import MeasuredBackend
 from bot.classifier.model import Backend, Classification, Identity, Judgement, Progress
 from bot.classifier.paths import expectation
-from bot.config import ClassifierSettings, Curation
-from bot.consolidator.trust import TrustGate
-from bot.curator.decisions import Answer
+from bot.config import CONFIG_FILE, REVIEWED_FILES, ClassifierSettings, Curation
+from bot.consolidator.verdict_engine import TrustGate
+from bot.curator.admission import Answer
 from bot.curator.entry import Entry
-from bot.curator.store import RegressionSet
-from bot.errors import IncumbentError, InputError
-from bot.files.documents import Document
-from bot.files.snapshot import Snapshot
+from bot.errors import InputError, Problem
+from bot.files.documents import Document, parse_yaml
+from bot.files.snapshot import Overlay, Snapshot
+from bot.git import ChangedFile, ObjectStore
 from bot.intake.specification import Specification
 from bot.ledger.keys import content_key
 from bot.pipeline.impact.appraisal import HeldOuts, Text, appraise, nothing_measured
-from bot.pipeline.impact.comparison import ComparedQuery, Side, compare, config_changes
-from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, Remark, VersionChange
+from bot.pipeline.impact.comparison import compare, config_changes
+from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, VersionChange
 from bot.pipeline.matching import settle
 from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
-from bot.pipeline.review import ClassifiedSubmission, Platform, Review, classify_package, judge, unsettled
+from bot.pipeline.review import (
+    ClassifiedSubmission,
+    Platform,
+    Review,
+    classify_package,
+    judge,
+    load_platform,
+    unsettled,
+)
 from bot.pipeline.submission import (
     Package,
+    collect,
     find_specification,
     read_package,
     refuse_shared_ids,
@@ -37,7 +46,10 @@ from bot.pipeline.submission import (
 )
 from bot.taxonomy.affected import affected_by
 from bot.taxonomy.changes import TaxonomyChange as TaxonomyChange
-from bot.taxonomy.changes import changes_between, required_version
+from bot.taxonomy.changes import changes_between, required_version, succession_problems
+from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, is_exemplar_file
+from bot.taxonomy.history import History
+from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration, migration_between
 from bot.taxonomy.model import Taxonomy
 
@@ -127,15 +139,16 @@ def measure(
     elif backends is not None:
         first, second = backends
         renewal = renew(tasks, change.after.taxonomy, second, agents.specification, progress)
-        known = _renewed(change.before.regression_set, renewal.renewed(change.after.taxonomy, identity))
+        known = change.before.regression_set.updated(renewal.renewed(change.after.taxonomy, identity))
         second = second if renewal.stopped is None else halt(second, renewal.stopped)
-        before = _side(change.before, agents.packages, first, progress, rejected)
-        after = _side(replace(change.after, regression_set=known), agents.packages, second, progress, rejected)
+        before, _ = _judged(change.before, agents.packages, first, progress, rejected)
+        platform = replace(change.after, regression_set=known)
+        after, classified = _judged(platform, agents.packages, second, progress, rejected)
         stopped = renewal.stopped or before.stopped or after.stopped
-        if stopped is not None or renewal.shortfalls or before.lacking or after.lacking:
+        if stopped is not None or renewal.shortfalls or before.unclassified or after.unclassified:
             unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
-        effect = compare(before.side, after.side, change.migration)
-        texts = judged_texts(_entries(change.after), renewal, after.classified)
+        effect = compare(before, after, change.migration)
+        texts = judged_texts(_entries(change.after), renewal, classified)
     was: HeldOuts = nothing_measured
     now: HeldOuts = nothing_measured
     if backends is not None:
@@ -164,14 +177,6 @@ def measure(
 
 def _entries(platform: Platform) -> list[Entry]:
     return [*platform.regression_set.entries.values(), *platform.regression_set.waiting.values()]
-
-
-def _renewed(known: RegressionSet, changed: Mapping[str, Entry]) -> RegressionSet:
-    return replace(
-        known,
-        entries={id: changed.get(id, entry) for id, entry in known.entries.items()},
-        waiting={id: changed.get(id, entry) for id, entry in known.waiting.items()},
-    )
 
 
 def held_out_of(backend: Backend, config: Curation) -> HeldOuts:
@@ -210,32 +215,23 @@ def _judgements(entry: Entry, found: Classification | None) -> Mapping[str, Judg
     return {name: Judgement(True, score, "inference") for name, score in entry.scores.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _JudgedSide:
-    """A side, its classifications, what stopped the classifier, and whether classifications are ``lacking``."""
-
-    side: Side
-    classified: Sequence[ClassifiedSubmission]
-    stopped: IncumbentError | None
-    lacking: bool
-
-
-def _side(
+def _judged(
     platform: Platform,
     packages: Sequence[Package],
     backend: Backend,
     progress: Progress,
     rejected: Collection[str],
-) -> _JudgedSide:
-    """The queries of ``packages`` that are not in R, judged as one cycle without those that people ``rejected``."""
+) -> tuple[Review, list[ClassifiedSubmission]]:
+    """The queries of ``packages`` that are not in R, judged as one cycle without those that people ``rejected``.
+
+    The second value are the classifications, without curators' corrections.
+    """
     classified: list[ClassifiedSubmission] = []
-    stopped: IncumbentError | None = None
     for package in packages:
         found = classify_package(platform, package, backend, progress)
+        if found.result.stopped is not None and not any(item.result.stopped for item in classified):
+            backend = halt(backend, found.result.stopped)
         classified.append(found)
-        if stopped is None and found.result.stopped is not None:
-            stopped = found.result.stopped
-            backend = halt(backend, stopped)
     answers = [
         Answer(id=query.id, accepts=False, by="")
         for package in packages
@@ -243,29 +239,8 @@ def _side(
         if content_key(query.classified_turns, package.specification.digest, expectation(query, package.specification))
         in rejected
     ]
-    review = judge(platform, classified, backend.identity, answers, _as_after_a_merge(platform, packages))
-    verdicts = {verdict.id: verdict for verdict in review.verdicts}
-    judged = {
-        name: ComparedQuery(
-            query=review.origins[name].item(name),
-            customer=review.origins[name].customer,
-            agent=review.origins[name].agent,
-            verdict=verdicts.get(name),
-            remarks=_remarks(review, name),
-        )
-        for name in review.targets
-    }
-    side = Side(platform=platform, judged=judged)
-    return _JudgedSide(side=side, classified=classified, stopped=stopped, lacking=any(review.unclassified))
-
-
-def _remarks(review: Review, name: str) -> frozenset[Remark]:
-    found: set[Remark] = set()
-    if name in review.contradictions:
-        found.add("contradiction")
-    if name in review.unfamiliar:
-        found.add("unfamiliar")
-    return frozenset(found)
+    trust = _as_after_a_merge(platform, packages)
+    return judge(platform, classified, backend.identity, answers, trust), classified
 
 
 def _as_after_a_merge(platform: Platform, packages: Sequence[Package]) -> TrustGate:
@@ -358,3 +333,73 @@ def _heard_by(settings: ClassifierSettings) -> tuple[object, ...]:
     if settings.openai is not None and settings.backend == "openai":
         return settings.samples, settings.openai.model, settings.openai.conditions
     return settings.samples, settings.embedded
+
+
+RESTS_ON = ("taxonomy/", "config/")
+"""The paths of the files that all verdicts rest on."""
+_READ = (TAXONOMY_FILE, CONFIG_FILE)
+ANOTHER_MODEL = "it names another language model, which is asked only once this is merged"
+
+
+def read_change(store: ObjectStore, base: str, head: str) -> tuple[PlatformChange, tuple[Problem, ...]]:
+    """The changes of ``head`` to taxonomy and config since it left ``base``, applied to ``base``, and their problems.
+
+    Raises :class:`bot.errors.InputError` with every fault if the files of either side cannot be read.  Raises it, too,
+    if ``base`` has changed one of the files since: the result of a merge would be unknown.
+    """
+    snapshot = store.snapshot(base)
+    over = Overlay(snapshot, changed_files(store, base, head))
+    before, after = load_platform(snapshot, is_past=True), load_platform(over)
+    document = parse_yaml(over.read(TAXONOMY_FILE, REVIEWED_FILES), TAXONOMY_FILE, REVIEWED_FILES)
+    faults = succession_problems(before.taxonomy, after.taxonomy, document)
+    change = PlatformChange(before=before, after=after, previous=History(store, base).since, document=document)
+    return change, faults
+
+
+def changed_files(store: ObjectStore, base: str, head: str) -> dict[str, str | bytes | None]:
+    """The files of taxonomy and config that ``head`` changed since it left ``base``; ``None`` for those it removed.
+
+    Raises :class:`bot.errors.InputError` as :func:`read_change` does.
+    """
+    snapshot, changed = store.snapshot(base), store.snapshot(head)
+    touched, elsewhere = _paths(store.changes(base, head)), _paths(store.changes(head, base))
+    there = {*changed.paths(EXEMPLARS_FOLDER), *changed.links(EXEMPLARS_FOLDER)}
+    tables = sorted(path for path in touched if path.startswith(f"{EXEMPLARS_FOLDER}/") and is_exemplar_file(path))
+    problems: list[Problem] = []
+    files: dict[str, str | bytes | None] = {}
+    for path in (*_READ, *tables):
+        if path not in touched:
+            continue
+        is_gone = path in tables and path not in there
+        content = None if is_gone else collect(partial(changed.read, path, REVIEWED_FILES), problems)
+        if path in elsewhere and (is_gone or content is not None) and (path in tables or snapshot.exists(path)):
+            now = snapshot.read(path, REVIEWED_FILES) if snapshot.exists(path) else None
+            if content == now:
+                continue
+            message = "the file has changed on the other side as well since this one left it"
+            problems.append(Problem(path, None, message, "merge the other side into this one"))
+        files[path] = content
+    if problems:
+        raise InputError(problems)
+    return files
+
+
+def _paths(changes: Iterable[ChangedFile]) -> set[str]:
+    """The paths of files that were added, changed or removed."""
+    return {path for item in changes for path in (item.path, item.before) if path is not None}
+
+
+def backends_of(
+    change: PlatformChange, make: Callable[[Platform], Backend], may_ask: str | None
+) -> tuple[tuple[Backend, Backend] | None, str | None]:
+    """The backends before and after ``change``; or none, and why nothing is measured.
+
+    No key is sent to an endpoint that no one has reviewed yet.  A language model, which costs money, is asked only if
+    nothing forbids it: ``may_ask`` gives the reason not to (``None``: there is none).
+    """
+    old, new = change.before.config.classifier, change.after.config.classifier
+    if new.backend == "openai" and new != old:
+        return None, ANOTHER_MODEL
+    if may_ask is not None and "openai" in (old.backend, new.backend):
+        return None, may_ask
+    return (make(change.before), make(change.after)), None

@@ -96,27 +96,29 @@ class SuggestionSides(FileModel):
     after: Text | None
 
 
-class VerdictSides(FileModel):
-    """A merged query outside R whose verdict changes; verdicts in codes, null for none."""
+class OutsideQuery(FileModel):
+    """A merged query outside R."""
 
     query: Text
     customer: Text
     agent: Text
+
+
+class VerdictSides(OutsideQuery):
+    """A merged query outside R whose verdict changes; verdicts in codes, null for none."""
+
     before: Text | None
     after: Text | None
     earns: bool = Field(description="whether it was left out, and would now earn a slot if a person agrees")
 
 
-class RemarkSides(FileModel):
+class RemarkSides(OutsideQuery):
     """A merged query outside R with a remark only before or after the change.
 
     The remark: its eval set contradicts the classifier, or the classifier cannot judge its kind of text.  ``after``:
     there is one only after the change.
     """
 
-    query: Text
-    customer: Text
-    agent: Text
     remark: Remark
     after: bool
 

@@ -8,19 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.classifier.classify import ClassifierResult
+from bot.classifier.model import Classification, Contradiction, Judgement
 from bot.curator.entry import Entry
-from bot.pipeline.impact.comparison import ComparedQuery, Side, compare
-from bot.pipeline.impact.model import Effect, Remark
-from bot.pipeline.review import Platform
+from bot.intake.query import Query
+from bot.pipeline.impact.comparison import compare, config_changes
+from bot.pipeline.impact.model import Effect
+from bot.pipeline.review import ClassifiedSubmission, Platform, Review, judge
+from bot.pipeline.submission import Submission
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Taxonomy
+from tests.factories import make_config
 from tests.pipeline.impact.platforms import BASE, capability, grown, member, platform
+from tests.reconcile.runs import IDENTITY
 
 RENAMED = grown(BASE, "1.1.0", capability("z", "a", was="a"), without=["a"])
 
 
-def side(known: Platform) -> Side:
-    return Side(platform=known, judged={})
+def side(known: Platform, *classified: ClassifiedSubmission) -> Review:
+    return judge(known, classified, IDENTITY)
 
 
 def effect(before: Platform, after: Platform, migration: Migration = NOTHING) -> Effect:
@@ -104,16 +110,23 @@ SCORES = st.dictionaries(st.sampled_from("abcde"), st.sampled_from([0.4, 0.5, 0.
 
 
 def test_remarks_are_told_where_they_come_or_go() -> None:
-    def side_with(*remarks: Remark) -> Side:
-        judged = ComparedQuery(query="q", customer="acme", agent="desk", verdict=None, remarks=frozenset(remarks))
-        return Side(platform=platform(BASE, *entries()), judged={"acme/desk/q": judged})
+    query = Query(id="q", turns=("Pay it",), file="", line=None)
+    submission = Submission(customer="acme", agent="desk", folder="", queries=(query,))
+    judgements = {name: Judgement(name == "a", 0.9, "inference") for name in BASE.by_id}
 
-    found = compare(side_with("contradiction"), side_with("unfamiliar"), NOTHING).remarks
+    def side_with(**remarks: Any) -> Review:
+        found = Classification(query_id="q", judgements=judgements, **remarks)
+        result = ClassifierResult(classifications=(found,), unclassified=())
+        return side(platform(BASE, *entries()), ClassifiedSubmission(submission=submission, result=result))
+
+    found = compare(
+        side_with(contradiction=Contradiction(probability=0.5)), side_with(unfamiliar="code"), NOTHING
+    ).remarks
     assert [(item.query, item.remark, item.after) for item in found] == [
         ("q", "contradiction", False),
         ("q", "unfamiliar", True),
     ]
-    assert compare(side_with("unfamiliar"), side_with("unfamiliar"), NOTHING).remarks == ()
+    assert compare(side_with(unfamiliar="code"), side_with(unfamiliar="code"), NOTHING).remarks == ()
 
 
 @given(scores=st.lists(SCORES, max_size=5), floor=st.integers(0, 3))
@@ -149,3 +162,36 @@ def test_the_way_back_tells_the_same_the_other_way_round(
     assert [(item.entry, item.before, item.after) for item in there.suggestions] == [
         (item.entry, item.after, item.before) for item in back.suggestions
     ]
+
+
+BEFORE = make_config()
+
+CASES: list[tuple[str, dict[str, Any], list[tuple[str, str | None, str | None]]]] = [
+    ("nothing", {}, []),
+    ("a knob", {"competence_bar": 0.6}, [("knobs.competence_bar", "0.5", "0.6")]),
+    ("ceiling", {"ceiling": 7}, [("ceiling", str(BEFORE.ceiling), "7")]),
+    ("a text", {"honesty_scope": "all"}, [("options.honesty_scope", '"evidence"', '"all"')]),
+    ("a truth", {"block_on_review": True}, [("block_on_review", "false", "true")]),
+    ("a list", {"curators": ("é",)}, [("curators", "[]", '["é"]')]),
+    (
+        "overrides that are new",
+        {"per_capability": {"a.b": {"redundancy_floor": 0}}},
+        [("per_capability.a.b.redundancy_floor", None, "0")],
+    ),
+    ("an override that says nothing", {"per_capability": {"a.b": {}}}, []),
+]
+
+
+@pytest.mark.parametrize(("values", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_each_key_is_told_that_differs(
+    values: dict[str, Any], expected: list[tuple[str, str | None, str | None]]
+) -> None:
+    changed = make_config(**values)
+    assert [(item.key, item.before, item.after) for item in config_changes(BEFORE, changed)] == expected
+    back = [(item.key, item.after, item.before) for item in config_changes(changed, BEFORE)]
+    assert back == expected
+
+
+def test_keys_are_sorted() -> None:
+    found = config_changes(BEFORE, make_config(winning_margin=0.2, ceiling=7, competence_bar=0.6))
+    assert [item.key for item in found] == ["ceiling", "knobs.competence_bar", "knobs.winning_margin"]

@@ -13,8 +13,7 @@ from bot.config import CONFIG_FILE, ClassifierSettings
 from bot.errors import InputError
 from bot.git import ObjectStore
 from bot.pipeline.impact.comparison import config_changes
-from bot.pipeline.impact.measure import PlatformChange, read_agents
-from bot.pipeline.impact.reading import ANOTHER_MODEL, backends_of, read_change
+from bot.pipeline.impact.measure import ANOTHER_MODEL, PlatformChange, backends_of, read_agents, read_change
 from bot.pipeline.review import Platform
 from bot.taxonomy.changes import ChangeKind, changes_between
 from bot.taxonomy.loading import TAXONOMY_FILE

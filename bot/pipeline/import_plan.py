@@ -15,18 +15,60 @@ from bot.classifier.model import Identity
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Verdict
 from bot.curator import file_changes as changes
-from bot.curator.entry import IMPORTED, Admitted, Entry, Source, Tombstone
+from bot.curator.entry import IMPORTED, Admitted, Entry, Imported, Source, Tombstone
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import AuditStamp, classified_by, queued, stored
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.intake.query import Query
-from bot.pipeline.importing.reading import Bundle, Origin
+from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.model import Taxonomy
+
+NOT_DECLARED = Imported(declared=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedAgent:
+    """An agent's declaration, and how entries record its place; ``shown`` is the folder's name for people."""
+
+    specification: Specification = UNDECLARED
+    imported: Imported = NOT_DECLARED
+    shown: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The place of an imported query, as its entry records it, and its specification."""
+
+    eval_set: str
+    spoken: ImportedAgent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """The imports of one agent; ``origins`` are by query."""
+
+    submission: Submission
+    origins: Mapping[str, Origin]
+
+    @property
+    def eval_sets(self) -> tuple[str, ...]:
+        """The files as entries record them, sorted."""
+        return tuple(sorted({origin.eval_set for origin in self.origins.values()}))
+
+    @property
+    def specifications(self) -> tuple[str, ...]:
+        """The folders of the agent's specification; none: nothing is declared."""
+        return tuple(sorted({shown for item in self.origins.values() if (shown := item.spoken.shown) is not None}))
+
+    @property
+    def undeclared(self) -> int:
+        """Queries that no specification speaks for."""
+        return sum(item.spoken.shown is None for item in self.origins.values())
 
 
 @dataclass(frozen=True, kw_only=True)

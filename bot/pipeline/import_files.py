@@ -1,4 +1,4 @@
-"""The archive of an import: an eval set of the queries that R can do without, which may be judged again later."""
+"""The files of an import: what is read of them, and the eval set of the queries that R can do without."""
 
 from __future__ import annotations
 
@@ -8,18 +8,121 @@ from typing import Final
 
 from bot.classifier.model import Identity
 from bot.config import Limits
+from bot.curator.entry import Imported
 from bot.curator.file_changes import FileChange, as_yaml
-from bot.curator.reduction import dispensable
+from bot.curator.prune import dispensable
+from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay, Snapshot
+from bot.intake.agents import read_specification
 from bot.intake.agents.reading import find_specifications
-from bot.intake.eval_sets.folder import read_eval_sets
+from bot.intake.eval_sets.folder import Named, read_eval_sets, read_files
 from bot.intake.eval_sets.formats.own_yaml import FORMAT_VERSION
-from bot.intake.query import SETUP_FILE, Query, Setup
-from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportStatus
+from bot.intake.query import SETUP_FILE, EvalSet, Query, Setup
+from bot.intake.specification import UNDECLARED
+from bot.pipeline.import_plan import Bundle, ImportedAgent, ImportItem, ImportPlan, ImportStatus, Origin
 from bot.pipeline.review import Platform
-from bot.pipeline.submission import agent_folder, collect, read_package
+from bot.pipeline.submission import (
+    Package,
+    Submission,
+    agent_folder,
+    collect,
+    faults_of_names,
+    read_package,
+    refuse_shared_ids,
+)
 from bot.text.compare import text_key
+
+_NAME_IT = "name the agent's folder with --agent-folder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The queries of one argument of the command line, for the set of ``customer``'s ``agent``.
+
+    ``recorded`` is the folder as entries record it, which may be outside of the repository.
+    """
+
+    customer: str
+    agent: str
+    named: Named
+    recorded: str
+    spoken: ImportedAgent
+
+    def eval_set(self, file: str) -> str:
+        """The file that the snapshot calls ``file``, as entries record it."""
+        label = self.named.snapshot.name("").rstrip("/")
+        inner = file.removeprefix(f"{label}/") if label else file
+        return f"{self.recorded}/{inner}" if self.recorded else inner
+
+
+def read_agent(
+    snapshot: Snapshot, limits: Limits, folder: str | None, *, asked: bool
+) -> tuple[ImportedAgent, Problem | None]:
+    """The agent in ``snapshot``, whose ``folder`` is in the repository (``None``: outside).
+
+    Unless the folder was ``asked`` for, one with no agent, or with several, declares nothing; several are remarked on.
+    Raises :class:`InputError` for a faulty specification.
+    """
+    shown = snapshot.name("").rstrip("/") or "."
+    if not asked:
+        found = find_specifications(snapshot, limits)
+        if not found:
+            return ImportedAgent(), None
+        if len(found) > 1:
+            files = ", ".join(snapshot.name(path) for path in found)
+            return ImportedAgent(), Problem(
+                shown, None, f"several agent specifications are here, so none is taken: {files}", _NAME_IT
+            )
+    specification = read_specification(snapshot, limits)
+    return ImportedAgent(
+        specification=specification, imported=Imported(declared=True, folder=folder), shown=shown
+    ), None
+
+
+def read_bundles(parts: Sequence[Part], limits: Limits, regression_set: RegressionSet) -> tuple[Bundle, ...]:
+    """The queries of ``parts``, grouped by agent; raises one :class:`InputError` with every fault of every file.
+
+    A set is imported completely or not at all: a missing row would not be noticed later.
+    """
+    problems: list[Problem] = []
+    bundles: list[Bundle] = []
+    for customer, agent in dict.fromkeys((part.customer, part.agent) for part in parts):
+        own = [part for part in parts if (part.customer, part.agent) == (customer, agent)]
+        problems.extend(faults_of_names(customer, agent, own[0].recorded))
+        try:
+            found = read_files([part.named for part in own], limits)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        bundles.append(_bundle(customer, agent, own, found))
+    packages = [Package(submission=bundle.submission, specification=UNDECLARED) for bundle in bundles]
+    checked = refuse_shared_ids(packages, regression_set)
+    problems.extend(problem for package in checked for problem in package.submission.problems)
+    if problems:
+        raise InputError(problems)
+    return tuple(bundles)
+
+
+def _bundle(customer: str, agent: str, parts: Sequence[Part], found: Sequence[Sequence[EvalSet]]) -> Bundle:
+    origins = {
+        query.id: Origin(eval_set=part.eval_set(eval_set.file), spoken=part.spoken)
+        for part, eval_sets in zip(parts, found, strict=True)
+        for eval_set in eval_sets
+        for query in eval_set.queries
+    }
+    every = [eval_set for eval_sets in found for eval_set in eval_sets]
+    notes = {note: None for part in parts for note in part.spoken.specification.notes}
+    submission = Submission(
+        customer=customer,
+        agent=agent,
+        folder=parts[0].recorded,
+        queries=tuple(query for eval_set in every for query in eval_set.queries),
+        problems=tuple(problem for eval_set in every for problem in eval_set.problems),
+        notes=tuple(notes),
+    )
+    return Bundle(submission=submission, origins=origins)
+
 
 ARCHIVE_FILE: Final = "archived.yaml"
 AGENT_FILE: Final = "agent.yaml"

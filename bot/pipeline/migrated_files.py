@@ -1,7 +1,8 @@
-"""Exemplar files that follow a taxonomy: tables get new ids, and inline exemplars move to a table (pure)."""
+"""Files that follow a new taxonomy: exemplar tables, the exemplars in the taxonomy's own file, overrides (pure)."""
 
 from __future__ import annotations
 
+import copy
 import heapq
 import json
 from codecs import BOM_UTF8
@@ -16,6 +17,7 @@ from bot.errors import InputError, Problem
 from bot.evaluation.migrated_labels import clashes_of, migrated_rows
 from bot.files.documents import Document, as_list, as_mapping, parse_yaml
 from bot.files.label_tables import UNKNOWN, read_labels, read_table
+from bot.files.mapping_edits import insert_key, rename_keys
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
@@ -216,3 +218,17 @@ def _tree(text: str) -> _Node:
 def _index(mark: Any) -> int:
     """The place in the text; libyaml gives it for every event."""
     return int(mark.index)
+
+
+def migrate_overrides(overrides: dict[str, Any], migration: Migration) -> None:
+    """Edit ``overrides`` (capability id: its knobs) so that it has the new ids.
+
+    Each part of a split capability gets its knobs; knobs that a new id already has stay unchanged.
+    """
+    rename_keys(overrides, migration.renames)
+    for whole, parts in migration.splits.items():
+        if whole in overrides:
+            for part in parts:
+                if part not in overrides:
+                    insert_key(overrides, whole, part, copy.deepcopy(overrides[whole]))
+            del overrides[whole]

@@ -1,19 +1,96 @@
-"""Evictions that people merged: who confirmed them, and whether their grounds still held (pure)."""
+"""Who changed the regression set: commits by hand, and evictions that people confirmed by merging them (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from bot.curator import file_changes as changes
+from bot.curator import file_changes
 from bot.curator.entry import Tombstone
 from bot.curator.losses import Losses, lost_since
-from bot.curator.store import entry_path, tombstone_path
+from bot.curator.store import entry_in, entry_path, tombstone_path
+from bot.git import ChangedFile
 from bot.github.models import CreateComment, IssueComment, PullRequest
-from bot.ledger.events import Answered, Event
+from bot.ledger.events import Answered, ChangedByHand, Event
+from bot.ledger.people import is_bot
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
-from bot.reconcile.suggestion_pull_requests import EVICT, GROUP, REPACK, SWAP, grounds_in, is_about, is_group
+from bot.reconcile.suggestion_pull_requests import (
+    EVICT,
+    GROUP,
+    REPACK,
+    SWAP,
+    grounds_in,
+    is_about,
+    is_group,
+    is_suggestion,
+)
 from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitLookup:
+    """What GitHub knows of a commit: the account ``login`` is ours.
+
+    ``introduced_by`` tells which pull requests brought a commit, ``merged_by`` who merged one, and when, ``author_of``
+    whose a commit is.
+    """
+
+    login: str
+    introduced_by: Callable[[str], tuple[PullRequest, ...]]
+    merged_by: Callable[[int], tuple[str, str]]
+    author_of: Callable[[str], str]
+
+
+def changed_entries(changes: Sequence[ChangedFile]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The ids of the entries of R that ``changes`` of files added, changed and removed, sorted."""
+    ids: dict[str, set[str]] = {"added": set(), "modified": set(), "deleted": set()}
+    for change in changes:
+        if change.kind == "renamed":
+            pairs = [("deleted", change.before or ""), ("added", change.path)]
+        else:
+            pairs = [(change.kind, change.path)]
+        for kind, path in pairs:
+            id = entry_in(path)
+            if id is not None:
+                ids[kind].add(id)
+    added, changed, removed = (tuple(sorted(found)) for found in ids.values())
+    return added, changed, removed
+
+
+def changed_by_hand(
+    commits: Iterable[tuple[str, str, Sequence[ChangedFile]]], known: Sequence[Event], lookups: CommitLookup
+) -> tuple[ChangedByHand, ...]:
+    """What people changed in R by ``commits``, without what is among the ``known`` events.
+
+    The commits are on the line of first parents, each with its time and what it changed.
+    """
+    recorded = {item.commit for item in known if isinstance(item, ChangedByHand)}
+    found = []
+    for commit, at, changes in commits:
+        added, changed, removed = changed_entries(changes)
+        if commit in recorded or not (added or changed or removed):
+            continue
+        merged = [pull for pull in lookups.introduced_by(commit) if pull.merge is not None]
+        if any(is_suggestion(pull.branch) for pull in merged):
+            continue
+        pull = min(merged, key=lambda item: item.number, default=None)
+        by = lookups.author_of(commit) if pull is None else lookups.merged_by(pull.number)[0]
+        if by == lookups.login:
+            continue
+        found.append(
+            ChangedByHand(
+                at=at,
+                commit=commit,
+                pull_request=None if pull is None else pull.number,
+                by=by,
+                by_bot=is_bot(by),
+                added=added,
+                changed=changed,
+                removed=removed,
+            )
+        )
+    return tuple(found)
 
 
 def confirmed(
@@ -36,8 +113,8 @@ def confirmed(
         by, at = merged_by(pull.number)
         evicted = tombstone.evicted.model_copy(update={"by": by, "at": at})
         path = tombstone_path(id)
-        text = changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))
-        files.append(changes.FileChange(path, text))
+        text = file_changes.edit(texts(path), tombstone.model_copy(update={"evicted": evicted}))
+        files.append(file_changes.FileChange(path, text))
         swapped[pull.branch or ""] = at
     if not files:
         return None
@@ -46,7 +123,7 @@ def confirmed(
             # A restored entry keeps its first time.
             if branch.startswith((SWAP, REPACK)) and is_about(branch, entry.id) and entry.restored is None:
                 now = entry.model_copy(update={"admitted": entry.admitted.model_copy(update={"at": at})})
-                files.append(changes.admit(now, texts(entry_path(entry.id))))
+                files.append(file_changes.admit(now, texts(entry_path(entry.id))))
     return OfferStep(message="Say who confirmed evictions", file_changes=tuple(files))
 
 

@@ -11,13 +11,12 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from bot.config import REVIEWED_FILES, Limits, load_config
 from bot.curator.corrections import FOLDER as CORRECTIONS
-from bot.curator.entry import Entry, StaleEntry, resident_of
+from bot.curator.entry import Entry, StaleEntry, migrated, migrated_tombstone, migrated_values, resident_of
 from bot.curator.file_changes import FileChange
-from bot.curator.migrated import migrated, migrated_tombstone, migrated_values
 from bot.curator.store import entry_path, load_regression_set, tombstone_path, waiting_path
 from bot.errors import InputError, Problem
 from bot.evaluation.labels import TABLES, read_file
@@ -26,8 +25,8 @@ from bot.files.documents import as_mapping, decode, parse, parse_yaml
 from bot.files.mapping_edits import rename_keys
 from bot.files.snapshot import Overlay, Snapshot
 from bot.files.yaml_writer import edited
-from bot.pipeline.migrating.exemplars import carried_tables, moved_exemplars
-from bot.pipeline.migrating.overrides import migrate_overrides
+from bot.pipeline.migrated_files import carried_tables, migrate_overrides, moved_exemplars
+from bot.pipeline.submission import collect
 from bot.taxonomy.changes import (
     TaxonomyChange,
     changes_between,
@@ -42,8 +41,6 @@ from bot.taxonomy.model import Exemplars, Taxonomy
 from bot.text.compare import normalise
 
 CONFIG_FOLDER = "config"
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +67,20 @@ def plan_migration(
     taxonomy's file move to a table.  Raises :class:`InputError` with every fault: a wrong version, impossible
     declarations, and files that cannot be read or edited.
     """
-    faults = _Faults()
     texts, new = _plan_taxonomy(now, old, moves=moves)
     after = Overlay(now, texts)
     document = parse_yaml(after.read(TAXONOMY_FILE, REVIEWED_FILES), now.name(TAXONOMY_FILE), REVIEWED_FILES)
-    faults.problems.extend(succession_problems(old, new, document))
-    planning = _Planning(now, old, new, faults)
+    planning = _Planning(now, old, new)
+    planning.problems.extend(succession_problems(old, new, document))
     planning.file_changes.extend(FileChange(path, text) for path, text in sorted(texts.items()))
     planning.configs()
     planning.regression_set()
-    config = faults.of(partial(load_config, now, None, config_path)) if labels else None
+    config = collect(partial(load_config, now, None, config_path), planning.problems) if labels else None
     if config is not None:
         for path, content in labels.items():
-            faults.of(partial(planning.labels, path, content, config.limits))
-    if faults.problems:
-        raise InputError(faults.problems)
+            collect(partial(planning.labels, path, content, config.limits), planning.problems)
+    if planning.problems:
+        raise InputError(planning.problems)
     return MigrationPlan(
         old=old,
         new=new,
@@ -158,26 +154,12 @@ def _without_order(taxonomy: Taxonomy) -> Taxonomy:
     )
 
 
-class _Faults:
-    """Collects all faults, so that one does not hide the others."""
-
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-
-    def of(self, step: Callable[[], Result]) -> Result | None:
-        """The result of ``step``; ``None`` if it finds faults, which are kept."""
-        try:
-            return step()
-        except InputError as error:
-            self.problems.extend(error.problems)
-            return None
-
-
 class _Planning:
-    """Collects file changes; a fault of one file does not keep the others from being read."""
+    """Collects file changes, and all faults: one of a file does not keep the others from being read."""
 
-    def __init__(self, now: Snapshot, old: Taxonomy, new: Taxonomy, faults: _Faults) -> None:
-        self.now, self.old, self.new, self.faults = now, old, new, faults
+    def __init__(self, now: Snapshot, old: Taxonomy, new: Taxonomy) -> None:
+        self.now, self.old, self.new = now, old, new
+        self.problems: list[Problem] = []
         self.migration = migration_between(old, new)
         self.file_changes: list[FileChange] = []
         self.lagging: list[StaleEntry] = []
@@ -186,7 +168,7 @@ class _Planning:
         """Edit the overrides in every file of ``config/`` that has any."""
         for path in self.now.paths(CONFIG_FOLDER):
             if path.endswith((".yaml", ".yml")):
-                self.faults.of(partial(self._config, path))
+                collect(partial(self._config, path), self.problems)
 
     def _config(self, path: str) -> None:
         data = parse_yaml(self.now.read(path, REVIEWED_FILES), self.now.name(path), REVIEWED_FILES).data
@@ -209,7 +191,7 @@ class _Planning:
 
     def regression_set(self) -> None:
         """Edit the entries, the waitlist, and the entries of tombstones."""
-        known = self.faults.of(partial(load_regression_set, self.now, None))
+        known = collect(partial(load_regression_set, self.now, None), self.problems)
         if known is None:
             return
         for path_of, entries in ((entry_path, known.entries), (waiting_path, known.waiting)):
@@ -240,7 +222,7 @@ class _Planning:
                 _move_values(data["classified"]["corrected"], after.classified.corrected, self.migration)
 
         if after != before:
-            self.faults.of(partial(self._edit, path, change))
+            collect(partial(self._edit, path, change), self.problems)
 
     def labels(self, path: str, content: bytes, limits: Limits) -> None:
         """Edit a label file of any format."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.config import CONFIG_FILE, DEFAULTS, load_config
 from bot.files.snapshot import WorkingTree
-from bot.pipeline.effective_config import EffectiveValue, effective_config
+from bot.report.effective_config import EffectiveValue, effective_config
 from tests.factories import REPOSITORY
 
 REQUIRED = "".join(

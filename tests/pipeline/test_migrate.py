@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.classifier.corrections import Correction
 from bot.config import CONFIG_FILE
-from bot.curator.corrections import CorrectedText, CorrectionByHand, load_corrections, written
-from bot.curator.costs import CorrectedCost
-from bot.curator.migrated import migrated_values
+from bot.curator.corrections import CorrectedText, load_corrections, written
+from bot.curator.entry import CorrectedCost, migrated_values
 from bot.files.snapshot import Overlay, WorkingTree
-from bot.pipeline.migrating.plan import _move_values, plan_migration
+from bot.pipeline.migrate import _move_values, plan_migration
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
 from tests.pipeline.impact.platforms import BASE
@@ -43,7 +43,7 @@ def test_values_in_a_file_move_as_those_of_the_model_do(before: dict[str, bool],
 @pytest.mark.parametrize("cost", [None, CorrectedCost(value=3, by="Cora", at=AT)])
 def test_a_cost_outlives_the_tags_beside_it(cost: CorrectedCost | None, tmp_path: Path) -> None:
     """TRUE of a capability that is split says nothing of its parts, so that no tag is left."""
-    tags = {"a": CorrectionByHand(value=True, by="Cora", at=AT)}
+    tags = {"a": Correction(value=True, by="Cora", at=AT)}
     text = CorrectedText(turns=("Which trains go to Ulm?",), tags=tags, cost=cost)
     files = {
         TAXONOMY_FILE: yaml.safe_dump(SPLIT.model_dump(mode="json"), sort_keys=False),

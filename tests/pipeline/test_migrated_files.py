@@ -1,4 +1,4 @@
-"""Exemplars of the taxonomy's own file that move to a table, and tables under new ids."""
+"""Exemplars of the taxonomy's own file that move to a table; tables and overrides under new ids."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.pipeline.migrating.exemplars import MOVED_FILE, carried_tables, moved_exemplars
+from bot.files.yaml_writer import edited
+from bot.pipeline.migrated_files import MOVED_FILE, carried_tables, migrate_overrides, moved_exemplars
 from bot.taxonomy.changes import changes_between
 from bot.taxonomy.exemplars import ExemplarFile
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files
-from bot.taxonomy.migration import Migration
+from bot.taxonomy.migration import NOTHING, Migration
 from bot.taxonomy.model import Taxonomy
 
 HAND = "taxonomy/exemplars/hand.tsv"
@@ -315,3 +316,36 @@ def test_what_was_carried_can_be_read() -> None:
 def test_a_table_with_more_cells_than_allowed_stays() -> None:
     assert carried("id\tlabels\tturns\nh\ta\tx\n") != {}
     assert carried("id\tlabels\tturns\nh\ta\tx\n" + "\n" * REVIEWED_FILES.nodes) == {}
+
+
+SPLIT = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})
+BAR, FLOOR = {"competence_bar": 0.9}, {"redundancy_floor": 3}
+
+
+@pytest.mark.parametrize(
+    ("before", "migration", "after"),
+    [
+        ({"a": BAR, "b": FLOOR}, NOTHING, {"a": BAR, "b": FLOOR}),
+        ({"a": BAR, "b": FLOOR}, SPLIT, {"a2": BAR, "b": FLOOR}),
+        ({"a": BAR, "a2": FLOOR}, SPLIT, {"a2": FLOOR}),
+        ({"b": BAR, "c": FLOOR}, SPLIT, {"b": BAR, "c1": FLOOR, "c2": FLOOR}),
+        ({"c": FLOOR, "c1": BAR}, SPLIT, {"c2": FLOOR, "c1": BAR}),
+        ({"a": BAR, "b": FLOOR}, Migration(renames={"a": "b", "b": "a"}), {"b": BAR, "a": FLOOR}),
+        ({}, SPLIT, {}),
+    ],
+)
+def test_overrides_follow_their_capability(before: Any, migration: Migration, after: Any) -> None:
+    migrate_overrides(before, migration)
+    assert before == after
+    assert list(before) == list(after)
+
+
+def test_the_file_keeps_its_comments() -> None:
+    text = "# Overrides.\nper_capability:\n  a: {competence_bar: 0.90} # a\n"
+    text += "  # The whole.\n  c:\n    redundancy_floor: 3\n"
+    found = edited(
+        text.encode(), "c.yaml", REVIEWED_FILES, lambda data: migrate_overrides(data["per_capability"], SPLIT)
+    )
+    assert found.startswith("# Overrides.\nper_capability:\n  a2: {competence_bar: 0.90} # a\n")
+    assert "# The whole." in found
+    assert found.endswith("  c1:\n    redundancy_floor: 3\n  c2:\n    redundancy_floor: 3\n")

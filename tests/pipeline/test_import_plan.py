@@ -17,8 +17,19 @@ from bot.curator.staging import AuditStamp
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
 from bot.intake.query import Query, Setup
-from bot.pipeline.importing.plan import ImportItem, ImportPlan, ImportVerdicts, appraise, compare, gone, plan_import
-from bot.pipeline.importing.reading import NOT_DECLARED, Bundle, ImportedAgent, Origin
+from bot.pipeline.import_plan import (
+    NOT_DECLARED,
+    Bundle,
+    ImportedAgent,
+    ImportItem,
+    ImportPlan,
+    ImportVerdicts,
+    Origin,
+    appraise,
+    compare,
+    gone,
+    plan_import,
+)
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
 from bot.rater.model import ScoredQuery
@@ -53,6 +64,13 @@ def bundle(
         submission=Submission(customer="acme", agent=agent, folder="in", queries=queries),
         origins={query.id: origin for query in queries},
     )
+
+
+def test_a_bundle_says_which_specifications_speak_for_its_queries() -> None:
+    texts = {"q1": "Show my orders", "q2": "Pay my bill"}
+    declared, undeclared = bundle(texts, spoken=DECLARED), bundle(texts)
+    assert (declared.specifications, declared.undeclared) == (("agents/desk",), 0)
+    assert (undeclared.specifications, undeclared.undeclared) == ((), 2)
 
 
 def brought(

@@ -1,1 +1,0 @@
-"""Imports a team's present regression set as R, or as a part of it."""
