@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from bot.config import ResultSettings
@@ -31,6 +32,8 @@ from bot.results.matching import MatchedResults
 from bot.results.model import CaseResult, Outcome
 from bot.results.record import EntryResult, ReleaseRecord, content_of
 from tests.factories import make_config, make_entry, make_taxonomy
+from tests.github.hostile import FEW, HARMLESS
+from tests.github.test_hostile_text import dead, skeleton
 
 MARKS = {"+": {"passed": 1}, "-": {"failed": 1}, "~": {"passed": 1, "failed": 1}}
 
@@ -126,6 +129,24 @@ def test_the_summary_of_a_job_says_what_was_added_and_what_all_releases_show() -
     assert sections[0] == "#### Never seen to fail in a release, or flapping (2)"
     again = run_summary(added_overview(with_results(first.record, matched), None), platform(*ALL), RECORDS)
     assert "1 file was counted before, and is not counted again" in again
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_no_name_of_a_release_or_a_result_comes_alive(name: str) -> None:
+    def texts(text: str) -> tuple[str, str]:
+        said = text.encode("utf-8", "replace").decode().strip() or "x"
+        lost = (CaseResult(outcome=Outcome.FAILED, line=None, entry=said),)
+        record = RECORDS[1].model_copy(update={"release": said})
+        added = with_results(record, {"a" * 24: MatchedResults(entries=dict(record.entries), unmatched=lost)})
+        seen = Dashboard(
+            platform=platform(*ALL), commit="1" * 40, at="2026-02-01T00:00:00Z", limit=5, releases=(record,)
+        )
+        return run_summary(added_overview(added, None), seen.platform, (record,)), render_dashboard(seen)
+
+    (summary, dashboard), (plain_summary, plain_dashboard) = texts(FEW[name]), texts(HARMLESS)
+    dead(summary, None)
+    assert skeleton(summary) == skeleton(plain_summary)
+    assert skeleton(dashboard) == skeleton(plain_dashboard)
 
 
 def test_the_dashboard_lists_what_is_covered_in_name_alone_and_what_flaps() -> None:

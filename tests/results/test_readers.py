@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config import RESULT_FILES
 from bot.files.limits import ReadingLimits
 from bot.results.model import CaseResult, Outcome
 from bot.results.reader import ResultFile, read_results
@@ -385,3 +386,32 @@ def test_a_table_is_read_row_by_row(rows: list[tuple[str, str]]) -> None:
 def test_a_table_without_questions_is_a_fault() -> None:
     _, problems = read(COPILOT_STUDIO.replace("question", "Frage", 1), "x.csv", "copilot-studio")
     assert problems == ["1: it has no column `question`"]
+
+
+LAUGHS = "".join(f'<!ENTITY l{place} "{f"&l{place - 1};" * 10}">' for place in range(1, 9))
+ATTACKS = {
+    "entities": (
+        f'<!DOCTYPE x [<!ENTITY l0 "ha">{LAUGHS}]><testsuite><testcase name="&l8;"/></testsuite>',
+        "document type",
+    ),
+    "a file": ('<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/hosts">]><testsuite/>', "document type"),
+    "deep XML": ("<testsuite>" * 100_000, "nested deeper"),
+    "deep JSON": ('{"results":' * 100_000, "nested deeper"),
+    "deep lines": ('{"entry": ' + "[" * 100_000, "nested deeper"),
+    "a time before the beginning": ('<testsuite><testcase name="a" time="-5"/></testsuite>', "`time` is no number"),
+    "a time without end": ('<testsuite><testcase name="a" time="1e999"/></testsuite>', "`time` is no number"),
+    "a time that is none": ('<testsuite><testcase name="a" time="nan"/></testsuite>', "`time` is no number"),
+    "a negative cost": ('{"entry": "a", "outcome": "passed", "cost": -1}', "`cost` is no number"),
+    "a number too long": (f'{{"entry": "a", "outcome": "passed", "tokens": {"9" * 6_000}}}', "JSON value"),
+    "a key given twice": ('{"results": {}, "results": {}}', "twice"),
+    "half of a character": ('{"query": "\\ud800", "outcome": "passed"}', "surrogate"),
+    "a NUL in an id": ('{"entry": "a\\u0000", "outcome": "passed"}', "which entry it is of"),
+    "a path as an id": ('{"entry": "../../config/curation", "outcome": "passed"}', "which entry it is of"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_a_fault(name: str) -> None:
+    content, said = ATTACKS[name]
+    _, problems = read_results(content.encode(), "file", None, RESULT_FILES)
+    assert said in " ".join(problem.message for problem in problems)
