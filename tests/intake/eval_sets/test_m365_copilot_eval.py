@@ -188,7 +188,25 @@ def test_an_id_that_is_no_string_is_to_be_quoted(tmp_path: Path) -> None:
         (
             '{"prompts": ["a",\n"b",\n"c", "d"], "expected_responses": ["x"]}',
             ["a"],
-            [(2, "prompts.1: has no counterpart in expected_responses, nor have the 2 after it")],
+            [
+                (2, "prompts.1: has no counterpart in expected_responses"),
+                (3, "prompts.2: has no counterpart in expected_responses"),
+                (3, "prompts.3: has no counterpart in expected_responses"),
+            ],
+        ),
+        (
+            '{"prompts": ["a",\n{},\n"b",\n"c"], "expected_responses": ["x", "y"]}',
+            ["a"],
+            [
+                (2, "prompts.1: must be a text"),
+                (3, "prompts.2: has no counterpart in expected_responses"),
+                (4, "prompts.3: has no counterpart in expected_responses"),
+            ],
+        ),
+        (
+            '{"prompts": ["a"], "expected_responses": ["x",\n"y",\n"z"]}',
+            ["a"],
+            [(2, "expected_responses.1: has no counterpart in prompts, nor have the 1 after it")],
         ),
         ('{"prompts": null, "expected_responses": []}', [], [(1, "prompts: must be a list")]),
         ('{"prompts": ["a"], "expected_responses": "x"}', [], [(1, "expected_responses: must be a list")]),

@@ -191,31 +191,25 @@ def _read_parallel_lists(document: Document, whole: Mapping[str, Data]) -> EvalS
     expectations = as_list(answers)
     for place, prompt in enumerate(as_list(prompts)):
         at: Path = ("prompts", place)
-        expected: dict[str, Data] = {}
+        problem = partial(document.problem, at)
+        if too_many(problems, problem):
+            break
         if not isinstance(prompt, str) or not prompt.strip():
-            problems.append(
-                document.problem(at, f"prompts.{place}: must be a text", "write what the user says, in quotes")
-            )
-            continue
-        if answers is not None:
-            if place >= len(expectations):
-                continue
-            expected["expected_response"] = expectations[place]
-        expected |= _defaults(whole)
-        rows.append(EvalSetRow(turns=(prompt,), line=document.line(at), expected=expected or None))
-    if answers is not None and len(as_list(prompts)) > len(expectations):
-        problems.append(_unpaired(document, "prompts", "expected_responses", len(expectations)))
-    elif len(expectations) > len(as_list(prompts)):
-        problems.append(_unpaired(document, "expected_responses", "prompts", len(as_list(prompts))))
+            problems.append(problem(f"prompts.{place}: must be a text", "write what the user says, in quotes"))
+        elif answers is not None and place >= len(expectations):
+            message = f"prompts.{place}: has no counterpart in expected_responses"
+            problems.append(problem(message, "add its expected response, or null"))
+        else:
+            answer = {} if answers is None else {"expected_response": expectations[place]}
+            expected = answer | _defaults(whole)
+            rows.append(EvalSetRow(turns=(prompt,), line=document.line(at), expected=expected or None))
+    unasked = len(expectations) - len(as_list(prompts))
+    if unasked > 0:
+        first = len(as_list(prompts))
+        more = f", nor have the {unasked - 1} after it" if unasked > 1 else ""
+        message = f"expected_responses.{first}: has no counterpart in prompts{more}"
+        problems.append(document.problem(("expected_responses", first), message, "add its prompt, or remove it"))
     return EvalSetRows(tuple(rows), tuple(problems))
-
-
-def _unpaired(document: Document, longer: str, shorter: str, first: int) -> Problem:
-    """One problem for all items of the ``longer`` list from the position ``first`` on."""
-    left = len(as_list(as_mapping(document.data)[longer])) - first
-    more = f", nor have the {left - 1} after it" if left > 1 else ""
-    fix = "add its expected response, or null" if longer == "prompts" else "add its prompt, or remove it"
-    return document.problem((longer, first), f"{longer}.{first}: has no counterpart in {shorter}{more}", fix)
 
 
 READER: Final = EvalSetReader(
