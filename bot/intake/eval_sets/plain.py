@@ -13,6 +13,7 @@ from typing import Final
 
 from bot.errors import InputError, Problem, untrusted_list
 from bot.files.documents import Data, as_mapping
+from bot.files.limits import MOST_FAULTS
 from bot.intake.eval_sets.columns import CONVERSATION_NAMES, ID_NAMES, Columns, declaring, named, query_keys
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, beside, read_records, text_id
@@ -63,7 +64,7 @@ def read_plain(
     except InputError as error:
         return EvalSetRows((), (*records.problems, *error.problems))
     keys: list[str | None] = []
-    broken: set[str] = set()
+    broken: dict[str, int | None] = {}
 
     def row(record: Node, problems: list[Problem]) -> EvalSetRow | None:
         group = _at(record, found.conversation)
@@ -72,15 +73,26 @@ def read_plain(
             read = _row(source, record, found, shared or {}, problems)
         except InputError as error:
             read, problems[:] = None, [*problems, *error.problems]
-        if problems or read is None:
-            broken.update({key} if key else ())
-        else:
+        if (problems or read is None) and key:
+            broken.setdefault(key, record.line)
+        elif not problems and read is not None:
             keys.append(key or None)
         return read
 
     limits = source.folder_limits
     reading = read_records(records, row, limits.queries * (1 if found.conversation is None else limits.turns))
-    return EvalSetRows(tuple(_joined(reading.rows, keys, broken, found)), reading.problems)
+    left_out = [
+        Problem(
+            source.file,
+            row.line,
+            f"the row is left out, since line {broken[key]} of its conversation cannot be read",
+            "correct that line, or give this row another conversation",
+        )
+        for row, key in zip(reading.rows, keys, strict=True)
+        if key in broken
+    ]
+    problems = (*reading.problems, *left_out[:MOST_FAULTS])
+    return EvalSetRows(tuple(_joined(reading.rows, keys, broken, found)), problems)
 
 
 def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColumns:

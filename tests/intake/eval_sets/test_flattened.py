@@ -56,6 +56,10 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 def test_no_row_is_lost(tmp_path: Path, header: list[str], rows: list[list[str]]) -> None:
     found = read_one(tmp_path, "a.csv", table(header, rows))
     filled = [row for row in rows if any(cell.strip() for cell in row)]
+    if "conversation" in header:
+        # Rows of one conversation are one query, and a fault of its id costs all of them.
+        place = header.index("conversation")
+        filled = list({row[place].strip() or number: row for number, row in enumerate(filled)}.values())
     assert len(found.queries) + len(found.problems) >= len(filled)
 
 

@@ -71,9 +71,17 @@ def test_a_broken_cell_of_json_costs_its_row_and_its_conversation(tmp_path: Path
     rows = [["query", "conversation"], ["a", "1"], ['[{"role": "user"', "1"], ["b", "2"]]
     found = read_one(tmp_path, "a.csv", table(rows))
     assert turns(found) == ["b"]
-    ((line, message),) = messages_of(found)
+    (left_out, (line, message)) = messages_of(found)
+    assert left_out == (2, "the row is left out, since line 3 of its conversation cannot be read")
     assert line == 3
     assert "query: not valid JSON" in message
+
+
+def test_each_row_of_a_conversation_with_a_broken_row_is_reported(tmp_path: Path) -> None:
+    found = read_one(tmp_path, "a.csv", "query,note,conversation\n,,x\na,,x\nb,,y\nc,,x\n")
+    left_out = "the row is left out, since line 2 of its conversation cannot be read"
+    assert turns(found) == ["b"]
+    assert messages_of(found) == [(2, "query: the record has no query"), (3, left_out), (5, left_out)]
 
 
 def test_ids_conversations_answers_and_tools(tmp_path: Path) -> None:
