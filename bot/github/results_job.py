@@ -15,7 +15,7 @@ from bot.github.models import WriteLedger
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.results.ledger_records import Addition, load_release, load_releases, with_results
-from bot.results.matching import match_files
+from bot.results.ledger_records import match_files
 from bot.results.record import ReleaseRecord
 from bot.text.moments import utc
 

@@ -1,20 +1,21 @@
-"""The records of releases on the ledger branch of a clone: read, and planned."""
+"""The records of releases on the ledger branch of a clone: read, and planned from results of files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.config import REVIEWED_FILES
+from bot.config import RESULT_FILES, REVIEWED_FILES
+from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
 from bot.files.validation import validate
 from bot.git import CommitSnapshot
 from bot.ledger.store import document_text
-from bot.results.matching import MatchedResults, added
-from bot.results.model import CaseResult
-from bot.results.record import FOLDER, ReleaseRecord, path_end, release_path
+from bot.results.reader import read_results
+from bot.results.record import FOLDER, CaseResult, MatchedResults, ReleaseRecord, added, match, path_end, release_path
+from bot.text.digests import digest
 
 
 def load_releases(
@@ -51,6 +52,23 @@ def _load(snapshot: Snapshot | None, paths: Sequence[str]) -> tuple[tuple[Releas
         except InputError as error:
             problems += error.problems
     return tuple(records), tuple(problems)
+
+
+def match_files(contents: Mapping[str, bytes], form: str | None, known: RegressionSet) -> dict[str, MatchedResults]:
+    """Digest of a file → its results by entry, of files by the name that a fault of theirs gives.
+
+    ``form`` names their format (``None``: what they look like).  Raises :class:`InputError` with the faults of all
+    files if one has any: then none counts.
+    """
+    matched: dict[str, MatchedResults] = {}
+    problems: list[Problem] = []
+    for name, content in contents.items():
+        results, faults = read_results(content, name, form, RESULT_FILES)
+        problems += faults
+        matched[digest(content.hex())] = match(results, known)
+    if problems:
+        raise InputError(problems)
+    return matched
 
 
 @dataclass(frozen=True, kw_only=True)

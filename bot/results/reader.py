@@ -13,7 +13,7 @@ from bot.files.documents import Data, Document, as_mapping, decode, parse_json
 from bot.files.limits import ReadingLimits
 from bot.intake.expectations.export_round_trip import carried_id
 from bot.ledger.events import MOST
-from bot.results.model import CaseResult, Outcome
+from bot.results.record import CaseResult, Outcome
 
 MOST_SECONDS: Final = 1e6
 """A run of more seconds, or of a higher cost, is a fault of the file."""
@@ -81,6 +81,14 @@ class ResultReader:
     read: Callable[[ResultFile], Iterable[Found]]
 
 
+def result_readers() -> tuple[ResultReader, ...]:
+    """All readers; of those that fit a file the first one reads it."""
+    # These modules import this one.
+    from bot.results import json_documents, junit, lines
+
+    return (*json_documents.READERS, lines.COPILOT_STUDIO, junit.READER, lines.JSON_LINES)
+
+
 def read_results(
     content: bytes, file: str, form: str | None, limits: ReadingLimits
 ) -> tuple[tuple[CaseResult, ...], tuple[Problem, ...]]:
@@ -88,8 +96,6 @@ def read_results(
 
     Never raises for what is in the file: a file that cannot be read at all has faults alone.
     """
-    from bot.results.readers import result_readers
-
     source = ResultFile(content, file, limits)
     known = {reader.name: reader for reader in result_readers()}
     if form is not None and form not in known:

@@ -28,9 +28,7 @@ from bot.report.results import (
 )
 from bot.results.history import histories
 from bot.results.ledger_records import with_results
-from bot.results.matching import MatchedResults
-from bot.results.model import CaseResult, Outcome
-from bot.results.record import EntryResult, ReleaseRecord, content_of
+from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HARMLESS
 from tests.github.test_hostile_text import dead, skeleton

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.results.ledger_records import forgetting, load_release, load_releases, with_results
-from bot.results.matching import MatchedResults
-from bot.results.model import CaseResult, Outcome
-from bot.results.record import EntryResult, ReleaseRecord, release_path
+from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, release_path
 
 V1 = ReleaseRecord(release="v1", at="2026-01-01T00:00:00Z")
 A, B = "a" * 24, "b" * 24

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from bot.config import RESULT_FILES
 from bot.files.limits import ReadingLimits
-from bot.results.model import CaseResult, Outcome
-from bot.results.reader import ResultFile, read_results
-from bot.results.readers import result_readers
+from bot.results.reader import ResultFile, read_results, result_readers
+from bot.results.record import CaseResult, Outcome
 from tests.results.samples import COPILOT_STUDIO, SAMPLES, TEXT
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=20, nodes=10_000)

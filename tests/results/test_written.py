@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from bot.config import RESULT_FILES
-from bot.results.model import CaseResult
-from bot.results.reader import ResultFile, read_results
-from bot.results.readers import result_readers
+from bot.results.reader import ResultFile, read_results, result_readers
+from bot.results.record import CaseResult
 
 FOLDER = Path(__file__).parent / "written"
 ASKED = {

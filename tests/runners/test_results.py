@@ -11,8 +11,8 @@ import pytest
 from bot.config import RESULT_FILES
 from bot.curator.store import RegressionSet
 from bot.export.plan import plan_export, writers
-from bot.results.matching import match
 from bot.results.reader import read_results
+from bot.results.record import match
 from tests.factories import make_entry
 from tests.runners.test_runners import loaded
 

@@ -15,8 +15,8 @@ from xml.parsers import expat
 
 from bot.errors import InputError, Problem
 from bot.intake.expectations.export_round_trip import CARRIED
-from bot.results.model import CaseResult, Outcome
 from bot.results.reader import MOST_SECONDS, Found, ResultFile, ResultReader, as_id, texts
+from bot.results.record import CaseResult, Outcome
 
 _OUTCOMES: Final = {"failure": Outcome.FAILED, "error": Outcome.ERROR, "skipped": Outcome.SKIPPED}
 _HEAD: Final = 4_000

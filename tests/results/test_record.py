@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import RegressionSet
-from bot.results.matching import added, match
-from bot.results.model import CaseResult, Outcome
-from bot.results.record import EntryResult, content_of
+from bot.results.record import CaseResult, EntryResult, Outcome, added, content_of, match
 from tests.factories import make_entry
 
 ONE = make_entry("one", {"a": 0.9}, text="Where is my parcel?")
