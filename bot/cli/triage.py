@@ -213,7 +213,7 @@ def _packages(
 
 def _package(platform: Platform, folder: Path, customer: str | None) -> Package:
     """The agent in ``folder``, without queries."""
-    from bot.intake.agents import read_specification
+    from bot.intake.agents.reading import read_specification
 
     resolved = folder.resolve()
     names = customer or resolved.parent.name or "customer", resolved.name or "agent"

@@ -26,7 +26,7 @@ from bot.export.item import (
     with_answer,
 )
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expectations.export_round_trip import CARRIED
+from bot.intake.export_round_trip import CARRIED
 
 _NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*")
 

@@ -39,7 +39,7 @@ from bot.github.facts import (
 )
 from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.models import IssueComment
-from bot.intake.fixtures import missing_fixtures
+from bot.intake.query import missing_fixtures
 from bot.ledger.keys import key_of, with_findings
 from bot.ledger.model import PullRequestRecord, StoredClassification
 from bot.pipeline.matching import in_line, settle

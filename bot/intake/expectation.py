@@ -7,25 +7,28 @@ identifiers or results) and available tools (``tool_definitions``) are not expec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.inputs import path_of
-from bot.intake.expectations.answers import answer_of, answers_of_messages, text_of
-from bot.intake.expectations.export_round_trip import carried
-from bot.intake.expectations.replies import replies
-from bot.intake.expectations.tool_calls import (
+from bot.intake.eval_sets.table import plain_key
+from bot.intake.expectation_forms import asserted_answer, replied, replies, reply_text
+from bot.intake.export_round_trip import carried
+from bot.intake.tool_calls import (
     AGENT,
+    ANSWERS,
+    TOOLS_OF_ANSWERS,
     ToolCall,
     ToolStatement,
     each_once,
+    names_tools,
     noted_statements,
     repeated,
+    states_calls,
     tool_statements,
 )
-
-__all__ = ["Expectation", "ToolCall", "understand"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +122,68 @@ def _mapped(held: Mapping[str, Data]) -> Mapping[str, Data]:
     for step in path:
         value = as_mapping(value).get(step)
     return {"ground_truth": value, **{key: held[key] for key in (*AGENT, "response") if key in held}}
+
+
+_DEPTH: Final = 8
+"""Maximum depth of an answer in the expectation."""
+
+
+def answers_of_messages(messages: Data, turns: int) -> list[str | None]:
+    """The ``ground_truth`` of the answer to each turn, in conversations of Azure AI Evaluation."""
+    answers: list[str | None] = []
+    for message in map(as_mapping, as_list(messages)):
+        if message.get("role") == "user":
+            answers.append(None)
+        elif message.get("role") == "assistant" and answers and answers[-1] is None:
+            answers[-1] = text_of(message.get("ground_truth"))
+    return answers if len(answers) == turns else [None] * turns
+
+
+def answer_of(held: Mapping[str, Data], depth: int = _DEPTH) -> str | None:
+    """The answer under the most specific key of a mapping, or else in an assertion."""
+    # promptfoo's columns `__expected` are assertions.
+    by_key = {plain_key(key): value for key, value in reversed(list(held.items())) if not key.startswith("__")}
+    for key in (key for key in ANSWERS if key in by_key):
+        value = by_key[key]
+        text = None if key == "groundtruth" and names_tools(value, held) else text_of(value, depth)
+        if text:
+            return text
+    return asserted_answer(held) or (text_of(held["response"], depth) if _states_response(held) else None)
+
+
+def _states_response(held: Mapping[str, Data]) -> bool:
+    """Whether a ``response`` is an expectation: it is alone, or together with expected calls only.
+
+    With other results it is a recorded answer.
+    """
+    others = {key for key in held if plain_key(key) not in TOOLS_OF_ANSWERS}
+    return others == {"response"} and states_calls(held)
+
+
+def text_of(value: Data, depth: int = _DEPTH) -> str | None:
+    """The text of an expected answer; the first of several acceptable ones."""
+    if depth == 0:
+        return None
+    said = replied(value)
+    if said:
+        return reply_text(said)
+    match value:
+        case str():
+            return value if value.strip() else None
+        case bool():
+            return None
+        case int() | float():
+            return str(value)
+        case [*items]:
+            return _first(items, depth)
+        case {"content": str(content)}:
+            return content if content.strip() else None
+        case dict():
+            texts = [item for item in value.values() if isinstance(item, str) and item.strip()]
+            return answer_of(value, depth - 1) or (texts[0] if len(texts) == 1 else None)
+        case _:
+            return None
+
+
+def _first(items: Sequence[Data], depth: int) -> str | None:
+    return text_of(items[0], depth - 1) if items else None

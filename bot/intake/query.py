@@ -1,18 +1,25 @@
-"""Queries and eval sets, as the pipeline uses them and as files contain them."""
+"""Queries and eval sets, as the pipeline uses them and as files contain them, and the fixtures that queries name."""
 
 from __future__ import annotations
 
+import hashlib
+import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, TypeAdapter, model_validator, with_config
 
-from bot.errors import Problem
+from bot.errors import Problem, untrusted_list
 from bot.files.documents import Data
+from bot.files.snapshot import Snapshot, normal_path
 from bot.files.validation import FILE_CONFIG, Checked, ConstraintError, FileModel, Text, Tuple
+from bot.text.compare import normalise
+from bot.text.invisible import is_shown
+from bot.text.personal_data.counting import personal_in_name
 from bot.text.personal_data.plain_text import digits_of
+from bot.text.secrets import holds_key
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]
 
@@ -156,3 +163,86 @@ class SpokenFile(FileModel):
 
 SETUP_FILE: Final[TypeAdapter[Setup]] = TypeAdapter(Checked[Setup])
 """A set-up on its own, as in files."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureFolder:
+    """The ``names`` of all files and folders below ``path``.
+
+    What a customer names is compared with these and is never opened, so that no name leads out of the folder.
+    """
+
+    path: str
+    names: frozenset[str]
+
+    @staticmethod
+    def of(snapshot: Snapshot, path: str) -> FixtureFolder:
+        """The folder at ``path`` of ``snapshot``; without names if it is not there."""
+        names: set[str] = set()
+        for file in snapshot.paths(path):
+            name = file.removeprefix(f"{path}/")
+            while name and name not in names:
+                names.add(name)
+                name = posixpath.dirname(name)
+        return FixtureFolder(path, frozenset(names))
+
+    def missing(self, setup: Setup) -> tuple[str, ...]:
+        """The fixtures that ``setup`` names and that are not here, each once."""
+        return tuple(name for name in dict.fromkeys(setup.fixtures) if normal_path(name) not in self.names)
+
+
+def missing_fixtures(queries: Iterable[Query], folder: FixtureFolder) -> list[Problem]:
+    """A problem for each of ``queries`` that names fixtures that are not in ``folder``."""
+    return [
+        Problem(
+            query.file,
+            query.line,
+            f"{query.id}: not in {folder.path}/: {', '.join(missing)}",
+            f"commit below {folder.path}/: {untrusted_list(missing)}; or correct `setup.fixtures`",
+        )
+        for query in queries
+        if (missing := folder.missing(query.setup))
+    ]
+
+
+ID_CHARACTERS: Final = 200
+"""Maximum length of a query id."""
+
+
+class MadeIds:
+    """Makes ids from content: ``q-`` and the first 10 hex digits of the SHA-256 of the normalised turns.
+
+    An id stays the same if its query moves in the file.  If it is taken, by a given id or by an equal query before it,
+    the smallest free suffix from ``-2`` on is added.
+    """
+
+    def __init__(self, given: Iterable[str]) -> None:
+        self._taken = set(given)
+        self._counts: dict[str, int] = {}
+
+    def make(self, turns: Sequence[str]) -> str:
+        """A free id for a query with these turns."""
+        base = f"q-{hashlib.sha256(normalise(turns).encode()).hexdigest()[:10]}"
+        count = self._counts.get(base, 1)
+        made = base if count == 1 else f"{base}-{count}"
+        while made in self._taken:
+            count += 1
+            made = f"{base}-{count}"
+        self._taken.add(made)
+        self._counts[base] = count
+        return made
+
+
+def fault_of_id(name: str) -> str | None:
+    """The fault of a query id in a file, or ``None``."""
+    if not name.strip():
+        return "the id is empty"
+    if len(name) > ID_CHARACTERS:
+        return f"the id has {len(name)} characters, more than {ID_CHARACTERS}"
+    if holds_key(name):
+        return "the id holds what looks like a key"
+    if not all(map(is_shown, name)):
+        return "the id holds characters that cannot be seen, such as a line break or a tab"
+    if personal := personal_in_name(name):
+        return f"the id holds {personal}"
+    return None

@@ -40,8 +40,7 @@ from bot.curator.suggestions import Swap, choose_swaps, earning, newcomers_of
 from bot.errors import IncumbentError, InputError, Problem
 from bot.files.snapshot import Snapshot
 from bot.files.user_cache import Remembered
-from bot.intake.fixtures import FixtureFolder
-from bot.intake.query import Query
+from bot.intake.query import FixtureFolder, Query
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.submission import Package, Submission, collect
 from bot.rater.adapter import rate

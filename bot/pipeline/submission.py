@@ -85,7 +85,7 @@ def agent_name(folder: str) -> str:
 def read_package(snapshot: Snapshot, customer: str, agent: str, folder: str, limits: Limits) -> Package:
     """The agent specification and eval sets in ``snapshot``; raises :class:`InputError` if nothing can be judged."""
     # Imported here: most runs after a merge read no eval set, and the readers are slow to load.
-    from bot.intake.agents import read_specification
+    from bot.intake.agents.reading import read_specification
     from bot.intake.eval_sets.folder import read_eval_sets
 
     problems = faults_of_names(customer, agent, folder)
@@ -132,7 +132,7 @@ def _each_once(problems: Sequence[Problem]) -> list[Problem]:
 
 def find_specification(snapshot: Snapshot, limits: Limits) -> Specification | None:
     """The specification of the agent in ``snapshot``, for optional use; ``None`` if it cannot be read."""
-    from bot.intake.agents import read_specification
+    from bot.intake.agents.reading import read_specification
 
     try:
         return read_specification(snapshot, limits)

@@ -289,8 +289,8 @@ class FormatsOutput(Output):
     def known(cls) -> FormatsOutput:
         """Those of this version."""
         # Imported here: one command lists them, and they are slow to load.
-        from bot.intake.agents.registry import bare_readers, whole_readers
-        from bot.intake.eval_sets.registry import readers
+        from bot.intake.agents.reader import bare_readers, whole_readers
+        from bot.intake.eval_sets.reader import readers
 
         agents = tuple(map(AgentFormat.model_validate, (*whole_readers(), *bare_readers())))
         return cls(eval_sets=readers(), agents=agents)

@@ -8,8 +8,7 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expectations.export_round_trip import CARRIED
-from bot.intake.templates import from_template
+from bot.intake.export_round_trip import CARRIED, from_template
 from bot.results.reader import Found, Parts, ResultFile, ResultReader, as_id, carried, case
 from bot.results.record import Outcome
 

@@ -14,7 +14,7 @@ from typing import Final
 from xml.parsers import expat
 
 from bot.errors import InputError, Problem
-from bot.intake.expectations.export_round_trip import CARRIED
+from bot.intake.export_round_trip import CARRIED
 from bot.results.reader import MOST_SECONDS, Found, ResultFile, ResultReader, as_id, texts
 from bot.results.record import CaseResult, Outcome
 

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, untrusted_list
-from bot.intake.eval_sets.query_ids import ID_CHARACTERS, fault_of_id
+from bot.intake.query import ID_CHARACTERS, fault_of_id
 from bot.text.did_you_mean import did_you_mean
 from bot.text.invisible import is_shown
 from bot.text.masking import masked

@@ -15,7 +15,7 @@ from typing import Any, Final
 from bot.classifier.backends import make_backend
 from bot.classifier.classify import classify
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.review import Platform

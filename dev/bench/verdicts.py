@@ -35,7 +35,7 @@ from bot.consolidator.verdict import Reason, Verdict
 from bot.curator.admission import resident
 from bot.files.label_tables import read_labels, read_table
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.pipeline.review import Platform, load_platform

@@ -19,7 +19,7 @@ from bot.files.documents import as_mapping
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.expectation import Expectation, understand
-from bot.intake.expectations.export_round_trip import CARRIED, carried
+from bot.intake.export_round_trip import CARRIED, carried
 from bot.intake.query import Query
 from tests.export.strategies import sets
 from tests.factories import SHIPPED, make_entry

@@ -13,13 +13,12 @@ import yaml
 from bot.curator.entry import Entry
 from bot.export.item import ExportRemark
 from bot.export.plan import Export, plan_export, writers
-from bot.intake.eval_sets.exported import with_setup
+from bot.intake.eval_sets.folder import with_setup
 from bot.intake.eval_sets.reader import EvalSetRow
-from bot.intake.expectation import ToolCall, understand
-from bot.intake.expectations.export_round_trip import carried, carried_id, without_carried
-from bot.intake.fixtures import FixtureFolder
-from bot.intake.query import SETUP_FILE, Setup
-from bot.intake.templates import as_template, from_template
+from bot.intake.expectation import understand
+from bot.intake.export_round_trip import as_template, carried, carried_id, from_template, without_carried
+from bot.intake.query import SETUP_FILE, FixtureFolder, Setup
+from bot.intake.tool_calls import ToolCall
 from tests.factories import make_entry
 
 SURROGATE = "\ud800"

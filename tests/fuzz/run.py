@@ -16,8 +16,8 @@ from random import Random
 import atheris
 
 with atheris.instrument_imports(include=["bot"]):
-    from bot.intake.agents.registry import bare_readers, whole_readers
-    from bot.intake.eval_sets.registry import readers
+    from bot.intake.agents.reader import bare_readers, whole_readers
+    from bot.intake.eval_sets.reader import readers
     from tests.fuzz.mutation import mutate
     from tests.fuzz.seeds import joined, parted, seeds
     from tests.fuzz.targets import check

@@ -19,8 +19,8 @@ from typing import Any
 
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents.registry import bare_readers, whole_readers
-from bot.intake.eval_sets.registry import readers
+from bot.intake.agents.reader import bare_readers, whole_readers
+from bot.intake.eval_sets.reader import readers
 from bot.intake.expectation import understand
 from bot.pipeline.submission import read_package
 from bot.text.secrets import holds_key

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.files.documents import Data
-from bot.intake.expectation import Expectation, ToolCall, understand
+from bot.intake.expectation import Expectation, understand
+from bot.intake.tool_calls import ToolCall
 
 SEARCH = {"type": "object", "properties": {"q": {"type": "string"}}}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.files.documents import Data
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.expected_calls import MAX_PREFIXES, expected_tools
 from bot.intake.specification import Tool

@@ -13,7 +13,7 @@ from bot.classifier.model import Backend
 from bot.errors import InputError
 from bot.files.limits import ReadingLimits
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.pipeline.review import Platform, load_platform, review
 from bot.pipeline.submission import read_package
 from bot.report.review_json import ReviewOutput

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.export.plan import plan_export, writers
-from bot.intake.fixtures import FixtureFolder
-from bot.intake.query import Setup
+from bot.intake.query import FixtureFolder, Setup
 from bot.pipeline.review import Platform
 from bot.report.dashboard import (
     MARKER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import Problem
-from bot.intake.eval_sets.query_ids import fault_of_id
+from bot.intake.query import fault_of_id
 from bot.report.escaping import code, printable, visible
 from bot.text.invisible import is_invisible, is_shown
 

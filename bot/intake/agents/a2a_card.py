@@ -13,7 +13,7 @@ from typing import Final
 from bot.files.documents import Data, Document
 from bot.intake.agents.authentication import Security, SecurityScheme, required_modes, scheme_mode
 from bot.intake.agents.package import AgentPackage
-from bot.intake.agents.standalone_files import BareReader
+from bot.intake.agents.reader import BareReader
 from bot.intake.node import Node, Parsed
 from bot.intake.specification import AuthDeclaration, Specification
 

@@ -16,12 +16,10 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse, parse_yaml
 from bot.files.snapshot import Snapshot, path_beside
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
+from bot.intake.agents.declarative_agent import NORMAL_KINDS
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
-from bot.intake.agents.knowledge import NORMAL_KINDS
-from bot.intake.agents.reader import AgentReader
-from bot.intake.agents.registry import bare_readers, fitting, whole_readers
-from bot.intake.agents.standalone_files import BareReader
+from bot.intake.agents.reader import AgentReader, BareReader, bare_readers, fitting, whole_readers
 from bot.intake.node import Node, Parsed
 from bot.intake.specification import (
     UNLISTED,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from bot.config import Limits
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.agents.authentication import Alternatives, required_mode
-from bot.intake.agents.effects import note_doubt
+from bot.intake.agents.effects import effect_of_tool, note_doubt
 from bot.intake.agents.names import EffectReason
 from bot.intake.agents.package import AgentPackage
 from bot.intake.node import Node
@@ -122,6 +123,19 @@ class InventoryOperation:
 
 Inventory = Mapping[str, InventoryOperation]
 """The operations of a runtime by name, in the order of its file."""
+
+
+def entry_of(package: AgentPackage, tool: Node) -> InventoryOperation:
+    """The tool of an MCP server at ``tool``: its annotations decide the effect, else its name."""
+    name, annotations = tool["name"].text, tool["annotations"]
+    return InventoryOperation(
+        name=name,
+        description=tool["description"].text or tool["title"].text or annotations["title"].text,
+        effect=effect_of_tool(package, annotations, name),
+        security=None,
+        place=tool,
+        parameters=partial(of_schema, package, tool, tool["inputSchema"]),
+    )
 
 
 def bare_tools(

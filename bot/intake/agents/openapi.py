@@ -17,7 +17,7 @@ from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Inventory, InventoryOperation, bare_tools, items_at, kept, properties
 from bot.intake.agents.names import EffectReason
 from bot.intake.agents.package import AgentPackage
-from bot.intake.agents.standalone_files import BareReader
+from bot.intake.agents.reader import BareReader
 from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Parameter, Specification
 

@@ -13,9 +13,7 @@ from bot.config import Limits
 from bot.errors import InputError, Problem, untrusted, untrusted_list
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
 from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
-from bot.intake.agents.reader import AgentReader
-from bot.intake.agents.registry import bare_readers, whole_readers
-from bot.intake.agents.standalone_files import BareFiles, find_bare
+from bot.intake.agents.reader import AgentReader, BareFiles, bare_readers, find_bare, whole_readers
 from bot.intake.specification import Specification
 
 # A usual name on many platforms.
@@ -47,7 +45,7 @@ def read_specification(snapshot: Snapshot, limits: Limits, others: Collection[st
         specification = reader.read(read, path, limits)
         notes = _unread(snapshot, path, read.taken, limits)
         return replace(specification, notes=(*specification.notes, *notes))
-    bare = find_bare(snapshot, bare_readers(), limits)
+    bare = find_bare(snapshot, limits)
     if len(bare.found) > 1:
         parts = [(reader, path) for reader, path, _ in bare.found]
         raise _several(snapshot, folder, [(reader.name, path) for reader, path in parts], _joining(parts))
@@ -100,7 +98,7 @@ def _reasons(snapshot: Snapshot, bare: BareFiles, limits: Limits) -> Iterator[tu
 
 def _unread(snapshot: Snapshot, path: str, taken: Collection[str], limits: Limits) -> Iterator[Problem]:
     """Notes on files that describe a part of an agent and were not ``taken`` for the one at ``path``."""
-    beside = [(reader.name, at) for reader, at, _ in find_bare(snapshot, bare_readers(), limits).found]
+    beside = [(reader.name, at) for reader, at, _ in find_bare(snapshot, limits).found]
     beside += [(reader.name, at) for reader, at in _found(snapshot, limits, is_fallback=True)]
     whys = dict(unread_plugins(snapshot, taken, limits))
     beside += [(PLATFORM, at) for at in whys if at not in {known for _, known in beside}]
@@ -118,7 +116,7 @@ def find_specifications(snapshot: Snapshot, limits: Limits) -> tuple[str, ...]:
     """
     _check_size(snapshot, limits)
     whole = tuple(path for _, path in _whole(snapshot, limits))
-    return whole or tuple(path for _, path, _ in find_bare(snapshot, bare_readers(), limits).found)
+    return whole or tuple(path for _, path, _ in find_bare(snapshot, limits).found)
 
 
 def _check_size(snapshot: Snapshot, limits: Limits) -> None:

@@ -9,18 +9,28 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from pydantic import ValidationError
+
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_mapping, parse_yaml
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
 from bot.intake.eval_sets.columns import FORMATS_FILE, DeclaredFile, declaring, read_formats
-from bot.intake.eval_sets.exported import with_setup
-from bot.intake.eval_sets.query_ids import MadeIds, fault_of_id
-from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, enough, glance, open_source, too_many
-from bot.intake.eval_sets.registry import fitting, names_of, readers
+from bot.intake.eval_sets.reader import (
+    EvalSetReader,
+    EvalSetRow,
+    EvalSetRows,
+    enough,
+    fitting,
+    glance,
+    names_of,
+    open_source,
+    readers,
+    too_many,
+)
 from bot.intake.eval_sets.unrecognised_files import AGENT_FILE, files_of_the_agent, find_unrecognised, foreign_files
-from bot.intake.expectations.export_round_trip import carried_id
-from bot.intake.query import EvalSet, Query
+from bot.intake.export_round_trip import carried, carried_id
+from bot.intake.query import SETUP_FILE, EvalSet, MadeIds, Query, Setup, fault_of_id
 from bot.text.secrets import holds_key
 
 _ANOTHER_ID: Final = "write a short id in one line without personal data, or none: ids become names of files"
@@ -172,7 +182,7 @@ def _identify(kept: Sequence[tuple[str, EvalSetRow]], problems: dict[str, list[P
     """The rows as queries; ids from files have precedence over made ones, and repeated ids go to ``problems``.
 
     The first of two equal ids from files counts; made ids avoid them (see
-    :class:`~bot.intake.eval_sets.query_ids.MadeIds`).
+    :class:`~bot.intake.query.MadeIds`).
 
     A row written by an export of a regression set has the entry's id and set-up; a copy of it does not have that id.
     """
@@ -197,6 +207,18 @@ def _identify(kept: Sequence[tuple[str, EvalSetRow]], problems: dict[str, list[P
         for place, (file, row) in enumerate((file, with_setup(row)) for file, row in kept)
         if place in ids
     ]
+
+
+def with_setup(row: EvalSetRow) -> EvalSetRow:
+    """``row`` of an exported regression set with the set-up of its entry, unless the file has one itself."""
+    setup = carried(row.expected).get("setup")
+    if setup is None or row.setup != Setup():
+        return row
+    try:
+        return replace(row, setup=SETUP_FILE.validate_python(setup))
+    except ValidationError:
+        # A custom key of that name, or an edited one: it stays in the expectation.
+        return row
 
 
 _GLANCED_AT: Final = 300_000

@@ -1,13 +1,15 @@
-"""The interface of a format's module: a source file in, rows and problems out."""
+"""The interface of a format's module: a source file in, rows and problems out; and the registered formats."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from bot.config import Limits
@@ -15,6 +17,7 @@ from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, Lines, decode, parse_json, parse_json_lines, parse_yaml
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 from bot.files.snapshot import Snapshot, path_beside
+from bot.intake.eval_sets import formats
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.table import Header, TableText, first_header
@@ -307,3 +310,29 @@ class EvalSetReader:
     read: Callable[[SourceFile], EvalSetRows]
     plain: bool = False
     names_columns: bool = False
+
+
+@cache
+def readers() -> tuple[EvalSetReader, ...]:
+    """The readers of all formats, sorted by name."""
+    modules = (
+        importlib.import_module(f"{formats.__name__}.{found.name}") for found in pkgutil.iter_modules(formats.__path__)
+    )
+    bound = (getattr(module, "READER", None) for module in modules)
+    return tuple(
+        sorted((reader for reader in bound if isinstance(reader, EvalSetReader)), key=lambda reader: reader.name)
+    )
+
+
+def names_of(possible: Sequence[EvalSetReader]) -> str:
+    """The names of formats for a message; ``incumbent formats`` describes them."""
+    return ", ".join(reader.name for reader in possible)
+
+
+def fitting(source: SourceFile, possible: Sequence[EvalSetReader]) -> tuple[EvalSetReader, ...]:
+    """Those of ``possible`` that recognise ``source``; a plain one only without others."""
+    for plain in (False, True):
+        found = tuple(reader for reader in possible if reader.plain is plain and reader.recognises(source))
+        if found:
+            return found
+    return ()

@@ -16,12 +16,11 @@ from bot.config import Limits
 from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, as_list, as_mapping
 from bot.files.snapshot import Snapshot
-from bot.intake.agents.registry import fitting as fitting_agents
+from bot.intake.agents.reader import fitting as fitting_agents
 from bot.intake.eval_sets.columns import FORMATS_FILE, declaring, query_keys
 from bot.intake.eval_sets.formats.plain_records import records_in
 from bot.intake.eval_sets.plain import declaration, kind_of
-from bot.intake.eval_sets.reader import SourceFile, glance, open_source
-from bot.intake.eval_sets.registry import fitting, names_of, readers
+from bot.intake.eval_sets.reader import SourceFile, fitting, glance, names_of, open_source, readers
 from bot.text.did_you_mean import did_you_mean
 
 AGENT_FILE: Final = re.compile(

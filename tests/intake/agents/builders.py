@@ -9,7 +9,7 @@ from typing import Any
 from bot.config import Limits
 from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.specification import Specification, Tool
 
 

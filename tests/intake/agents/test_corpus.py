@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.specification import Specification
 from tests.intake.agents.builders import make_limits, notes_of
 

@@ -8,8 +8,8 @@ import pytest
 
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
-from bot.intake.agents import read_specification
-from bot.intake.agents.registry import bare_readers, whole_readers
+from bot.intake.agents.reader import bare_readers, whole_readers
+from bot.intake.agents.reading import read_specification
 from tests.intake.agents.builders import NONE, Folder, make_limits, notes_of, openapi
 
 AGENT_YAML = "agent: 1\nname: Parcel desk\nplatform: acme\n"

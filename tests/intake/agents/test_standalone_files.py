@@ -16,8 +16,8 @@ from hypothesis import strategies as some
 from bot.errors import InputError
 from bot.files.documents import Document, parse
 from bot.files.snapshot import Overlay, WorkingTree
-from bot.intake.agents import read_specification
-from bot.intake.agents.registry import fitting
+from bot.intake.agents.reader import fitting
+from bot.intake.agents.reading import read_specification
 from bot.intake.eval_sets.folder import read_eval_sets
 from tests.intake.agents.builders import Folder, make_limits, openapi
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.eval_sets.reader import glance, open_source
-from bot.intake.eval_sets.registry import fitting, readers
+from bot.intake.eval_sets.reader import fitting, glance, open_source, readers
 from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
 from tests.factories import REPOSITORY

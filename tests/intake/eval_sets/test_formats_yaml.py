@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 
 from bot.intake.eval_sets.columns import FORMATS_FILE
-from bot.intake.expectation import ToolCall, understand
+from bot.intake.expectation import understand
+from bot.intake.tool_calls import ToolCall
 from bot.schemas import schema
 from tests.intake.eval_sets.folders import messages_of, read, refused, turns
 

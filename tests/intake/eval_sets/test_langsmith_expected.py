@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import ToolCall, understand
+from bot.intake.expectation import understand
+from bot.intake.tool_calls import ToolCall
 from tests.hostile.templates import json_lines
 from tests.intake.eval_sets.folders import messages_of, read, read_one
 

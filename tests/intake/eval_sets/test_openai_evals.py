@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from bot.intake.eval_sets.formats.openai_evals import READER
-from bot.intake.expectation import ToolCall, understand
+from bot.intake.expectation import understand
 from bot.intake.query import EvalSet
+from bot.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import messages_of, read, read_one, turns
 
 SYSTEM = {"role": "system", "content": "Answer briefly."}

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.files.documents import as_mapping
-from bot.intake.expectation import ToolCall, understand
+from bot.intake.expectation import understand
+from bot.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import check_one_fault, messages_of, read, read_one, refused, turns
 
 NAMES = [

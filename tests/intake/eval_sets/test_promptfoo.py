@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.intake.expectation import ToolCall, understand
+from bot.intake.expectation import understand
+from bot.intake.tool_calls import ToolCall
 from tests.intake.eval_sets.folders import messages_of, read, read_one, refused, turns
 
 RUN = "providers: [echo]\n"

@@ -10,16 +10,16 @@ semicolon (used by spreadsheets in many countries) or a tab.
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.errors import Problem
-from bot.files.documents import Data, as_mapping
-from bot.intake.eval_sets.exported import Entries
+from bot.errors import InputError, Problem
+from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, too_many
 from bot.intake.eval_sets.table import Header, TableLine, TableText, find_header, plain_key
-from bot.intake.expectations.export_round_trip import CARRIED
+from bot.intake.export_round_trip import CARRIED
 
 _PROMPT: Final = frozenset({"prompt", "question", "utterance", "testutterance", "userutterance"})
 _EXPECTED: Final = frozenset({"expectedresponse", "expectedanswer"})
@@ -31,6 +31,7 @@ _TELLING: Final = _EXPECTED | _METHOD | _SCORE | _CONVERSATION
 
 _HEADER_WITHIN: Final = 30
 """The header is within so many lines: no template has as many lines of instructions."""
+_PART: Final = re.compile(r"-\d+\Z")
 
 
 @dataclass(slots=True)
@@ -80,7 +81,7 @@ def _read(source: SourceFile) -> EvalSetRows:
 
 def _read_rows(source: SourceFile, header: Header) -> EvalSetRows:
     prompt = header.columns(_PROMPT)[0]
-    entries = Entries(source)
+    entries = _Entries(source)
     conversation = next(iter(header.columns(_CONVERSATION)), None)
     identifier = next(iter(header.columns(_ID)), None)
     labels = header.labels((prompt, conversation, identifier))
@@ -114,6 +115,36 @@ def _read_rows(source: SourceFile, header: Header) -> EvalSetRows:
             entry = entries.take(query.turns[0]) if len(query.turns) == 1 else None
             rows.append(_row(query, entry, grouped=not key.startswith("\n"), conversation=key))
     return EvalSetRows(tuple(rows), tuple(problems), frozenset(entries.used))
+
+
+class _Entries:
+    """The entries of the rows of ``source``, from the list beside it, for formats that cannot store an entry.
+
+    The list of ``set.csv``, and of ``set-01.csv``, is ``set.entries.json``; ``used`` is its path, if it has any rows.
+    A broken list is ignored here, and reported as a separate file.
+    """
+
+    def __init__(self, source: SourceFile) -> None:
+        self.used: set[str] = set()
+        self._left: dict[str, deque[dict[str, Data]]] = {}
+        name = source.path.rpartition("/")[2]
+        stem = name.rpartition(".")[0]
+        for reference in dict.fromkeys(f"{each}.entries.json" for each in (stem, _PART.sub("", stem))):
+            try:
+                other = source.beside(source.root, reference)
+            except InputError:
+                continue
+            for record in map(as_mapping, as_list(as_mapping(other.root.data).get("entries"))):
+                prompt = record.get("prompt")
+                if record.get("file") == name and isinstance(prompt, str):
+                    self.used.add(other.path)
+                    kept = {key: value for key, value in record.items() if key not in ("file", "case", "prompt")}
+                    self._left.setdefault(prompt.strip(), deque()).append(kept)
+
+    def take(self, prompt: str) -> dict[str, Data] | None:
+        """The data of the next row with this prompt, even if rows were moved or removed."""
+        left = self._left.get(prompt.strip())
+        return left.popleft() if left else None
 
 
 def _row(query: _Conversation, entry: dict[str, Data] | None, *, grouped: bool, conversation: str) -> EvalSetRow:

@@ -17,7 +17,7 @@ from bot.errors import InputError, Problem, untrusted
 from bot.files.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
 from bot.files.limits import ReadingLimits
 from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, rendered
-from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, ReferencedFiles
+from bot.intake.eval_sets.formats.promptfoo.tests import PREFIX, ReferencedFiles
 from bot.intake.eval_sets.messages import UserTurns, has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import SourceFile, rest_of
 from bot.intake.node import Node, Parsed

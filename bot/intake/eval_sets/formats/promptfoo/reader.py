@@ -34,8 +34,7 @@ from bot.intake.eval_sets.formats.promptfoo.prompts import (
     speak,
 )
 from bot.intake.eval_sets.formats.promptfoo.template import SAID, TemplateFault, TooLongFault
-from bot.intake.eval_sets.formats.promptfoo.tests import PromptfooTest, read_cases
-from bot.intake.eval_sets.formats.promptfoo.variables import PREFIX, ReferencedFiles, Variables
+from bot.intake.eval_sets.formats.promptfoo.tests import PREFIX, PromptfooTest, ReferencedFiles, Variables, read_cases
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough
 from bot.intake.node import Node
 from bot.intake.query import Setup

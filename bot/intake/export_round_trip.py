@@ -1,12 +1,16 @@
-"""The data that an export of a regression set adds to a file, where the format has no field for it.
+"""What an export of a regression set writes into files for their way back: data of the entry, and escaped templates.
 
 The key ``incumbent``, at a place where the format allows foreign keys, contains the entry's id, capabilities, source
 and set-up, and the part of the expectation that the format cannot express.  Readers keep it like all unknown data.
 This module finds it again, so that an exported set is imported with its ids and expectations.
+
+A customer's text must not be rendered as a Nunjucks or Jinja template, as promptfoo does: it could show secrets of the
+environment, or run code.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -114,3 +118,30 @@ def _stripped(held: Mapping[str, Data]) -> dict[str, Data]:
         else:
             kept[key] = value
     return kept
+
+
+MARKS: Final = re.compile(r"\{\{|\{%|\{#|#\}")
+"""Marks of a template."""
+LOADED: Final = ("file://", "package:")
+"""Prefixes of addresses that promptfoo loads."""
+
+_NOTHING: Final = '{{ "" }}'
+_QUOTED: Final = re.compile(r'\{\{ "([{}]?)" \}\}')
+
+
+def as_template(text: str) -> str:
+    """A template that renders to ``text``; a text without marks of a template is returned unchanged.
+
+    It does not begin like the address of a file, which promptfoo would load, nor end with a line break, which promptfoo
+    would strip.
+    """
+    if MARKS.search(text):
+        text = re.sub(r"[{}]", lambda brace: f'{{{{ "{brace[0]}" }}}}', text)
+    if text.lstrip().startswith(LOADED):
+        text = _NOTHING + text
+    return text + _NOTHING if text.endswith("\n") else text
+
+
+def from_template(template: str) -> str:
+    """The inverse of :func:`as_template`; the escapes in any other template are undone too."""
+    return _QUOTED.sub(lambda quoted: quoted[1], template)

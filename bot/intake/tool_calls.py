@@ -1,4 +1,4 @@
-"""The expected tool calls in the forms of all formats."""
+"""The expected tool calls in the forms of all formats, and the keys of expectations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,55 @@ from typing import Any, Final
 
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.expectations.assertions import asserted_calls, asserts_no_call
-from bot.intake.expectations.keys import ANSWERS, TOOLS, TOOLS_OF_ANSWERS
-from bot.intake.expectations.replies import replied, reply_tool_calls
+from bot.intake.expectation_forms import asserted_calls, asserts_no_call, replied, reply_tool_calls
+
+ANSWERS: Final = (
+    "expectedresponse",
+    "expectedanswer",
+    "expectedoutput",
+    "referenceanswer",
+    "referenceoutput",
+    "referenceoutputs",
+    "groundtruth",
+    "target",
+    "ideal",
+    "idealanswer",
+    "correctanswer",
+    "correctlabel",
+    "expected",
+    "expect",
+    "goldenanswer",
+    "goldanswer",
+    "expectedoutcome",
+    "reference",
+    "answer",
+    "outputs",
+    "output",
+)
+"""Keys of expected answers (see :func:`~bot.intake.eval_sets.table.plain_key`), the most specific first."""
+
+TOOLS: Final = (
+    "expectedtools",
+    "expectedtool",
+    "expectedtoolcalls",
+    "expectedtoolcall",
+    "expectedtoolname",
+    "expectedtoolnames",
+    "expectedactions",
+    "expectedtrajectory",
+    "expecttools",
+    "expecttool",
+    "expectedfunctions",
+    "expectedfunction",
+    "referencetoolcalls",
+    "referencetrajectory",
+    "requiredtools",
+    "tools",
+)
+"""Keys of expected tools."""
+
+TOOLS_OF_ANSWERS: Final = ("toolcalls", "trajectory")
+"""Keys of recorded calls; inside an expected answer they are expected calls."""
 
 AGENT: Final = ("actions", "expected_actions", "tool_calls", "tool_definitions")
 """Keys that only records about an agent's tools have."""
