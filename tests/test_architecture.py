@@ -150,7 +150,6 @@ WRITERS = {
     "cli/output.py": "an output that a person names",
     "classifier/embedded/cache.py": "a cache",
     "files/user_cache.py": "a cache",
-    "files/atomic_write.py": "a cache",
     "git/working_copy.py": "scratch files of a commit, which are gone after it",
     "git/store.py": "a folder of git's objects that a run throws away",
     "cli/ci.py": "what one job hands to another",

@@ -17,7 +17,7 @@ from typing import TextIO
 import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
-from bot.files.interrupts import is_stop, orderly_stops
+from bot.files.process import is_stop, orderly_stops
 from bot.pipeline.garbage_collector import collect_seldom
 
 # By name: one line for --help.

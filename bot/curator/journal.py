@@ -23,9 +23,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import InputError, OutsideError, Problem
-from bot.files.atomic_write import read_model
-from bot.files.folder_lock import only_command_in
-from bot.files.interrupts import uninterrupted
+from bot.files.process import only_command_in, uninterrupted
+from bot.files.user_cache import read_model
 
 
 @contextmanager

@@ -12,12 +12,12 @@ from typing import AnyStr, Final, TypeAlias, TypeVar, cast
 import yaml
 
 from bot.errors import InputError, Problem
-from bot.files.json_reader import JsonFaultsError, JsonPlace, size
+from bot.files.json_reader import JsonPlace, size
 from bot.files.json_reader import check_shape as check_json_shape
 from bot.files.json_reader import find_places as find_json_places
 from bot.files.json_reader import load as load_json
 from bot.files.limits import MOST_FAULTS, ReadingLimits
-from bot.files.yaml_reader import ValueFaultsError, check_shape, problem_of
+from bot.files.yaml_reader import check_shape, problem_of
 from bot.files.yaml_reader import find_places as find_yaml_places
 from bot.files.yaml_reader import load as load_yaml
 
@@ -141,11 +141,9 @@ def parse_yaml(content: bytes, file: str, limits: ReadingLimits) -> Document:
     text = decode(content, file, limits)
     try:
         check_shape(text, file, limits)
-        data = cast(Data, load_yaml(text))
+        data = cast(Data, load_yaml(text, file))
     except yaml.YAMLError as error:
         raise InputError([problem_of(error, file, text)]) from None
-    except ValueFaultsError as error:
-        raise InputError(error.problems(file)) from None
     except RecursionError:
         raise _beyond_reading(file) from None
     return Document(file, text, data)
@@ -167,11 +165,9 @@ def parse_json_text(text: str, file: str, limits: ReadingLimits, first_line: int
     """:func:`parse_json` for a ``text`` that begins at ``first_line`` of ``file``, such as a line of JSON Lines."""
     try:
         check_json_shape(text, file, limits)
-        data = cast(Data, load_json(text))
+        data = cast(Data, load_json(text, file))
     except InputError as error:
         raise InputError(_moved(error.problems, first_line)) from None
-    except JsonFaultsError as error:
-        raise InputError(_moved(error.problems(file, text), first_line)) from None
     except RecursionError:
         raise _beyond_reading(file) from None
     document = Document(file, text, data, is_json=True, first_line=first_line)

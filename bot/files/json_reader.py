@@ -10,38 +10,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bot.errors import Problem
+from bot.errors import InputError, Problem
 from bot.files.limits import MOST_FAULTS, ReadingLimits
 
 # A message quotes at most so many characters of an invalid number.
 _QUOTED: Final = 40
-
-
-class JsonFaultsError(Exception):
-    """The faults of a JSON text, including those that Python's reader accepts.
-
-    ``words`` are the invalid or too large numbers, ``repeated`` says whether a key occurs twice, and ``broken`` is the
-    reader's own error, if it stopped.
-    """
-
-    def __init__(self, words: frozenset[str], repeated: bool, broken: json.JSONDecodeError | None) -> None:
-        super().__init__(words)
-        self.words, self.repeated, self.broken = words, repeated, broken
-
-    def problems(self, file: str, text: str) -> list[Problem]:
-        """The faults of ``text`` up to the place where the reader stopped, at most :data:`MOST_FAULTS` of each kind."""
-        found: list[Problem] = []
-        if self.broken is not None:
-            fix = "correct the JSON at this place"
-            found.append(Problem(file, self.broken.lineno, f"not valid JSON: {self.broken.msg}", fix))
-            text = text[: self.broken.pos]
-        for line, word in lines_of_words(text, self.words)[:MOST_FAULTS]:
-            message = f"{word[:_QUOTED]} is not a JSON value that can be read"
-            found.append(Problem(file, line, message, "write a smaller number, a string or null"))
-        if self.repeated or self.broken is not None:
-            for line, name in lines_of_repeated_keys(text)[:MOST_FAULTS]:
-                found.append(Problem(file, line, f"the key {name!r} is given twice", "keep one of the two"))
-        return found
 
 
 class _Decoder:
@@ -57,16 +30,33 @@ class _Decoder:
             parse_float=self._finite,
         )
 
-    def load(self, text: str) -> Any:
+    def load(self, text: str, file: str) -> Any:
         self.words.clear()
         self.repeated = False
+        data: Any = None
+        broken: json.JSONDecodeError | None = None
         try:
             data = self._decoder.decode(text)
         except json.JSONDecodeError as error:
-            raise JsonFaultsError(frozenset(self.words), self.repeated, error) from None
-        if self.words or self.repeated:
-            raise JsonFaultsError(frozenset(self.words), self.repeated, None)
+            broken = error
+        if broken is not None or self.words or self.repeated:
+            raise InputError(self._problems(text, file, broken))
         return data
+
+    def _problems(self, text: str, file: str, broken: json.JSONDecodeError | None) -> list[Problem]:
+        """The faults of ``text`` up to the place where the reader stopped, at most :data:`MOST_FAULTS` of each kind."""
+        found: list[Problem] = []
+        if broken is not None:
+            message = f"not valid JSON: {broken.msg}"
+            found.append(Problem(file, broken.lineno, message, "correct the JSON at this place"))
+            text = text[: broken.pos]
+        for line, word in lines_of_words(text, self.words)[:MOST_FAULTS]:
+            message = f"{word[:_QUOTED]} is not a JSON value that can be read"
+            found.append(Problem(file, line, message, "write a smaller number, a string or null"))
+        if self.repeated or broken is not None:
+            for line, name in lines_of_repeated_keys(text)[:MOST_FAULTS]:
+                found.append(Problem(file, line, f"the key {name!r} is given twice", "keep one of the two"))
+        return found
 
     def _unique_keys(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
@@ -88,15 +78,15 @@ class _Decoder:
         return value
 
 
-def load(text: str) -> Any:
-    """``text`` as plain data; raises :class:`JsonFaultsError`.
+def load(text: str, file: str) -> Any:
+    """``text`` of ``file`` as plain data; raises :class:`InputError` with its faults, also those that Python accepts.
 
     Call :func:`check_shape` first: the parser is recursive.
     """
     decoder = getattr(_decoders, "decoder", None)
     if decoder is None:
         decoder = _decoders.decoder = _Decoder()
-    return decoder.load(text)
+    return decoder.load(text, file)
 
 
 _decoders = threading.local()

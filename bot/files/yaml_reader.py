@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import yaml
 
@@ -73,35 +72,24 @@ class CoreLoader(yaml.CSafeLoader):
         """Do nothing."""
 
 
-_Faults: TypeAlias = "list[Fault]"
+class _Faults(list[Problem]):
+    """The invalid values of a ``file`` that is valid YAML otherwise."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+
+    def note(self, node: yaml.Node, message: str, fix: str) -> None:
+        """Add what is wrong with ``node``."""
+        self.append(Problem(self.file, node.start_mark.line + 1, f"not valid YAML: {message}", fix))
+
+    def note_tag(self, node: yaml.Node) -> None:
+        """Add that ``node`` has a tag that is not allowed."""
+        self.note(node, f"the tag {node.tag!r} is not allowed", "write plain data without tags")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An invalid value: what is wrong with it, how to fix it, and its line (from 1)."""
-
-    message: str
-    fix: str
-    line: int
-
-
-class ValueFaultsError(Exception):
-    """Invalid values in a text that is valid YAML otherwise."""
-
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__(faults)
-        self.faults = tuple(faults)
-
-    def problems(self, file: str) -> list[Problem]:
-        """The faults as problems, at most :data:`MOST_FAULTS`."""
-        return [
-            Problem(file, fault.line, f"not valid YAML: {fault.message}", fault.fix)
-            for fault in self.faults[:MOST_FAULTS]
-        ]
-
-
-def load(text: str) -> Any:
-    """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`ValueFaultsError`.
+def load(text: str, file: str) -> Any:
+    """The one document of ``text`` as plain data; raises :class:`yaml.YAMLError` or :class:`InputError`.
 
     Call :func:`check_shape` first: this walks the nodes recursively.
     """
@@ -110,10 +98,10 @@ def load(text: str) -> Any:
         node = loader.get_single_node()
     finally:
         loader.dispose()
-    faults: _Faults = []
+    faults = _Faults(file)
     data = None if node is None else _value(node, faults)
     if faults:
-        raise ValueFaultsError(faults)
+        raise InputError(faults[:MOST_FAULTS])
     return data
 
 
@@ -121,13 +109,13 @@ def _value(node: yaml.Node, faults: _Faults) -> Any:
     """The value of ``node``; adds what is wrong to ``faults``, so that the other values are checked too."""
     build = _BUILDERS.get((type(node), node.tag))
     if build is None:
-        faults.append(_tag_fault(node))
+        faults.note_tag(node)
         build = _INSIDES.get(type(node), _none)
     try:
         return build(node, faults)
     except (ValueError, KeyError):
         kind = node.tag.removeprefix(_PREFIX)
-        faults.append(_fault(node, f"{node.value[:_QUOTED]!r} is not a value of the type {kind}", _OTHER_VALUE))
+        faults.note(node, f"{node.value[:_QUOTED]!r} is not a value of the type {kind}", _OTHER_VALUE)
         return None
 
 
@@ -141,19 +129,19 @@ def _mapping(node: yaml.MappingNode, faults: _Faults) -> dict[str, Any]:
     for key_node, value_node in node.value:
         value = _value(value_node, faults)
         if type(key_node) is not yaml.ScalarNode:
-            faults.append(_fault(key_node, "a key is not a plain scalar", "write the key as a plain word"))
+            faults.note(key_node, "a key is not a plain scalar", "write the key as a plain word")
             continue
         if key_node.tag != _STRING and (yaml.ScalarNode, key_node.tag) not in _BUILDERS:
-            faults.append(_tag_fault(key_node))
+            faults.note_tag(key_node)
         # Keys are names: `on:`, `200:` and `null:` are strings.
         key = key_node.value
         if is_merge(key, key_node.style):
             if merges:
-                faults.append(_fault(key_node, "the key `<<` is given twice", "write `<<: [*one, *other]`"))
+                faults.note(key_node, "the key `<<` is given twice", "write `<<: [*one, *other]`")
             merges.append(_merged(value, key_node, faults))
             continue
         if key in mapping:
-            faults.append(_fault(key_node, f"the key {key!r} is given twice", "keep one of the two"))
+            faults.note(key_node, f"the key {key!r} is given twice", "keep one of the two")
         mapping[key] = value
     return {**merges[0], **mapping} if merges else mapping
 
@@ -168,7 +156,7 @@ def _merged(value: Any, node: yaml.Node, faults: _Faults) -> dict[str, Any]:
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(each, dict) for each in found):
         message = "`<<` takes over the keys of a mapping, and this is none"
-        faults.append(_fault(node, message, 'name a mapping, or write the key between quotes: "<<"'))
+        faults.note(node, message, 'name a mapping, or write the key between quotes: "<<"')
         return {}
     merged: dict[str, Any] = {}
     for each in found:
@@ -190,7 +178,7 @@ def _number(node: yaml.ScalarNode, faults: _Faults) -> float:
     number = float(str(node.value).lower().replace(".inf", "inf").replace(".nan", "nan"))
     # JSON can only write finite numbers.
     if not math.isfinite(number):
-        faults.append(_fault(node, f"{node.value[:_QUOTED]!r} is not a finite number", _OTHER_VALUE))
+        faults.note(node, f"{node.value[:_QUOTED]!r} is not a finite number", _OTHER_VALUE)
     return number
 
 
@@ -201,14 +189,6 @@ def _nothing(node: yaml.ScalarNode, faults: _Faults) -> None:
 
 def _none(node: yaml.Node, faults: _Faults) -> None:
     """Nothing: the forbidden tag of this scalar is a fault already."""
-
-
-def _fault(node: yaml.Node, message: str, fix: str) -> Fault:
-    return Fault(message, fix, node.start_mark.line + 1)
-
-
-def _tag_fault(node: yaml.Node) -> Fault:
-    return _fault(node, f"the tag {node.tag!r} is not allowed", "write plain data without tags")
 
 
 _BUILDERS: dict[tuple[type[yaml.Node], str], Callable[[Any, _Faults], Any]] = {

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.errors import OutsideError, UsageError
-from bot.files.folder_lock import only_command_in
+from bot.files.process import only_command_in
 from bot.text.digests import digest
 from bot.triage.tables import PART, SPILL
 

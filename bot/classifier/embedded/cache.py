@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from pydantic import Field
 
-from bot.files.atomic_write import write_whole
+from bot.files.user_cache import write_whole
 from bot.files.validation import FileModel, Tuple
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]

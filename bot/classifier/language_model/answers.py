@@ -14,7 +14,7 @@ from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
 from bot.classifier.model import Basis, CalledTools, Finding, InferenceRequest, Sample, agree
 from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping
-from bot.files.json_reader import JsonFaultsError, check_shape, load
+from bot.files.json_reader import check_shape, load
 from bot.files.limits import ReadingLimits
 
 _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_000)
@@ -97,8 +97,8 @@ def parsed(text: str, limits: ReadingLimits) -> Any:
         return None
     try:
         check_shape(text, "answer", limits)
-        return load(text)
-    except (InputError, JsonFaultsError, RecursionError):
+        return load(text, "answer")
+    except (InputError, RecursionError):
         return None
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from bot.cli.options import curating
 from bot.errors import OutsideError
-from bot.files.interrupts import is_stop, orderly_stops, uninterrupted
+from bot.files.process import is_stop, orderly_stops, uninterrupted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 

@@ -1,15 +1,18 @@
-"""Stop signals: Ctrl-C, the end of a job, a closed terminal."""
+"""The running process: stop signals (Ctrl-C, the end of a job), and a lock so that one command at a time writes."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from bot.errors import IncumbentError
+from bot.errors import IncumbentError, OutsideError
 
 _OTHERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _ALL: Final = (signal.SIGINT, *_OTHERS)
@@ -83,3 +86,27 @@ def _handled(numbers: tuple[signal.Signals, ...], handler: Callable[[int, FrameT
     finally:
         for number, found in before.items():
             signal.signal(number, found)
+
+
+@contextmanager
+def only_command_in(folder: Path, otherwise: str) -> Iterator[None]:
+    """Lock ``folder`` within the context; the lock ends with the process at the latest.
+
+    Raises :class:`OutsideError` with the message ``otherwise`` if another command has the lock.  No lock file is
+    written: the folder itself is locked.
+    """
+    if sys.platform == "win32":
+        # Windows cannot lock folders; people who share a working tree there must take care themselves.
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutsideError(otherwise) from None
+        yield
+    finally:
+        os.close(descriptor)
