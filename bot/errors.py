@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, TypeAlias
 
-from bot.text.invisible import is_shown
 from bot.text.masking import masked
+from bot.text.plain_text import is_shown
 
 _LONGEST: Final = 4_000
 """Maximum length of a message or a fix, including what it quotes."""

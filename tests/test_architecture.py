@@ -129,9 +129,9 @@ PURE = [
     "taxonomy/patterns.py",
     "taxonomy/rules.py",
     "taxonomy/table_edits.py",
-    "text/invisible.py",
     "text/masking.py",
     "text/personal_data",
+    "text/plain_text.py",
     "triage/classifying.py",
 ]
 WORLD = {"os", "sys", "io", "pathlib", "time", "datetime", "random", "socket", "subprocess", "tempfile", "urllib"}

@@ -18,8 +18,8 @@ from typing import Final
 
 from bot.github.markdown_text import seen
 from bot.text.did_you_mean import did_you_mean
-from bot.text.invisible import is_invisible
 from bot.text.masking import masked
+from bot.text.plain_text import is_invisible
 
 LONGEST_LINE: Final = 120
 """The most characters of a misspelt line that are shown."""

@@ -22,7 +22,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_o
 from bot.errors import UsageError
 from bot.github.events import Event, Flow, page_of_run, read_event, with_repository
 from bot.text.digests import digest
-from bot.text.invisible import is_invisible
+from bot.text.plain_text import is_invisible
 
 PLACES = ("config", "eval_sets", "regression_set", "taxonomy")
 WORKFLOW = ".github/workflows/incumbent.yml"

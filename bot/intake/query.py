@@ -16,9 +16,8 @@ from bot.files.documents import Data
 from bot.files.snapshot import Snapshot, normal_path
 from bot.files.validation import FILE_CONFIG, Checked, ConstraintError, FileModel, Text, Tuple
 from bot.text.compare import normalise
-from bot.text.invisible import is_shown
-from bot.text.personal_data.counting import personal_in_name
-from bot.text.personal_data.plain_text import digits_of
+from bot.text.personal_data.detector import personal_in_name
+from bot.text.plain_text import digits_of, is_shown
 from bot.text.secrets import holds_key
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "file"]

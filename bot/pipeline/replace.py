@@ -13,8 +13,8 @@ from typing import Final
 from bot.files.documents import Data
 from bot.intake.query import EvalSet
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.plain_text import digits_of
-from bot.text.personal_data.stand_ins import Numbering, stand_in
+from bot.text.personal_data.model import Numbering, stand_in
+from bot.text.plain_text import digits_of
 
 _LETTER: Final = "[0-9A-Za-z\u00c0-\u024f]"
 _NO_LETTER_BEFORE: Final = f"(?<!{_LETTER})"

@@ -49,7 +49,7 @@ from bot.rater.model import RatedEntry, ScoredQuery
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import text_key
-from bot.text.personal_data.counting import personal_in
+from bot.text.personal_data.detector import personal_in
 
 
 @dataclass(frozen=True, kw_only=True)

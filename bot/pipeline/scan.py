@@ -23,8 +23,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS, submission_folders
 from bot.text.compare import text_key
 from bot.text.masking import masked_together
-from bot.text.personal_data.counting import kinds_in_words, personal_in
-from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.detector import Detector, kinds_in_words, personal_in
 from bot.text.secrets import holds_secret
 
 ANOTHER_REASON = "--replace changes no reasons: write another one"

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from urllib.parse import quote
 
-from bot.text.invisible import is_invisible
+from bot.text.plain_text import is_invisible
 
 SHOWN_CHARACTERS = 160
 """A query is shown up to this length; the whole text is in the eval set and in the JSON report."""

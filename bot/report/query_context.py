@@ -21,7 +21,7 @@ from bot.report.escaping import code, code_block
 from bot.report.tables import TableWriter, folded
 from bot.report.verdict_text import MarkdownStyle, TextStyle, agreeing, contradicts, counted, is_unfamiliar, listed
 from bot.text.masking import masked, masked_together
-from bot.text.personal_data.counting import kinds_in_words
+from bot.text.personal_data.detector import kinds_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from bot.report.escaping import code, plain, shortened, visible
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
 from bot.text.masking import masked
-from bot.text.personal_data.counting import kinds_in_words
+from bot.text.personal_data.detector import kinds_in_words
 
 
 def usage_line(usage: Usage) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bot.text.invisible import is_shown
+from bot.text.plain_text import is_shown
 from bot.text.secrets import STAND_IN, redacted
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _all_masked(detector: Detector, texts: tuple[str, ...]) -> Sequence[str]:
 
 def may_be_masked_part(shown: str, text: str) -> bool:
     """Whether ``shown`` may be a masked part of ``text``."""
-    from bot.text.personal_data.stand_ins import PLACEHOLDER
+    from bot.text.personal_data.model import PLACEHOLDER
 
     place = 0
     for part in re.split(f"{PLACEHOLDER.pattern}|{re.escape(STAND_IN)}", shown):
@@ -112,7 +112,7 @@ def masked_data(data: Json) -> Json:
 
 def masked_number(data: int | float | None) -> Json:
     """``data``, or its placeholder if its digits would be masked as a text."""
-    from bot.text.personal_data.plain_text import digits_of
+    from bot.text.plain_text import digits_of
 
     digits = digits_of(data)
     shown = digits and masked(digits)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from bot.text.personal_data.plain_text import PlainText
+from bot.text.plain_text import PlainText
 
 STAND_IN = "[looks like a secret]"
 

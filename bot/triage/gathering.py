@@ -21,8 +21,7 @@ from bot.config import TriageSettings
 from bot.errors import Problem
 from bot.text.compare import normalise
 from bot.text.masking import masked_with
-from bot.text.personal_data.counting import personal_in
-from bot.text.personal_data.detector import Detector
+from bot.text.personal_data.detector import Detector, personal_in
 from bot.text.secrets import redacted
 from bot.triage.processes import REPRESENTATIVES, shards
 from bot.triage.reading import TrafficRow

@@ -19,8 +19,8 @@ from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError, untrusted_list
 from bot.intake.query import ID_CHARACTERS, fault_of_id
 from bot.text.did_you_mean import did_you_mean
-from bot.text.invisible import is_shown
 from bot.text.masking import masked
+from bot.text.plain_text import is_shown
 from bot.triage.tables import connected, identifier, name, quoted, row_count, rows_of
 
 if TYPE_CHECKING:

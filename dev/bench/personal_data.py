@@ -17,7 +17,7 @@ from typing import Final
 
 from bot.agreement.statistics import wilson
 from bot.text.personal_data.detector import Detector
-from bot.text.personal_data.model import Found, PersonalDataKind
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
 
 FOLDER: Final = Path(__file__).parents[2] / "tests" / "labels" / "personal_data"
 SHARED: Final = 0.8
@@ -57,7 +57,10 @@ def read_labels(path: Path) -> list[LabelledText]:
     """The labelled texts of a file, one JSON object a line."""
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [
-        LabelledText(row["text"], tuple(Found(PersonalDataKind(kind), start, end) for start, end, kind in row["spans"]))
+        LabelledText(
+            row["text"],
+            tuple(Found(PersonalDataKind(kind), start, end, Sureness.NAMED) for start, end, kind in row["spans"]),
+        )
         for row in rows
     ]
 

@@ -24,7 +24,7 @@ from bot.report.escaping import (
     unlogged,
     visible,
 )
-from bot.text.invisible import is_invisible
+from bot.text.plain_text import is_invisible
 from tests.github.hostile import HALF_CHARACTER, HOSTILE
 from tests.github.test_hostile_text import dead
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
-from bot.text.personal_data.plain_text import plain
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
+from bot.text.plain_text import plain
 
 _REACH: Final = 90
 """At most so many characters before the house number, its street begins."""
@@ -240,7 +240,7 @@ _RULES: Final = (
 _NEEDED: Final = tuple(dict.fromkeys(rule.needs for rule in _RULES))
 
 
-def addresses(text: str) -> Iterator[PossibleMatch]:
+def addresses(text: str) -> Iterator[Found]:
     """Street addresses in a plain text, with its case kept."""
     needed = {needs: not needs or re.search(needs, text) is not None for needs in _NEEDED}
     for rule in _RULES:
@@ -250,7 +250,7 @@ def addresses(text: str) -> Iterator[PossibleMatch]:
         for match in rest.finditer(text):
             before = street.search(text, max(0, match.start() - _REACH), match.start()) if street else match
             if before and not _MADE_UP.search(text, before.start(), match.end()):
-                yield PossibleMatch(PersonalDataKind.ADDRESS, before.start(), match.end(), Sureness.WORDS)
+                yield Found(PersonalDataKind.ADDRESS, before.start(), match.end(), Sureness.WORDS)
 
 
 @cache

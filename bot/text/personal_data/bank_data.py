@@ -11,9 +11,8 @@ from typing import Final
 
 from stdnum import iban, luhn, numdb
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
+from bot.text.personal_data.model import CARD_STAND_INS, Found, PersonalDataKind, Sureness
 from bot.text.personal_data.near import folded, said_to_be_other, windows
-from bot.text.personal_data.stand_ins import CARD_STAND_INS
 
 _PUBLISHED_CARDS: Final = frozenset(number.replace(" ", "") for number in CARD_STAND_INS) | {
     "4222222222222",
@@ -116,14 +115,14 @@ _REST_OF_ACCOUNT: Final = re.compile(r"(?:[\W_]{0,2}[a-z0-9]){11,30}")
 _LENGTHS: Final = re.compile(r"\d+")
 
 
-def cards(lower: str) -> Iterator[PossibleMatch]:
+def cards(lower: str) -> Iterator[Found]:
     """Numbers of payment cards in a plain text."""
     for run in _PIECES.finditer(lower):
         if run.end() - run.start() >= _LEAST_DIGITS and not _is_other(lower, run.start()):
             yield from _cards_in(lower, [group.span() for group in _GROUP.finditer(lower, *run.span())])
     for printed in chain(_PRINTED.finditer(lower), _WRAPPED.finditer(lower)):
         if _is_card("".join(filter(str.isdigit, printed[0]))) and not _is_of_list(lower, printed):
-            yield PossibleMatch(PersonalDataKind.CARD, *printed.span(), Sureness.CHECKED)
+            yield Found(PersonalDataKind.CARD, *printed.span(), Sureness.CHECKED)
 
 
 def _is_other(lower: str, start: int) -> bool:
@@ -142,7 +141,7 @@ def _is_of_list(lower: str, printed: re.Match[str]) -> bool:
     return not said or said_to_be_other(lower, start) or not _is_whole(lower, *printed.span())
 
 
-def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[PossibleMatch]:
+def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[Found]:
     found = False
     for first in range(len(groups)):
         digits, shape = "", []
@@ -155,11 +154,11 @@ def _cards_in(lower: str, groups: list[tuple[int, int]]) -> Iterator[PossibleMat
             is_printed = tuple(shape) in _SHAPES and not _OF_HASH.match(lower, end)
             if (is_one or is_printed) and _is_card(digits):
                 found = True
-                yield PossibleMatch(PersonalDataKind.CARD, groups[first][0], end, Sureness.CHECKED)
+                yield Found(PersonalDataKind.CARD, groups[first][0], end, Sureness.CHECKED)
     # In any grouping, if nothing else is beside it.
     start, end = groups[0][0], groups[-1][1]
     if not found and _is_whole(lower, start, end) and _is_card("".join(lower[start:end] for start, end in groups)):
-        yield PossibleMatch(PersonalDataKind.CARD, start, end, Sureness.CHECKED)
+        yield Found(PersonalDataKind.CARD, start, end, Sureness.CHECKED)
 
 
 def _is_whole(lower: str, start: int, end: int) -> bool:
@@ -186,7 +185,7 @@ def _is_card(digits: str) -> bool:
     )
 
 
-def accounts(lower: str) -> Iterator[PossibleMatch]:
+def accounts(lower: str) -> Iterator[Found]:
     """International bank account numbers in a plain text."""
     for begun in _ACCOUNT.finditer(lower):
         length = _length_of_account(begun[0][:2].upper())
@@ -196,7 +195,7 @@ def accounts(lower: str) -> Iterator[PossibleMatch]:
         places = [place for place in range(begun.start(), rest.end()) if lower[place].isalnum()][:length]
         end = places[-1] + 1
         if not lower[end : end + 1].isdecimal() and _is_account("".join(lower[place] for place in places).upper()):
-            yield PossibleMatch(PersonalDataKind.IBAN, begun.start(), end, Sureness.CHECKED)
+            yield Found(PersonalDataKind.IBAN, begun.start(), end, Sureness.CHECKED)
 
 
 @cache

@@ -1,16 +1,25 @@
-"""Finds, masks and replaces personal data in users' texts."""
+"""Finds, masks and replaces personal data in users' texts, and counts it by kind, without the values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Final
 
-from bot.text.personal_data.model import Found, PersonalDataKind, PossibleMatch
-from bot.text.personal_data.plain_text import PlainText
-from bot.text.personal_data.stand_ins import PLACEHOLDER, Numbering, comparable, placeholder, stand_in
+from bot.text.personal_data.model import (
+    PLACEHOLDER,
+    Found,
+    Numbering,
+    PersonalDataKind,
+    comparable,
+    placeholder,
+    stand_in,
+)
+from bot.text.plain_text import PlainText
 
 # Quick tests: most texts have nothing that any kind needs.
 _MAIL: Final = re.compile(r"[\[({<] ?at ?[\])}>]| dot |%(?:25)?40|&(?:#x?0{0,5}[46]|commat)|\\u0040")
@@ -42,7 +51,7 @@ class Detector:
         """The personal data in ``text``, in order; spans do not overlap."""
         given = PlainText(text)
         spans = (
-            Found(kept.kind, given.place(kept.start), given.place(kept.end - 1) + 1)
+            replace(kept, start=given.place(kept.start), end=given.place(kept.end - 1) + 1)
             for kept in _surest(self._candidates(given))
         )
         return tuple(found for found in spans if not self._is_allowed(text[found.start : found.end], found.kind))
@@ -89,7 +98,7 @@ class Detector:
             end = found.end
         return "".join([*parts, text[end:]])
 
-    def _candidates(self, given: PlainText) -> Iterator[PossibleMatch]:
+    def _candidates(self, given: PlainText) -> Iterator[Found]:
         # The patterns of a kind are slow to load, and most texts do not need them.
         text, lower = given.text, given.lower
         if self.names:
@@ -132,9 +141,9 @@ def _placeholder(kind: PersonalDataKind, _: str, number: int) -> str:
     return placeholder(kind, number)
 
 
-def _surest(candidates: Iterator[PossibleMatch]) -> list[PossibleMatch]:
+def _surest(candidates: Iterator[Found]) -> list[Found]:
     """The surest and longest of the candidates that overlap, by place."""
-    kept: list[PossibleMatch] = []
+    kept: list[Found] = []
     taken: set[int] = set()
     for candidate in sorted(
         candidates, key=lambda it: (-it.sureness, it.start - it.end, it.start, list(PersonalDataKind).index(it.kind))
@@ -144,3 +153,38 @@ def _surest(candidates: Iterator[PossibleMatch]) -> list[PossibleMatch]:
             kept.append(candidate)
             taken.update(span)
     return sorted(kept, key=lambda it: it.start)
+
+
+_WORDS: Final[Mapping[PersonalDataKind, tuple[str, str]]] = {
+    PersonalDataKind.CARD: ("a payment card number", "payment card numbers"),
+    PersonalDataKind.IBAN: ("a bank account number", "bank account numbers"),
+    PersonalDataKind.NATIONAL_ID: ("a national id", "national ids"),
+    PersonalDataKind.E_MAIL: ("an e-mail address", "e-mail addresses"),
+    PersonalDataKind.PHONE: ("a phone number", "phone numbers"),
+    PersonalDataKind.ADDRESS: ("a street address", "street addresses"),
+    PersonalDataKind.NAME: ("the name of a person", "names of people"),
+}
+
+
+@lru_cache(maxsize=20_000)
+def personal_in(texts: tuple[str, ...], detector: Detector) -> Mapping[str, int]:
+    """Kind of personal data → number of different values in ``texts``, in the order of the kinds."""
+    values = {
+        (found.kind, comparable(text[found.start : found.end])) for text in texts for found in detector.find(text)
+    }
+    counts = Counter(kind for kind, _ in values)
+    return MappingProxyType({kind.value: counts[kind] for kind in PersonalDataKind if counts[kind]})
+
+
+def personal_in_name(name: str) -> str:
+    """The kinds of personal data in ``name``, a part of a path, in words.  The allowlist does not apply to paths."""
+    return kinds_in_words(personal_in((name,), Detector()))
+
+
+def kinds_in_words(kinds: Mapping[str, int]) -> str:
+    """``kinds`` in words, as in “an e-mail address and 2 payment card numbers”."""
+    named = [
+        _WORDS[PersonalDataKind(kind)][0] if count == 1 else f"{count} {_WORDS[PersonalDataKind(kind)][1]}"
+        for kind, count in kinds.items()
+    ]
+    return " and ".join(part for part in (", ".join(named[:-1]), *named[-1:]) if part)

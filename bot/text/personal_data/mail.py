@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
 from bot.text.personal_data.near import words
 
 # Letters of scripts with spaces between words; in Chinese or Japanese the word before an address touches it.
@@ -90,14 +90,14 @@ _VERSION: Final = re.compile(r"@\d")
 _PATH_OF_LOGIN: Final = re.compile(r"[:/]\w")
 
 
-def mails(lower: str) -> Iterator[PossibleMatch]:
+def mails(lower: str) -> Iterator[Found]:
     """E-mail addresses in a plain text."""
     for pattern in (_MAIL, _SPOKEN):
         for match in pattern.finditer(lower):
             local = match[0][: match.start("domain") - match.start()]
             name = _local_part(local)
             if _of_person(name, _domain(match["domain"])) and not _is_login(lower, match, name):
-                yield PossibleMatch(PersonalDataKind.E_MAIL, *match.span(), Sureness.CHECKED)
+                yield Found(PersonalDataKind.E_MAIL, *match.span(), Sureness.CHECKED)
 
 
 def _local_part(written: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
 
 _CAPITAL: Final = r"(?=[^\W\d_])[^a-zß-ÿа-яα-ω\W\d_][^\W\d_'’]{0,25}(?:['’-][^\W\d_]{1,25}){0,2}"
 _PART: Final = (
@@ -56,9 +56,9 @@ _EASTERN: Final = re.compile(
 )
 
 
-def names(text: str) -> Iterator[PossibleMatch]:
+def names(text: str) -> Iterator[Found]:
     """Names of people in a plain text, with its case kept."""
     for pattern in (_TITLED, _SAID, _LABELLED, _EASTERN):
         for match in pattern.finditer(text):
             group = match.lastgroup or "name"
-            yield PossibleMatch(PersonalDataKind.NAME, match.start(group), match.end(group), Sureness.WORDS)
+            yield Found(PersonalDataKind.NAME, match.start(group), match.end(group), Sureness.WORDS)

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from stdnum import luhn
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
 from bot.text.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
 
 _GAP: Final = "[ ./-]{0,2}"
@@ -532,7 +532,7 @@ _BEGIN: Final = r"(?<![0-9_])(?<!\d[./-])"
 _END: Final = r"(?![0-9_])(?![./-]\d)"
 
 
-def national_ids(lower: str) -> Iterator[PossibleMatch]:
+def national_ids(lower: str) -> Iterator[Found]:
     """National identification numbers in a plain text."""
     yield from _marked_ids(lower)
     general = windows(lower, GENERAL, _AFTER, _BEFORE)
@@ -543,7 +543,7 @@ def national_ids(lower: str) -> Iterator[PossibleMatch]:
             yield from _named_ids(lower, place, general, sure=False)
 
 
-def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[PossibleMatch]:
+def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Iterator[Found]:
     words = SCHEMES[place].words
     for start, end in near:
         for match in _pattern(place).finditer(lower, start, end + _LONGEST):
@@ -556,10 +556,10 @@ def _named_ids(lower: str, place: int, near: list[Window], *, sure: bool) -> Ite
                 and (sure or not said_to_be_other(lower, match.start()))
                 and not _is_published(match[0])
             ):
-                yield PossibleMatch(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.NAMED)
+                yield Found(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.NAMED)
 
 
-def _marked_ids(lower: str) -> Iterator[PossibleMatch]:
+def _marked_ids(lower: str) -> Iterator[Found]:
     for match in _marked().finditer(lower):
         for scheme in SCHEMES:
             if (
@@ -570,7 +570,7 @@ def _marked_ids(lower: str) -> Iterator[PossibleMatch]:
                 and not _is_published(match[0])
                 and not said_to_be_other(lower, match.start())
             ):
-                yield PossibleMatch(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.CHECKED)
+                yield Found(PersonalDataKind.NATIONAL_ID, *match.span(), Sureness.CHECKED)
                 break
 
 

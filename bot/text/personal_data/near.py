@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from bot.text.personal_data.plain_text import plain
+from bot.text.plain_text import plain
 
 Window = tuple[int, int]
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberDesc, PhoneNumberFormat
 
-from bot.text.personal_data.model import PersonalDataKind, PossibleMatch, Sureness
+from bot.text.personal_data.model import Found, PersonalDataKind, Sureness
 from bot.text.personal_data.near import Window, folded, is_dated, said_to_be_other, windows
 
 
@@ -126,7 +126,7 @@ class _Near:
         )
 
 
-def phones(lower: str) -> Iterator[PossibleMatch]:
+def phones(lower: str) -> Iterator[Found]:
     """Telephone numbers in a plain text."""
     runs = [
         run
@@ -140,7 +140,7 @@ def phones(lower: str) -> Iterator[PossibleMatch]:
         yield from _in_run(lower, run, near)
 
 
-def _in_run(lower: str, run: re.Match[str], near: _Near) -> Iterator[PossibleMatch]:
+def _in_run(lower: str, run: re.Match[str], near: _Near) -> Iterator[Found]:
     groups = [group.span() for group in _GROUP.finditer(lower, *run.span())]
     end = 0
     for place, (start, _) in enumerate(groups):
@@ -162,7 +162,7 @@ def _may_begin(lower: str, groups: list[tuple[int, int]], place: int) -> bool:
     return lower[start] in "+(0" or _AMERICAN.match(lower, start) is not None
 
 
-def _candidate(lower: str, start: int, stop: int, near: _Near) -> PossibleMatch | None:
+def _candidate(lower: str, start: int, stop: int, near: _Near) -> Found | None:
     if lower[start] == "(" and ")" not in lower[start:stop]:
         start += 1
     written = lower[start:stop]
@@ -171,7 +171,7 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> PossibleMatch 
         return None
     if written.startswith(("+", "(+", "00")):
         if _international(digits.removeprefix("00") if written.startswith("00") else digits):
-            return PossibleMatch(PersonalDataKind.PHONE, start, stop, Sureness.CHECKED)
+            return Found(PersonalDataKind.PHONE, start, stop, Sureness.CHECKED)
         if not written.startswith("00"):
             return None
     named = near.names(start, len(digits))
@@ -182,7 +182,7 @@ def _candidate(lower: str, start: int, stop: int, near: _Near) -> PossibleMatch 
         regions = tuple(region for form, of in _MARKED if form.fullmatch(written) for region in of)
     if said_to_be_other(lower, start) or not _national(digits, regions):
         return None
-    return PossibleMatch(PersonalDataKind.PHONE, start, stop, Sureness.CHECKED if named else Sureness.FORM)
+    return Found(PersonalDataKind.PHONE, start, stop, Sureness.CHECKED if named else Sureness.FORM)
 
 
 def _is_made_up(digits: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which characters show nothing."""
+"""Which characters show nothing, and which numbers have digits that may be somebody's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from bot.errors import Problem
 from bot.intake.query import fault_of_id
 from bot.report.escaping import code, printable, visible
-from bot.text.invisible import is_invisible, is_shown
+from bot.text.plain_text import digits_of, is_invisible, is_shown
 
 BLANK = "\u3164\u2800\u115f\u1160\uffa0\u034f\u17b4\u180b\U0001d159\U00013441"
 
@@ -40,3 +40,20 @@ def test_other_characters_are_shown_as_they_are(character: str) -> None:
 @pytest.mark.parametrize("character", ["\ue000", "\u0378", "\u00a0"])
 def test_what_means_nothing_and_other_blanks_are_not(character: str) -> None:
     assert not is_shown(character)
+
+
+@pytest.mark.parametrize(
+    ("number", "digits"),
+    [
+        (4539148803436467, "4539148803436467"),
+        (4539148803436467.0, "4539148803436467"),
+        (-7, "-7"),
+        (0.8146362049801931, None),
+        (float("nan"), None),
+        (True, None),
+        (None, None),
+        ("7", None),
+    ],
+)
+def test_whole_numbers_have_digits_and_fractions_are_nobodys(number: object, digits: str | None) -> None:
+    assert digits_of(number) == digits
