@@ -20,8 +20,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, as_mapping, parse_yaml
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import Snapshot, normal_path
+from bot.files.snapshot import ReadingLimits, Snapshot, normal_path
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.text.did_you_mean import did_you_mean
 

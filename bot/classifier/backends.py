@@ -15,8 +15,7 @@ from bot.classifier.findings import Findings, FindingsStore
 from bot.classifier.model import Backend, Stages, silent
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
-from bot.files.atomic_write import read_model, write_whole
-from bot.files.user_cache import user_cache_folder
+from bot.files.user_cache import read_model, user_cache_folder, write_whole
 from bot.taxonomy.model import Taxonomy
 from bot.text.personal_data.detector import Detector
 

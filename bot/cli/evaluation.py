@@ -32,7 +32,7 @@ from bot.evaluation.measures import Predictions, Sampling, compare, evaluate, la
 from bot.files.documents import parse_json
 from bot.files.snapshot import WorkingTree
 from bot.files.validation import validate
-from bot.intake.agents import read_specification
+from bot.intake.agents.reading import read_specification
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification

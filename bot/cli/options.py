@@ -16,11 +16,11 @@ from bot.cli.output import say
 from bot.config import CONFIG_FILE
 from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
-from bot.files.interrupts import is_stop
+from bot.files.process import is_stop
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_conflicts, read_remote, refuse_bare
+from bot.text.compare import utc
 from bot.text.masking import masked
-from bot.text.moments import utc
 
 if TYPE_CHECKING:
     from bot.curator.staging import AuditStamp

@@ -20,7 +20,7 @@ from bot.curator.store import RegressionSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.profile import Capabilities
 from bot.taxonomy.model import Taxonomy
-from bot.text.moments import utc
+from bot.text.compare import utc
 
 POINTS: Final = 30
 """The most days that are shown; a line of more points says no more at the width of an issue."""

@@ -13,7 +13,7 @@ from typing import Final
 from bot.curator.entry import Entry
 from bot.files.documents import Data, as_list, as_mapping
 from bot.intake.expectation import Expectation, ToolCall, understand
-from bot.intake.expectations.export_round_trip import SEALED, bare, carried, without_carried
+from bot.intake.export_round_trip import SEALED, bare, carried, without_carried
 from bot.intake.query import SETUP_FILE
 
 # Valid in JSON, but YAML rejects these, many readers end a line at them, or they control a terminal.

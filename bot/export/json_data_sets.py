@@ -29,7 +29,7 @@ from bot.export.item import (
     with_answer,
 )
 from bot.files.documents import Data, as_mapping
-from bot.intake.expectations.export_round_trip import CARRIED
+from bot.intake.export_round_trip import CARRIED
 
 # Plain JSON Lines, one entry a line: `id` and `turns`; `expected_response` (of the last turn) and `expected_tools` if
 # known; and under `incumbent` the capabilities, the source, the set-up and what was expected, as the customer wrote it.

@@ -15,7 +15,7 @@ from bot import export
 from bot.curator.entry import Entry
 from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, returned
 from bot.files.documents import Data
-from bot.intake.fixtures import FixtureFolder
+from bot.intake.query import FixtureFolder
 
 _TICKS: Final = re.compile("`+")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")

@@ -2,8 +2,8 @@
 
 promptfoo renders every text of a config as a template with access to the environment, loads texts that begin like a
 file's address, and runs code in assertions.  So each text is written as a template that renders to exactly that text
-(:mod:`~bot.intake.templates`).  Of a customer's own assertions, only those that compare or grade are written, without
-templates.  The user of the config chooses the provider: ``echo`` is its placeholder.
+(:mod:`~bot.intake.export_round_trip`).  Of a customer's own assertions, only those that compare or grade are written,
+without templates.  The user of the config chooses the provider: ``echo`` is its placeholder.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import Final
 from bot.export.item import ExportItem, ExportRemark, ExportWriter, Written, is_flat, json_line, sealed
 from bot.export.linear_patterns import pattern_fault
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expectations.export_round_trip import CARRIED
-from bot.intake.templates import LOADED, MARKS, as_template
+from bot.intake.export_round_trip import CARRIED, LOADED, MARKS, as_template
 
 _HEAD: Final = (
     "# Written by `incumbent export --to promptfoo`.  Name your provider in place of echo, or with --providers.\n"

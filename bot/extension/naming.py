@@ -22,7 +22,7 @@ from bot.classifier.visible_text import clean, read_turns
 from bot.config import ClassifierSettings
 from bot.errors import IncompleteError, OutsideError
 from bot.extension.model import DistinctiveTrait, ExtensionCandidate, Kind, Trait, called, feature
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.files.user_cache import user_cache_folder
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_with

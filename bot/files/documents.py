@@ -1,7 +1,8 @@
-"""Parses untrusted YAML, JSON and JSON Lines into plain data that remembers its lines."""
+"""Parses untrusted YAML, JSON and JSON Lines into plain data that remembers its lines, and nodes that walk it."""
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,23 +17,23 @@ from bot.files.json_reader import JsonPlace, size
 from bot.files.json_reader import check_shape as check_json_shape
 from bot.files.json_reader import find_places as find_json_places
 from bot.files.json_reader import load as load_json
-from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits
 from bot.files.yaml_reader import check_shape, problem_of
 from bot.files.yaml_reader import find_places as find_yaml_places
 from bot.files.yaml_reader import load as load_yaml
 
-Parsed = TypeVar("Parsed")
+Result = TypeVar("Result")
 
 
 def parsed_once(
-    parse: Callable[[AnyStr, str, ReadingLimits], Parsed],
-) -> Callable[[AnyStr, str, ReadingLimits], Parsed]:
+    parse: Callable[[AnyStr, str, ReadingLimits], Result],
+) -> Callable[[AnyStr, str, ReadingLimits], Result]:
     """``parse``, a pure function of a file's content, its name and the limits, with a cache of its results.
 
     The cache keeps one file of any size, and of the most recent files as many bytes as a file may have values, so that
     a folder of many large files does not fill the memory.  Results are shared: callers must not change them.
     """
-    kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Parsed | tuple[Problem, ...]] = OrderedDict()
+    kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Result | tuple[Problem, ...]] = OrderedDict()
     lock = Lock()
 
     held = 0
@@ -45,7 +46,7 @@ def parsed_once(
                 held -= _size(kept.popitem(last=False)[0])
 
     @wraps(parse)
-    def once(content: AnyStr, file: str, limits: ReadingLimits) -> Parsed:
+    def once(content: AnyStr, file: str, limits: ReadingLimits) -> Result:
         nonlocal held
         asked = (content, file, limits)
         with lock:
@@ -256,3 +257,92 @@ def parse_json_lines(text: str, file: str, limits: ReadingLimits) -> Lines:
             break
         documents.append(document)
     return Lines(tuple(documents), tuple(problems))
+
+
+_PLAIN_KEY = re.compile(r"[\w$*-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed file of a package; ``path`` is its path in the snapshot, the base of its references."""
+
+    path: str
+    document: Document
+
+    @property
+    def root(self) -> Node:
+        """The whole document."""
+        return Node(self, (), self.document.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a file with its path; an absent value is ``None``, like JSON's ``null``."""
+
+    source: Parsed
+    path: Path
+    data: Data
+
+    def __getitem__(self, key: str) -> Node:
+        """The value of ``key``; absent if there is none, or if this is not a mapping."""
+        return Node(self.source, (*self.path, key), as_mapping(self.data).get(key))
+
+    def __str__(self) -> str:
+        """The place as messages show it: ``ai-plugin.json: runtimes[0].auth``."""
+        return f"{self.source.document.file}: {self.name}" if self.path else self.source.document.file
+
+    @property
+    def name(self) -> str:
+        """The path inside the file: ``runtimes[0].auth``."""
+        text = ""
+        for step in self.path:
+            if isinstance(step, int):
+                text += f"[{step}]"
+            elif _PLAIN_KEY.fullmatch(step):
+                text += f".{step}"
+            else:
+                text += f"['{step}']"
+        return text.removeprefix(".")
+
+    @property
+    def absent(self) -> bool:
+        """Whether the value is missing or ``null``."""
+        return self.data is None
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether the value is a mapping."""
+        return isinstance(self.data, dict)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list."""
+        return isinstance(self.data, list)
+
+    @property
+    def text(self) -> str:
+        """The value if it is a string, without surrounding white space; empty otherwise."""
+        return self.data.strip() if isinstance(self.data, str) else ""
+
+    @property
+    def items(self) -> tuple[Node, ...]:
+        """The values of the list."""
+        return tuple(Node(self.source, (*self.path, index), item) for index, item in enumerate(as_list(self.data)))
+
+    @property
+    def entries(self) -> tuple[tuple[str, Node], ...]:
+        """The keys and values of the mapping, in the file's order."""
+        return tuple((key, self[key]) for key in as_mapping(self.data))
+
+    @property
+    def line(self) -> int | None:
+        """The line of the value in its file, from 1."""
+        return self.source.document.line(self.path)
+
+    def has(self, key: str) -> bool:
+        """Whether the value is a mapping with ``key``, even if that value is ``null``."""
+        return key in as_mapping(self.data)
+
+    def problem(self, message: str, fix: str) -> Problem:
+        """A problem at this place."""
+        return self.source.document.problem(self.path, message, fix)

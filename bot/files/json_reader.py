@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.errors import InputError, Problem
-from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits
 
 # A message quotes at most so many characters of an invalid number.
 _QUOTED: Final = 40

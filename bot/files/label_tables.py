@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.text.did_you_mean import did_you_mean
 
 UNKNOWN: Final = "?"

@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, PydanticOmit
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
-from bot.files.limits import MOST_FAULTS
+from bot.files.snapshot import MOST_FAULTS
 from bot.text.did_you_mean import did_you_mean
 from bot.text.moments import utc
 

@@ -11,7 +11,7 @@ import yaml
 
 from bot.errors import InputError, Problem
 from bot.files.json_reader import JsonPlace
-from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits
 
 _PREFIX = "tag:yaml.org,2002:"
 _STRING = _PREFIX + "str"

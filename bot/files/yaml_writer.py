@@ -16,7 +16,7 @@ from ruamel.yaml.tokens import CommentToken
 
 from bot.errors import InputError, Problem
 from bot.files.documents import parse_yaml
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 HOUSE: Final = (2, 4, 2)
 """The indentation of mappings, of list items and of their dashes, as the bot writes them."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.errors import InputError, Problem
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import normal_path
+from bot.files.snapshot import ReadingLimits, normal_path
 from bot.git.process import damaged
 
 _LINKS = {

@@ -16,7 +16,7 @@ from typing import Final
 
 from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping, parse_json_text
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 CARRIED: Final = "incumbent"
 HOLDERS: Final = ("extensions", "metadata", "additional_metadata")

@@ -11,8 +11,7 @@ from typing import Final, get_args
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
 from bot.files.documents import as_mapping, decode, parse_json_text
-from bot.files.limits import MOST_FAULTS
-from bot.files.snapshot import Snapshot
+from bot.files.snapshot import MOST_FAULTS, Snapshot
 from bot.files.validation import validate
 from bot.ledger.events import EVENTS, Event
 

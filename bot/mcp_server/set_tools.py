@@ -35,7 +35,7 @@ from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import agreement_overview
 from bot.report.results import local_results
 from bot.report.status import prune_overview, status_overview
-from bot.text.moments import utc
+from bot.text.compare import utc
 
 Capability: TypeAlias = Annotated[
     Named, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")

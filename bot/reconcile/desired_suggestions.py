@@ -37,8 +37,8 @@ from bot.reconcile.suggestion_pull_requests import (
     with_former,
 )
 from bot.results.history import EntryHistory
+from bot.text.compare import utc
 from bot.text.digests import digest
-from bot.text.moments import utc
 
 
 @dataclass(frozen=True, kw_only=True)

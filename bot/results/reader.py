@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_mapping, decode, parse_json
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.intake.export_round_trip import carried_id
 from bot.ledger.events import MOST
 from bot.results.record import CaseResult, Outcome

@@ -18,9 +18,8 @@ from bot.curator.store import RegressionSet
 from bot.files.validation import FileModel, Text, Timestamp, Tuple
 from bot.ledger.events import Amount
 from bot.ledger.model import CommitId, Digest
-from bot.text.compare import text_key
+from bot.text.compare import text_key, utc
 from bot.text.digests import digest
-from bot.text.moments import utc
 
 
 class Outcome(StrEnum):

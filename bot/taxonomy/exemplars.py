@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.errors import InputError, Problem
 from bot.files.label_tables import UNKNOWN, LabelTable, read_labels, read_table
-from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits
 from bot.taxonomy.model import Exemplar, Taxonomy
 from bot.text.compare import normalise
 from bot.text.did_you_mean import did_you_mean

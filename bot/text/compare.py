@@ -1,9 +1,10 @@
-"""Comparison of texts and scores: normalised texts, rounded scores."""
+"""Comparison of texts, scores and moments: normalised texts, rounded scores, times in UTC."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from bot.text.digests import digest
@@ -49,3 +50,22 @@ def all_rounded(values: Iterable[float]) -> tuple[float, ...]:
     """:func:`rounded` of each."""
     # Most values have few enough decimals already.  This test is faster than rounding.
     return tuple([value if round(value * _SCALE) / _SCALE == value else round(value, DECIMALS) for value in values])
+
+
+def utc(text: str) -> str:
+    """The moment ``text`` (ISO 8601; UTC where it names no zone) in UTC to the second; raises :class:`ValueError`."""
+    try:
+        moment = _parsed(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("an ISO 8601 time such as 2026-11-21T10:00:00Z") from None
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def seconds(text: str) -> float:
+    """Seconds from the start of 1970 to the moment ``text``, as in :func:`utc`; raises :class:`ValueError`."""
+    return _parsed(text).timestamp()
+
+
+def _parsed(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

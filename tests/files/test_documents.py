@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, Document, as_list, as_mapping, decode, parse, parse_json, parse_yaml
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=100_000, nesting_depth=20, nodes=1_000)
 LINE_ENDS = ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"]

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import InputError, Problem
 from bot.files.documents import parsed_once
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 LIMITS = ReadingLimits(file_bytes=1_000, nesting_depth=5, nodes=10)
 

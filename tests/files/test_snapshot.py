@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import InputError, Problem
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import ByteBudgetSnapshot, WorkingTree, normal_path
+from bot.files.snapshot import ByteBudgetSnapshot, ReadingLimits, WorkingTree, normal_path
 
 LIMITS = ReadingLimits(file_bytes=100, nesting_depth=5, nodes=50)
 

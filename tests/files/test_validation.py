@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue
 
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.files.validation import Checked, FileModel, Score, Text, Tuple, validate
 from bot.text.did_you_mean import did_you_mean
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.curator.entry import entry_id
 from bot.errors import InputError, Problem
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import normal_path
+from bot.files.snapshot import ReadingLimits, normal_path
 from bot.intake.expectation import understand
 from bot.pipeline.submission import Package, read_package
 from tests.factories import SHIPPED

@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import Snapshot, WorkingTree
+from bot.files.snapshot import ReadingLimits, Snapshot, WorkingTree
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, tree_id
 from bot.git.process import GitProcess, is_ref_name
 from tests.origin import ENVIRONMENT, Origin

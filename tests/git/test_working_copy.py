@@ -8,7 +8,7 @@ import git
 import pytest
 
 from bot.errors import OutsideError, UsageError
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.git import ObjectStore, working_copy
 from bot.git.working_copy import commit_on_branch, owner_and_name, read_conflicts, read_remote, refuse_bare
 

@@ -12,7 +12,7 @@ import pytest
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError
 from bot.evaluation.labels import read_file
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ExemplarFile, read_exemplars
 from tests.factories import SHIPPED, make_taxonomy
 from tests.hostile.attacks import sampled

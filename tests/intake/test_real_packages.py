@@ -11,8 +11,7 @@ import pytest
 from bot.classifier.backends import make_backend
 from bot.classifier.model import Backend
 from bot.errors import InputError
-from bot.files.limits import ReadingLimits
-from bot.files.snapshot import WorkingTree
+from bot.files.snapshot import ReadingLimits, WorkingTree
 from bot.intake.agents.reading import read_specification
 from bot.pipeline.review import Platform, load_platform, review
 from bot.pipeline.submission import read_package

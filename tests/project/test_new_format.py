@@ -28,7 +28,7 @@ from bot.intake.eval_sets.inputs import Inputs
 from bot.intake.eval_sets.reader import EvalSetReader, SourceFile
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.reader import EvalSetRows, EvalSetRow
-from bot.intake.node import Node
+from bot.files.documents import Node
 from bot.intake.query import Setup
 
 

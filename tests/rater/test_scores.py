@@ -10,7 +10,7 @@ import pytest
 from bot.classifier.model import Identity
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.rater.model import ScoredQuery
 from bot.rater.scores import KeptScores, read_scores
 from tests.factories import make_taxonomy

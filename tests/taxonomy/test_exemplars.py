@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem
-from bot.files.limits import MOST_FAULTS, ReadingLimits
-from bot.files.snapshot import EmptySnapshot, Overlay, WorkingTree
+from bot.files.snapshot import MOST_FAULTS, EmptySnapshot, Overlay, ReadingLimits, WorkingTree
 from bot.files.user_cache import RememberedFiles
 from bot.taxonomy.exemplars import ExemplarFile, read_exemplars
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy, parse_taxonomy, read_files, taxonomy_notes

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get
 from pydantic import Field
 
 from bot.config import OpenAISettings
-from bot.files.atomic_write import read_model, remove_whole, write_whole
+from bot.files.user_cache import read_model, remove_whole, write_whole
 from bot.files.validation import FileModel
 from bot.text.digests import digest
 

@@ -15,7 +15,7 @@ from bot.classifier.model import Basis, CalledTools, Finding, InferenceRequest, 
 from bot.errors import InputError
 from bot.files.documents import Data, as_list, as_mapping
 from bot.files.json_reader import check_shape, load
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 _LIMITS: Final = ReadingLimits(file_bytes=200_000, nesting_depth=10, nodes=20_000)
 """Maximum characters of an answer; a complete one on a hundred capabilities has about 10,000."""

@@ -24,8 +24,8 @@ from bot.classifier.language_model.batch_lines import shown
 from bot.classifier.language_model.endpoint import AnswerRefusedError, advice, connect, host_of, key_of
 from bot.config import OpenAISettings
 from bot.errors import OutsideError, UsageError
-from bot.files.atomic_write import read_model, remove_whole, write_whole
 from bot.files.documents import Data, as_list, as_mapping
+from bot.files.user_cache import read_model, remove_whole, write_whole
 from bot.files.validation import FileModel, Tuple
 
 RemoteId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:=-]{0,199}$")]

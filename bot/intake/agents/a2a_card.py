@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.files.documents import Data, Document
+from bot.files.documents import Data, Document, Node, Parsed
 from bot.intake.agents.authentication import Security, SecurityScheme, required_modes, scheme_mode
 from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.reader import BareReader
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import AuthDeclaration, Specification
 
 _USUAL_KEYS: Final = (

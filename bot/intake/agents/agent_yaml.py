@@ -13,14 +13,13 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, Path, as_list, as_mapping, parse, parse_yaml
+from bot.files.documents import Data, Document, Node, Parsed, Path, as_list, as_mapping, parse, parse_yaml
 from bot.files.snapshot import Snapshot, path_beside
 from bot.files.validation import ConstraintError, FileModel, Text, Tuple, validate
 from bot.intake.agents.declarative_agent import NORMAL_KINDS
 from bot.intake.agents.effects import unknown_effect
 from bot.intake.agents.inventory import DESCRIBE_FEWER, bounded
 from bot.intake.agents.reader import AgentReader, BareReader, bare_readers, fitting, whole_readers
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import (
     UNLISTED,
     AuthDeclaration,

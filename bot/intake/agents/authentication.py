@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.files.documents import Node
 from bot.intake.agents.package import AgentPackage
-from bot.intake.node import Node
 from bot.intake.specification import AuthDeclaration, AuthMode
 from bot.text.did_you_mean import did_you_mean
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
+from bot.files.documents import Data, Document, Node, Parsed, as_list, as_mapping, parse_json
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.package import (
     MANIFEST,
@@ -27,7 +27,6 @@ from bot.intake.agents.package import (
 )
 from bot.intake.agents.plugin import Plugin, read_plugins, too_many
 from bot.intake.agents.reader import AgentReader
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import Knowledge, Specification
 from bot.text.did_you_mean import did_you_mean
 

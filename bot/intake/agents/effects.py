@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from bot.files.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, Node, as_list, as_mapping
 from bot.intake.agents.names import (
     ASKING_VERBS,
     DOUBTFUL_WRITE_VERBS,
@@ -40,7 +40,6 @@ from bot.intake.agents.prose import (
     stated_change,
     stated_only,
 )
-from bot.intake.node import Node
 from bot.intake.specification import Effect
 
 READING_METHODS: Final = frozenset({"get", "head", "options", "trace", "query"})

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from bot.files.documents import Document, as_mapping
+from bot.files.documents import Document, Node, Parsed, as_mapping
 from bot.intake.agents.effects import effect_of_tool, note_doubt
 from bot.intake.agents.inventory import InventoryOperation, bare_tool, check_number, entry_of, of_schema
 from bot.intake.agents.names import EffectReason
 from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.reader import BareReader
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool
 
 SERVERS: Final = ("mcp", "mcp_toolset")

@@ -9,9 +9,8 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Document, decode, parse, parse_json, parse_yaml
+from bot.files.documents import Document, Node, Parsed, decode, parse, parse_json, parse_yaml
 from bot.files.snapshot import Snapshot, normal_path
-from bot.intake.node import Node, Parsed
 
 MANIFEST: Final = "manifest.json"
 

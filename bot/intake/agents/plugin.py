@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Final
 
 from bot.errors import Problem
-from bot.files.documents import Data, Document, as_list, as_mapping
+from bot.files.documents import Data, Document, Node, Parsed, as_list, as_mapping
 from bot.intake.agents.authentication import (
     RuntimeAuth,
     SecurityScheme,
@@ -24,7 +24,6 @@ from bot.intake.agents.mcp_tools import discovers, read_tools
 from bot.intake.agents.names import EffectReason, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import AgentPackage, check_keys, check_version
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import UNLISTED, AuthDeclaration, AuthMode, Parameter, Protocol, Tool
 
 

@@ -12,13 +12,12 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, as_list, as_mapping, parse_json
+from bot.files.documents import Data, Document, Node, Parsed, as_list, as_mapping, parse_json
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.declarative_agent import LocalisedTexts, names_agents, starter_at
 from bot.intake.agents.package import AgentPackage, base_name, by_precedence, first_fitting
 from bot.intake.agents.plugin import Plugin, is_plugin, read_plugin, read_plugins, why_no_plugin
 from bot.intake.agents.reader import AgentReader
-from bot.intake.node import Node, Parsed
 from bot.intake.specification import Specification
 
 PLATFORM: Final = "api-plugin"

@@ -14,10 +14,9 @@ from typing import Any, Protocol
 import bot.intake.agents
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Document, parse
+from bot.files.documents import Document, Parsed, parse
 from bot.files.snapshot import Snapshot
 from bot.intake.agents.package import AgentPackage
-from bot.intake.node import Parsed
 from bot.intake.specification import Specification
 
 

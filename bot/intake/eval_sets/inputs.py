@@ -13,15 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.errors import InputError, Problem, untrusted, untrusted_list
-from bot.files.documents import Data, as_mapping
-from bot.files.limits import ReadingLimits
+from bot.files.documents import Data, Node, as_mapping
+from bot.files.snapshot import ReadingLimits
 from bot.intake.eval_sets.columns import QUERY_NAMES, SPOKEN_NAMES, Columns, declaring
 from bot.intake.eval_sets.messages import is_messages, read_spoken
 from bot.intake.eval_sets.plain import ANSWER_KEY, TOOLS_KEY
 from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, read_records, rest_of, text_id
 from bot.intake.eval_sets.records import Records, beside_places, decoded, located, without
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Node
 from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.documents import as_list, as_mapping, parse_json_text
-from bot.files.limits import ReadingLimits
-from bot.intake.node import Node
+from bot.files.documents import Node, as_list, as_mapping, parse_json_text
+from bot.files.snapshot import ReadingLimits
 
 _USER: Final = frozenset({"user", "human"})
 _OTHERS: Final = frozenset(

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem, untrusted_list
-from bot.files.documents import Data, as_mapping
-from bot.files.limits import MOST_FAULTS
+from bot.files.documents import Data, Node, as_mapping
+from bot.files.snapshot import MOST_FAULTS
 from bot.intake.eval_sets.columns import CONVERSATION_NAMES, ID_NAMES, Columns, declaring, named, query_keys
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, beside, read_records, text_id
 from bot.intake.eval_sets.records import Records, decoded, located, without
-from bot.intake.node import Node
 from bot.intake.query import Setup
 
 ANSWER_KEY: Final = "expected_response"
@@ -29,20 +27,6 @@ MARK: Final = re.compile(
     re.IGNORECASE,
 )
 """Words in names of columns of queries."""
-
-
-@dataclass(frozen=True, slots=True)
-class _FoundColumns:
-    """The names of a file's columns; ``None`` if there is none.
-
-    There may be several ``queries``, if each record has one of them.
-    """
-
-    queries: tuple[str, ...]
-    id: str | None
-    conversation: str | None
-    answer: str | None
-    tools: str | None
 
 
 def has_query_column(source: SourceFile) -> bool:
@@ -60,7 +44,7 @@ def read_plain(
     records = source.records if records is None else records
     columns = source.columns or Columns()
     try:
-        found = _find(source, records, columns)
+        queries, found = _find(source, records, columns)
     except InputError as error:
         return EvalSetRows((), (*records.problems, *error.problems))
     keys: list[str | None] = []
@@ -70,7 +54,7 @@ def read_plain(
         group = _at(record, found.conversation)
         key = None if group is None else text_id(group, problems)
         try:
-            read = _row(source, record, found, shared or {}, problems)
+            read = _row(source, record, queries, found, shared or {}, problems)
         except InputError as error:
             read, problems[:] = None, [*problems, *error.problems]
         if (problems or read is None) and key:
@@ -95,8 +79,11 @@ def read_plain(
     return EvalSetRows(tuple(_joined(reading.rows, keys, broken, found)), problems)
 
 
-def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColumns:
-    """The columns of the file; raises :class:`InputError` if one is ambiguous, or if there is none for the query."""
+def _find(source: SourceFile, records: Records, columns: Columns) -> tuple[tuple[str, ...], Columns]:
+    """The columns of the file: those of the query, of which each record has one, and the others.
+
+    Raises :class:`InputError` if one is ambiguous, or if there is none for the query.
+    """
     known = sorted(source.keys_of(records))
     line = records.places[0].line if records.places else 1
     problems: list[Problem] = []
@@ -116,12 +103,13 @@ def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColum
     could_be = query_keys(known)
     is_mixed = columns.query is None and _take_turns(records, could_be)
     query = None if is_mixed else column("query", columns.query, could_be)
-    found = _FoundColumns(
-        queries=tuple(could_be) if is_mixed else (query or "",),
-        id=column("id", columns.id, named(known, frozenset({"id"})) or named(known, ID_NAMES)),
-        conversation=column("conversation", columns.conversation, named(known, CONVERSATION_NAMES)),
-        answer=column("answer", columns.answer),
-        tools=column("tools", columns.tools),
+    found = columns.model_copy(
+        update={
+            "id": column("id", columns.id, named(known, frozenset({"id"})) or named(known, ID_NAMES)),
+            "conversation": column("conversation", columns.conversation, named(known, CONVERSATION_NAMES)),
+            "answer": column("answer", columns.answer),
+            "tools": column("tools", columns.tools),
+        }
     )
     if query is None and not is_mixed:
         fix = f"name the column (`outer.inner` inside another): {declaration(source, 'query', 'NAME')}"
@@ -133,7 +121,7 @@ def _find(source: SourceFile, records: Records, columns: Columns) -> _FoundColum
             problems.append(Problem(source.file, line, message, "name that one, or rename one of the two"))
     if problems:
         raise InputError(problems)
-    return found
+    return tuple(could_be) if is_mixed else (query or "",), found
 
 
 def _take_turns(records: Records, names: Sequence[str]) -> bool:
@@ -162,19 +150,22 @@ def _at(record: Node, name: str | None) -> Node | None:
 
 
 def _row(
-    source: SourceFile, record: Node, found: _FoundColumns, shared: Mapping[str, Data], problems: list[Problem]
+    source: SourceFile,
+    record: Node,
+    queries: Sequence[str],
+    found: Columns,
+    shared: Mapping[str, Data],
+    problems: list[Problem],
 ) -> EvalSetRow | None:
-    filled = _filled(record, found.queries) if len(found.queries) > 1 else ()
+    filled = _filled(record, queries) if len(queries) > 1 else ()
     if len(filled) > 1:
         both = " and ".join(map(repr, filled))
         problems.append(record.problem(f"the record has {both}, and one of them is the query", "keep that one"))
         return None
-    asked = filled[0] if filled else found.queries[0]
+    asked = filled[0] if filled else queries[0]
     held = _at(record, asked)
     if held is None or held.absent:
-        problems.append(
-            record.problem(f"{' or '.join(found.queries)}: the record has no query", "write what the user says")
-        )
+        problems.append(record.problem(f"{' or '.join(queries)}: the record has no query", "write what the user says"))
         return None
     if held.is_mapping and not has_messages(held.data):
         problems.append(_undecided(source, held, asked))
@@ -216,7 +207,7 @@ def _from_cell(cell: Node, source: SourceFile) -> Node:
 
 
 def _joined(
-    rows: Sequence[EvalSetRow], keys: Sequence[str | None], broken: Collection[str], found: _FoundColumns
+    rows: Sequence[EvalSetRow], keys: Sequence[str | None], broken: Collection[str], found: Columns
 ) -> Iterator[EvalSetRow]:
     """``rows``, with those that share a key joined; conversations with a broken row are left out."""
     groups: dict[str | int, list[EvalSetRow]] = {}
@@ -227,7 +218,7 @@ def _joined(
             yield group[0] if len(group) == 1 else _conversation(str(name), group, found)
 
 
-def _conversation(key: str, group: list[EvalSetRow], found: _FoundColumns) -> EvalSetRow:
+def _conversation(key: str, group: list[EvalSetRow], found: Columns) -> EvalSetRow:
     ids = list(dict.fromkeys(row.id for row in group if row.id is not None))
     several = len(ids) > 1
     turns: list[Data] = []

@@ -14,14 +14,12 @@ from typing import Final
 
 from bot.config import Limits
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, Lines, decode, parse_json, parse_json_lines, parse_yaml
-from bot.files.limits import MOST_FAULTS, ReadingLimits
-from bot.files.snapshot import Snapshot, path_beside
+from bot.files.documents import Data, Document, Lines, Node, Parsed, decode, parse_json, parse_json_lines, parse_yaml
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits, Snapshot, path_beside
 from bot.intake.eval_sets import formats
 from bot.intake.eval_sets.columns import Columns
 from bot.intake.eval_sets.records import Records, listed, of_lines, of_rows
 from bot.intake.eval_sets.table import Header, TableText, first_header
-from bot.intake.node import Node, Parsed
 from bot.intake.query import Setup
 
 _MANY_KEYS: Final = 50

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, Document, Lines, Path, as_mapping, parse_json_text
-from bot.files.limits import MOST_FAULTS, ReadingLimits
+from bot.files.documents import Data, Document, Lines, Node, Parsed, Path, as_mapping, parse_json_text
+from bot.files.snapshot import MOST_FAULTS, ReadingLimits
 from bot.intake.eval_sets.table import Header, TableText
-from bot.intake.node import Node, Parsed
 
 _LOOKED_AT: Final = 50
 """Only so many records decide the keys and the format of a file."""

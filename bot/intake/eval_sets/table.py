@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 
 SEPARATORS: Final = (",", ";", "\t")
 

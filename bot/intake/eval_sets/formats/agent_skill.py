@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from bot.errors import Problem
-from bot.files.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, Node, as_list, as_mapping
 from bot.intake.eval_sets.inputs import read_prompted
 from bot.intake.eval_sets.reader import (
     EvalSetReader,
@@ -29,7 +29,6 @@ from bot.intake.eval_sets.reader import (
 )
 from bot.intake.eval_sets.records import listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _TRIGGER: Final = "shouldtrigger"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.errors import Problem, untrusted
-from bot.files.documents import Data, as_mapping
+from bot.files.documents import Data, Node, as_mapping
 from bot.intake.eval_sets.inputs import column_of, path_of
 from bot.intake.eval_sets.messages import read_spoken
 from bot.intake.eval_sets.reader import (
@@ -26,7 +26,6 @@ from bot.intake.eval_sets.reader import (
     text_id,
 )
 from bot.intake.eval_sets.records import listed
-from bot.intake.node import Node
 from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 

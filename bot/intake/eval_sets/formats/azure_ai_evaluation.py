@@ -12,8 +12,8 @@ import re
 from typing import Final
 
 from bot.errors import Problem
-from bot.files.documents import Data
-from bot.files.limits import ReadingLimits
+from bot.files.documents import Data, Node
+from bot.files.snapshot import ReadingLimits
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import (
     EvalSetReader,
@@ -25,7 +25,6 @@ from bot.intake.eval_sets.reader import (
     text_id,
 )
 from bot.intake.eval_sets.records import decoded
-from bot.intake.node import Node
 from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, as_mapping
-from bot.files.limits import ReadingLimits
+from bot.files.documents import Data, Node, as_mapping
+from bot.files.snapshot import ReadingLimits
 from bot.intake.eval_sets.messages import UserTurns, is_messages, read_spoken
 from bot.intake.eval_sets.reader import (
     EvalSetReader,
@@ -30,7 +30,6 @@ from bot.intake.eval_sets.reader import (
 )
 from bot.intake.eval_sets.records import Records, decoded, listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Node
 from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Data
+from bot.files.documents import Data, Node
 from bot.intake.eval_sets.inputs import Inputs, cell
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile
 from bot.intake.eval_sets.records import Records, decoded
-from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "inspect"

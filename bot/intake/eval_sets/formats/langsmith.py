@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.errors import Problem
+from bot.files.documents import Node
 from bot.intake.eval_sets.inputs import Flattening, Inputs
 from bot.intake.eval_sets.messages import is_messages
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile
 from bot.intake.eval_sets.records import Records, listed
-from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "langsmith"

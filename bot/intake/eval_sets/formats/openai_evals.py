@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from bot.errors import InputError, Problem, untrusted
-from bot.files.documents import Data, as_mapping
+from bot.files.documents import Data, Node, as_mapping
 from bot.intake.eval_sets.columns import Columns, declaring, query_keys
 from bot.intake.eval_sets.inputs import missing_columns
 from bot.intake.eval_sets.messages import UserTurns, is_messages, read_spoken
@@ -28,7 +28,6 @@ from bot.intake.eval_sets.reader import (
     text_id,
 )
 from bot.intake.eval_sets.records import beside_places, located
-from bot.intake.node import Node
 from bot.intake.query import Setup
 from bot.text.did_you_mean import did_you_mean
 

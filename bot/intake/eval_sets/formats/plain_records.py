@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.files.documents import Data
+from bot.files.documents import Data, Node
 from bot.intake.eval_sets.columns import LIST_NAMES, TELLING_LIST_NAMES, expects, query_keys
 from bot.intake.eval_sets.plain import MARK, has_query_column, read_plain
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRows, SourceFile, rest_of
 from bot.intake.eval_sets.records import Records, listed
 from bot.intake.eval_sets.table import plain_key
-from bot.intake.node import Node
 
 _OF_OUR_OWN: Final = frozenset({"id", "query", "turns", "expected", "setup"})
 """Keys of queries in the product's own format: a YAML list with only these is a faulty file of that format."""

@@ -14,13 +14,12 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from bot.errors import InputError, Problem, untrusted
-from bot.files.documents import Data, Document, as_list, as_mapping, parse_json_text, parse_yaml
-from bot.files.limits import ReadingLimits
+from bot.files.documents import Data, Document, Node, Parsed, as_list, as_mapping, parse_json_text, parse_yaml
+from bot.files.snapshot import ReadingLimits
 from bot.intake.eval_sets.formats.promptfoo.template import Template, compiled, rendered
 from bot.intake.eval_sets.formats.promptfoo.tests import PREFIX, ReferencedFiles
 from bot.intake.eval_sets.messages import UserTurns, has_messages, is_messages, read_spoken
 from bot.intake.eval_sets.reader import SourceFile, rest_of
-from bot.intake.node import Node, Parsed
 
 DEFAULT: Final = "{{prompt}}"
 """The prompt of a config without prompts."""

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Final
 
 from bot.errors import InputError, Problem, untrusted
-from bot.files.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, Node, as_list, as_mapping
 from bot.intake.eval_sets.columns import FORMATS_FILE, named
 from bot.intake.eval_sets.formats.promptfoo.prompts import (
     Compiled,
@@ -36,7 +36,6 @@ from bot.intake.eval_sets.formats.promptfoo.prompts import (
 from bot.intake.eval_sets.formats.promptfoo.template import SAID, TemplateFault, TooLongFault
 from bot.intake.eval_sets.formats.promptfoo.tests import PREFIX, PromptfooTest, ReferencedFiles, Variables, read_cases
 from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, enough
-from bot.intake.node import Node
 from bot.intake.query import Setup
 
 _NAME: Final = "promptfoo"

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.errors import InputError, Problem
-from bot.files.documents import Data, as_list, as_mapping
+from bot.files.documents import Data, Node, as_list, as_mapping
 from bot.intake.eval_sets.formats.promptfoo.template import TemplateFault, TooLongFault, compiled, is_template, rendered
 from bot.intake.eval_sets.reader import SourceFile, too_many
 from bot.intake.export_round_trip import as_template, from_template
-from bot.intake.node import Node
 
 PREFIX: Final = "file://"
 
