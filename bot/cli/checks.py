@@ -79,7 +79,7 @@ def validate_command(
     from bot.curator.journal import refuse_half_written
     from bot.curator.store import load_regression_set
     from bot.files.documents import parse_yaml
-    from bot.intake.fixtures import missing_fixtures
+    from bot.intake.query import missing_fixtures
     from bot.pipeline.review import Platform, fixtures_of, refuse_other_folders
     from bot.pipeline.submission import PackageReader, collect, submission_folders
     from bot.report.output import ValidateOutput

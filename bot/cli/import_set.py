@@ -34,7 +34,7 @@ from bot.errors import IncumbentError, Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.columns import Columns, DeclaredFile
 from bot.intake.eval_sets.folder import Named
-from bot.intake.eval_sets.registry import readers
+from bot.intake.eval_sets.reader import readers
 from bot.pipeline.admit import refuse_incomplete, refuse_lag
 from bot.pipeline.import_files import ArchiveFolder, Part, distilled, plan_archive, read_agent, read_bundles
 from bot.pipeline.import_plan import ImportedAgent, ImportItem, ImportPlan, appraise, compare, gone, plan_import

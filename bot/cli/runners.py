@@ -291,8 +291,7 @@ def add(
     from bot.ledger.store import open_ledger
     from bot.report.console import Printer
     from bot.report.results import added_overview, print_added
-    from bot.results.ledger_records import load_release, with_results
-    from bot.results.ledger_records import match_files
+    from bot.results.ledger_records import load_release, match_files, with_results
     from bot.results.record import ReleaseRecord
 
     platform = open_platform(repo, config_path)

@@ -12,9 +12,10 @@ from typing import Final
 
 from bot.curator.entry import Entry
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.expectation import Expectation, ToolCall, understand
+from bot.intake.expectation import Expectation, understand
 from bot.intake.export_round_trip import SEALED, bare, carried, without_carried
 from bot.intake.query import SETUP_FILE
+from bot.intake.tool_calls import ToolCall
 
 # Valid in JSON, but YAML rejects these, many readers end a line at them, or they control a terminal.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")

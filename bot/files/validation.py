@@ -11,8 +11,8 @@ from pydantic_core import CoreSchema, PydanticOmit
 from bot.errors import InputError, Problem
 from bot.files.documents import Document, Path
 from bot.files.snapshot import MOST_FAULTS
+from bot.text.compare import utc
 from bot.text.did_you_mean import did_you_mean
-from bot.text.moments import utc
 
 Model = TypeVar("Model", bound=BaseModel)
 Item = TypeVar("Item")

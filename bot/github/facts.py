@@ -19,7 +19,7 @@ from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Evicted, entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
 from bot.intake.query import Query, Setup
 from bot.ledger.keys import content_key

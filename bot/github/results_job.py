@@ -14,10 +14,9 @@ from bot.github.git_state import World
 from bot.github.models import WriteLedger
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
-from bot.results.ledger_records import Addition, load_release, load_releases, with_results
-from bot.results.ledger_records import match_files
+from bot.results.ledger_records import Addition, load_release, load_releases, match_files, with_results
 from bot.results.record import ReleaseRecord
-from bot.text.moments import utc
+from bot.text.compare import utc
 
 _TRIES: Final = 5
 """How often the counts are added anew after a lost race."""

@@ -14,8 +14,7 @@ from bot.curator.prune import dispensable
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay, Snapshot
-from bot.intake.agents import read_specification
-from bot.intake.agents.reading import find_specifications
+from bot.intake.agents.reading import find_specifications, read_specification
 from bot.intake.eval_sets.folder import Named, read_eval_sets, read_files
 from bot.intake.eval_sets.formats.own_yaml import FORMAT_VERSION
 from bot.intake.query import SETUP_FILE, EvalSet, Query, Setup

@@ -14,7 +14,7 @@ from bot.files.snapshot import ByteBudgetSnapshot, Snapshot, WorkingTree
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.text.masking import mask_by
-from bot.text.personal_data.counting import personal_in_name
+from bot.text.personal_data.detector import personal_in_name
 from bot.text.secrets import holds_key
 
 EVAL_SETS = "eval_sets"

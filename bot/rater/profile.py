@@ -10,8 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from bot.config import Curation
 from bot.rater.model import RatedEntry
-from bot.text.compare import all_rounded, normalise, rounded
-from bot.text.moments import seconds
+from bot.text.compare import all_rounded, normalise, rounded, seconds
 
 Novelty = Literal["signature"] | int
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from bot.errors import InputError
 from bot.files.snapshot import Overlay, WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
-from bot.intake.query import FixtureFolder, Query, Setup, fault_of_id, missing_fixtures
+from bot.intake.query import FixtureFolder, MadeIds, Query, Setup, SpokenFile, fault_of_id, missing_fixtures
 from bot.pipeline.submission import faults_of_names, read_package
 from tests.factories import SHIPPED
 
@@ -189,3 +190,29 @@ def test_names_of_customers_and_agents_name_nobody(customer: str, agent: str, sa
     with pytest.raises(InputError) as caught:
         read_package(WorkingTree(tmp_path), customer, agent, "folder", SHIPPED.limits)
     assert sorted(problem.message for problem in caught.value.problems) == said
+
+
+@pytest.mark.parametrize(
+    ("id", "fault"),
+    [
+        (" ", "the id is empty"),
+        ("a" * 201, "the id has 201 characters, more than 200"),
+        ("sk-proj-8Jd02kLmQx71ZtRw55YbNc", "the id holds what looks like a key"),
+        ("a\nb", "the id holds characters that cannot be seen, such as a line break or a tab"),
+        ("a" * 200, None),
+    ],
+)
+def test_an_id_is_short_and_visible(id: str, fault: str | None) -> None:
+    assert fault_of_id(id) == fault
+
+
+def test_a_made_id_avoids_given_ones_and_those_of_equal_queries() -> None:
+    first = MadeIds([]).make(["Hello"])
+    made = MadeIds([first, f"{first}-3"])
+    assert [made.make(["hello "]), made.make(["Hello"])] == [f"{first}-2", f"{first}-4"]
+
+
+@pytest.mark.parametrize("given", [{}, {"query": "a", "turns": ["a"]}], ids=str)
+def test_a_query_has_one_turn_or_several(given: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="exactly one of `query`"):
+        SpokenFile.model_validate(given)

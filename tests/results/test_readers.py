@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import RESULT_FILES
-from bot.files.limits import ReadingLimits
+from bot.files.snapshot import ReadingLimits
 from bot.results.reader import ResultFile, read_results, result_readers
 from bot.results.record import CaseResult, Outcome
 from tests.results.samples import COPILOT_STUDIO, SAMPLES, TEXT
