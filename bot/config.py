@@ -189,6 +189,10 @@ class TriageSettings(Section):
     megabytes: Count = Field(
         default=default("triage.megabytes"), description="memory of the database; what is more goes to disk"
     )
+    reading_megabytes: Count = Field(
+        default=default("triage.reading_megabytes"),
+        description="memory for unpacking a Parquet file, which holds whole pages of its columns",
+    )
     cluster_seconds: Count = Field(
         default=default("triage.cluster_seconds"),
         description="seconds without an answer or a processor after which a Ray cluster is lost",

@@ -136,7 +136,9 @@ def triage_command(
             [
                 platform.taxonomy.model_dump_json(),
                 # How much memory there is, and how long to wait, changes no result.
-                platform.config.model_dump_json(exclude={"triage": {"megabytes", "cluster_seconds"}}),
+                platform.config.model_dump_json(
+                    exclude={"triage": {"megabytes", "reading_megabytes", "cluster_seconds"}}
+                ),
                 sorted(repr(each) for each in platform.regression_set.on_record.items()),
                 sorted(repr(each) for each in platform.corrections.items()),
             ]

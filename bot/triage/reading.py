@@ -7,11 +7,12 @@ import gzip
 import json
 import re
 import zlib
+from array import array
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
@@ -107,8 +108,10 @@ def read_rows(
 ) -> Iterator[TrafficRow | Problem]:
     """Each row of ``inputs``, in their order, or its problem.
 
-    ``agents`` are the valid values of an agent's column; without that column it is the only agent.  ``position``
-    follows the reading.  Raises :class:`InputError` if a column is missing or a file cannot be read.
+    ``agents`` are the valid values of an agent's column; without that column it is the only agent.  A Parquet file is
+    read within ``megabytes``.  ``position`` follows the reading.
+
+    Raises :class:`InputError` if a column is missing or a file cannot be read.
     """
     for path in inputs:
         _kind(path)
@@ -238,6 +241,9 @@ def _first_columns(
     path: Path, columns: TrafficColumns, limits: Limits, megabytes: int
 ) -> tuple[str, str | None] | None:
     """The columns of the first row that has them; raises :class:`InputError` if none of the first rows has."""
+    if _kind(path) == ".parquet":
+        # All rows have the same columns, which are looked up before the first row is read.
+        return None
     missing: InputError | None = None
     with closing(_records(path, columns, limits, megabytes, Position())) as records:
         for _, record in islice(records, _FIRST):
@@ -314,6 +320,8 @@ def _parquet(
 
     try:
         with connected(None, megabytes) as connection:
+            # Otherwise all of a column's part of a row group is in memory, and not one of its pages alone.
+            connection.execute("SET GLOBAL disable_parquet_prefetching = true")
             name(connection, "traffic", [path], numbered=True)
             relation = connection.table("traffic")
             of = dict(zip(relation.columns, relation.types, strict=True))
@@ -325,7 +333,9 @@ def _parquet(
             for number, record in enumerate(_bounded_rows(connection, {each: of[each] for each in used}, longest), 1):
                 yield number, record
     except duckdb.OutOfMemoryException:
-        raise
+        what = f"it needs more memory to be unpacked than triage.reading_megabytes, which is {megabytes:,}"
+        fix = "raise that in the config, or write the file anew with fewer rows in a row group"
+        raise InputError([Problem(str(path), None, what, fix)]) from None
     except duckdb.Error as error:
         fix = "write it anew, if it should be a Parquet file"
         raise InputError([Problem(str(path), None, f"it cannot be read: {str(error).splitlines()[0]}", fix)]) from None
@@ -334,35 +344,35 @@ def _parquet(
 def _bounded_rows(
     connection: DuckDBPyConnection, types: Mapping[str, DuckDBPyType], longest: int
 ) -> Iterator[Mapping[str, Any] | str]:
-    """The rows of the view ``traffic``, whose lengths are read before their texts: a few bytes of a file may expand to
-    many.
+    """The rows of the view ``traffic``.  A row of more than ``longest`` bytes is not read.
 
-    A row of more than ``longest`` bytes is not read.
+    All lengths are read before the first text, since a few bytes of a file may expand to many.  The two scans follow
+    each other: each has a whole page of a column in memory, and two of them need not fit.
     """
     size = " + ".join(_size(identifier(name), kind) for name, kind in types.items())
     selected = ", ".join(map(identifier, types))
-    start = end = held = 0
-    too_long: set[int] = set()
-    sizes = rows_of(connection, f"SELECT ({size})::BIGINT AS size FROM traffic")
-
-    def part() -> Iterator[Mapping[str, Any] | str]:
+    starts, too_long, held, count = [0], array("Q"), 0, 0
+    for count, row in enumerate(rows_of(connection, f"SELECT ({size})::BIGINT AS size FROM traffic"), 1):
+        length = row["size"]
+        if length > longest:
+            too_long.append(count - 1)
+            continue
+        if held and held + length > _HELD:
+            starts.append(count - 1)
+            held = 0
+        held += length
+    long_ones = iter(too_long)
+    next_long = next(long_ones, None)
+    for start, end in pairwise([*starts, count]):
         # One table scan per part, whose complete rows have a bounded size.
         wanted = f"file_row_number >= {start} AND file_row_number < {end} AND ({size}) <= {longest}"
         found = rows_of(connection, f"SELECT {selected} FROM traffic WHERE {wanted}", fetched=1)
         for number in range(start, end):
-            yield _TOO_LONG if number in too_long else next(found)
-
-    for row in sizes:
-        if end > start and held + min(row["size"], longest) > _HELD:
-            yield from part()
-            start, held = end, 0
-            too_long.clear()
-        if row["size"] > longest:
-            too_long.add(end)
-        else:
-            held += row["size"]
-        end += 1
-    yield from part()
+            if number == next_long:
+                yield _TOO_LONG
+                next_long = next(long_ones, None)
+            else:
+                yield next(found)
 
 
 def _size(value: str, kind: DuckDBPyType, depth: int = 0) -> str:

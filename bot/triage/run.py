@@ -149,7 +149,7 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
     """Run the steps up to the representatives; returns the counts."""
     platform, settings = assignment.platform, assignment.platform.config.triage
     agents = frozenset(assignment.packages)
-    reading = (assignment.inputs, assignment.columns, agents, platform.config.limits, settings.megabytes)
+    reading = (assignment.inputs, assignment.columns, agents, platform.config.limits, settings.reading_megabytes)
     if not work.is_done("keys"):
         position, shown = Position(), stages("rows read")
         size = sum(size for size, _ in assignment.stamps)

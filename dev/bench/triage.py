@@ -1,5 +1,6 @@
 """What a triage costs: make bench ARGS="triage --size 100000".
 
+``--characters 1000`` makes the texts at least that long; ``--parquet`` writes them to a Parquet file, as DuckDB does.
 Queries are generated from the taxonomy's exemplars, with a known share of exact and of near duplicates; they are
 classified without an embedding.  Memory is that of all processes together, without counting shared pages twice.
 """
@@ -34,7 +35,10 @@ def main(arguments: Sequence[str]) -> int:
     """Generate, run the command once, and print what it cost and found."""
     parser = argparse.ArgumentParser(prog="python -m dev.bench triage")
     parser.add_argument("--size", type=int, default=10_000)
-    size: int = parser.parse_args(arguments).size
+    parser.add_argument("--characters", type=int, default=0)
+    parser.add_argument("--parquet", action="store_true")
+    given = parser.parse_args(arguments)
+    size: int = given.size
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for part in ("taxonomy", "config", "regression_set"):
@@ -43,8 +47,11 @@ def main(arguments: Sequence[str]) -> int:
         config.write_text(
             config.read_text(encoding="utf-8").replace("embedding: auto", "embedding: none"), encoding="utf-8"
         )
-        exact, near = generate(root / "traffic.jsonl", size)
-        seconds, megabytes, said = measured(root)
+        traffic = root / "traffic.jsonl"
+        exact, near = generate(traffic, size, given.characters)
+        if given.parquet:
+            traffic = as_parquet(traffic)
+        seconds, megabytes, said = measured(root, traffic)
     found = said["rows"] - said["texts"], said["texts"] - said["representatives"]
     print(f"{size:,} rows: {seconds:,.0f} s, {megabytes:,.0f} MB at most")
     print(f"exact duplicates: {found[0]:,} found of {exact:,}; near duplicates: {found[1]:,} found, {near:,} made")
@@ -52,8 +59,10 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if found[0] == exact else 1
 
 
-def generate(path: Path, size: int) -> tuple[int, int]:
-    """Write ``size`` rows to ``path``; returns how many repeat an earlier one, exactly and nearly."""
+def generate(path: Path, size: int, characters: int = 0) -> tuple[int, int]:
+    """Write ``size`` rows of at least so many ``characters`` to ``path``; returns how many repeat an earlier one,
+    exactly and nearly.
+    """
     draw = random.Random(5)
     texts = [row.turns[0] for row in load_taxonomy(WorkingTree(REPOSITORY)).exemplars if len(row.turns[0]) > 40]
     words = sorted({word for text in texts for word in text.split() if word.isalpha()})
@@ -73,15 +82,28 @@ def generate(path: Path, size: int) -> tuple[int, int]:
                 # Enough words of its own to be like no other, whatever the rest is.
                 own = " ".join(draw.choices(words, k=20))
                 text = f"{draw.choice(texts)} {own}"
+                while len(text) < characters:
+                    text = f"{text} {' '.join(draw.choices(words, k=20))}"
                 made.append(text)
             file.write(json.dumps({"query": text}) + "\n")
     return exact, near
 
 
-def measured(root: Path) -> tuple[float, float, dict[str, Any]]:
-    """Seconds, megabytes and JSON output of the command on the traffic in ``root``."""
+def as_parquet(path: Path) -> Path:
+    """The rows of the JSON Lines at ``path`` in a Parquet file beside it."""
+    import duckdb
+
+    written = path.with_suffix(".parquet")
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        connection.execute(f"COPY (SELECT * FROM read_json('{path}')) TO '{written}' (FORMAT parquet)")
+    return written
+
+
+def measured(root: Path, traffic: Path) -> tuple[float, float, dict[str, Any]]:
+    """Seconds, megabytes and JSON output of the command on ``traffic``, with the platform in ``root``."""
     given: dict[str, Path] = {"--agent": REPOSITORY / _AGENT, "--repo": root, "--out": root / "out"}
-    command = [str(root / "traffic.jsonl"), *(str(word) for pair in given.items() for word in pair)]
+    command = [str(traffic), *(str(word) for pair in given.items() for word in pair)]
     begun = time.perf_counter()
     with (
         (root / "said").open("w+", encoding="utf-8") as said,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import tracemalloc
 from pathlib import Path
 
@@ -25,11 +26,11 @@ GOOD = "".join(json.dumps({"query": f"Show ticket {number}"}) + "\n" for number 
 BY_NAME = TrafficColumns()
 
 
-def read(path: Path, columns: TrafficColumns = BY_NAME) -> list[str]:
+def read(path: Path, columns: TrafficColumns = BY_NAME, megabytes: int = 64) -> list[str]:
     """Turns of what could be read, and ``row: message`` of the rest."""
     return [
         f"{row.line}: {row.message}" if isinstance(row, Problem) else " / ".join(row.turns)
-        for row in read_rows([path], columns, frozenset(["a"]), LIMITS, 64)
+        for row in read_rows([path], columns, frozenset(["a"]), LIMITS, megabytes)
     ]
 
 
@@ -197,6 +198,29 @@ def test_a_parquet_file_whose_few_bytes_stand_for_many_is_read_in_parts(tmp_path
         "last",
     ]
     assert most < 10_000_000
+
+
+def test_a_parquet_file_is_read_where_one_page_fits_into_memory(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    # One page of 10 MB, as DuckDB writes it.
+    text = "(SELECT string_agg(md5((i * 37 + k)::VARCHAR), ' ') FROM range(10) t(k))"
+    duckdb.connect().execute(f"COPY (SELECT 'q' || i AS id, {text} AS query FROM range(30000) s(i)) TO '{path}'")
+    found = read(path, megabytes=45)
+    assert len(found) == len(set(found)) == 30_000
+    fix = "raise that in the config, or write the file anew"
+    with pytest.raises(InputError, match=rf"t\.parquet: .* than triage.reading_megabytes, which is 20\n.*{fix}"):
+        read(path, megabytes=20)
+
+
+def test_of_a_parquet_file_with_small_pages_little_is_in_memory(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "t.parquet"
+    texts = [random.Random(number).randbytes(500).hex() for number in range(30_000)]
+    parquet.write_table(pyarrow.table({"query": texts}), path)
+    assert path.stat().st_size > 30_000_000
+    assert read(path, megabytes=20) == texts
 
 
 def test_a_csv_row_of_many_lines_is_bounded(tmp_path: Path) -> None:
