@@ -15,8 +15,10 @@ from bot.cli.options import (
     all_option,
     at_option,
     by_option,
+    customers_of,
     dry_run_option,
     eval_set_or_none,
+    is_of,
     json_option,
     occasion,
     one_at_a_time,
@@ -229,14 +231,13 @@ def accept_command(
     if id is not None:
         one_of(id, tuple(known.waiting), "entry that waits for a slot", "see `incumbent status` for the ids")
     if customer is not None:
-        customers = sorted({entry.source.customer for entry in known.waiting.values() if entry.source})
-        one_of(customer, tuple(customers), "customer with an entry that waits for a slot", "see `incumbent status`")
+        customers = customers_of(known.waiting.values())
+        one_of(customer, customers, "customer with an entry that waits for a slot", "see `incumbent status`")
     refused = refused_in(repo) if suggested else frozenset()
     swaps = [
         item
         for item in suggest(known, platform.taxonomy, platform.config, refused=refused).swaps
-        if id in (None, item.entering.id)
-        and (customer is None or (item.entering.source is not None and item.entering.source.customer == customer))
+        if id in (None, item.entering.id) and is_of(customer, item.entering)
     ]
     if id is not None and not swaps:
         message = "no swap is suggested for it: it frees no entry, or a slot is free"

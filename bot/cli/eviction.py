@@ -10,7 +10,9 @@ import click
 from bot.cli.options import (
     at_option,
     by_option,
+    customers_of,
     dry_run_option,
+    is_of,
     json_option,
     occasion,
     one_at_a_time,
@@ -136,17 +138,14 @@ def _all_suggested(
     """
     entries = platform.regression_set.entries
     if customer is not None:
-        customers = sorted({entry.source.customer for entry in entries.values() if entry.source})
-        one_of(customer, tuple(customers), "customer", "see `incumbent list`")
+        one_of(customer, customers_of(entries.values()), "customer", "see `incumbent list`")
     given = None if reason is None else reason_given(reason)
     plan: list[changes.FileChange] = []
     lines: list[str] = []
     found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=refused)
     for item in found.evictions:
         entry = entries[item.id]
-        if kind not in (None, item.grounds.kind) or (
-            customer is not None and (entry.source is None or entry.source.customer != customer)
-        ):
+        if kind not in (None, item.grounds.kind) or not is_of(customer, entry):
             continue
         evicted = evicted_on(item.grounds)
         evicted = evicted.model_copy(update={"at": now.at, "by": now.by, "reason": given or evicted.reason})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
@@ -23,6 +23,7 @@ from bot.text.compare import utc
 from bot.text.masking import masked
 
 if TYPE_CHECKING:
+    from bot.curator.entry import Entry
     from bot.curator.staging import AuditStamp
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -251,6 +252,16 @@ def one_of(id: str, known: tuple[str, ...], what: str, fix: str = "see `incumben
         from bot.text.did_you_mean import did_you_mean
 
         raise InputError([Problem(id, None, f"there is no such {what}{did_you_mean(id, known)}", fix)])
+
+
+def customers_of(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The customers that ``entries`` came from, sorted."""
+    return tuple(sorted({entry.source.customer for entry in entries if entry.source is not None}))
+
+
+def is_of(customer: str | None, entry: Entry) -> bool:
+    """Whether ``entry`` came from ``customer`` (``None``: any)."""
+    return customer is None or (entry.source is not None and entry.source.customer == customer)
 
 
 def reason_given(value: str) -> str:

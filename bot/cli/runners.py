@@ -13,7 +13,9 @@ from bot.cli.options import (
     FILE,
     all_option,
     at_option,
+    customers_of,
     dry_run_option,
+    is_of,
     json_option,
     occasion,
     one_of,
@@ -168,16 +170,15 @@ def _nothing(part: PartOutput) -> tuple[str, str]:
 def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:
     """The entries that the options select; raises :class:`InputError` if there are none."""
     entries = platform.regression_set.entries.values()
-    known = tuple(sorted({entry.source.customer for entry in entries if entry.source is not None}))
     for name in capabilities:
         one_of(name, tuple(platform.taxonomy.by_id), "capability")
     for name in customers:
-        one_of(name, known, "customer in the regression set")
+        one_of(name, customers_of(entries), "customer in the regression set")
     chosen = [
         entry
         for entry in entries
         if (not capabilities or not entry.scores.keys().isdisjoint(capabilities))
-        and (not customers or (entry.source is not None and entry.source.customer in customers))
+        and (not customers or any(is_of(name, entry) for name in customers))
     ]
     if not chosen:
         message = "no entry is there to be exported" + (", of what was asked for" if capabilities or customers else "")

@@ -102,7 +102,7 @@ def triage_command(
     from bot.triage.cluster import RayCluster, reach
     from bot.triage.plan import open_work, writing_to
     from bot.triage.reading import TrafficColumns, stamp
-    from bot.triage.run import Assignment, Batches, refuse_other, triage
+    from bot.triage.run import Assignment, refuse_other, triage
 
     refuse_other(out, replaces=force)
 
@@ -151,8 +151,9 @@ def triage_command(
         "--work on another disk"
     )
     with writing_to(folder, fix, spilling=True), open_work(folder, of, anew=force) as kept:
-        batches = Batches(wait=wait, report=report_batches)
-        outcome = triage(assignment, backend, kept, out, progress_lines, batches, replaces=force)
+        outcome = triage(
+            assignment, backend, kept, out, progress_lines, wait=wait, report=report_batches, replaces=force
+        )
     if as_json:
         from bot.triage.outcome import TriageOutput
 

@@ -6,10 +6,9 @@ A setting that the token may not see becomes :class:`UnreadSetting`; only a GitH
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import PurePosixPath
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
 from bot.config import REVIEWED_FILES, Curation, load_config
@@ -143,12 +142,8 @@ BypassOf = Callable[[int], Bypass | UnreadSetting]
 """Gives the actors that may push past the ruleset of an id."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Absent:
-    """Replaces a 404 where every other value is a possible answer."""
-
-
-_ABSENT = _Absent()
+_ABSENT: Final = object()
+"""Replaces a 404 where every other value is a possible answer."""
 
 
 def asker(repository: str, token: str, api_url: str) -> Ask:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package
 from bot.text.masking import mask_by
-from bot.triage.classifying import Ground, Representative, settled_by
+from bot.triage.classifying import Ground, settled_by
 from bot.triage.cluster import RayCluster
 from bot.triage.gathering import (
     Preparing,
@@ -57,26 +57,20 @@ class Assignment:
     cluster: RayCluster | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Batches:
-    """Batch requests of a backend: whether to ``wait`` for answers, and who gets reports of their state."""
-
-    wait: bool
-    report: Callable[[str], None]
-
-
 def triage(
     assignment: Assignment,
     backend: Backend,
     work: Work,
     out: Path,
     stages: Stages,
-    batches: Batches,
     *,
+    wait: bool,
+    report: Callable[[str], None],
     replaces: bool = False,
 ) -> TriageOutcome:
     """Run all steps; at the end ``out`` is there completely, in place of an older result if it ``replaces`` one.
 
+    Batch requests of ``backend`` are waited for if ``wait``; ``report`` gets their state.
     Raises :class:`UsageError` if ``out`` exists by then and may not be replaced.  Raises :class:`IncompleteError` if
     the embedded classifier has no result for some.  Queries that a language model could not classify are listed in the
     report, and asked again by the next run.
@@ -86,14 +80,16 @@ def triage(
         connection = held.enter_context(connected(work.folder, settings.megabytes))
         gathered = _gather(assignment, connection, work, stages)
         ground = Ground(platform=assignment.platform, packages=assignment.packages, identity=backend.identity)
-        ground = _with_settled(ground, connection, work)
+        known = list(concerned(connection, work.folder, ground))
+        settled, edited = settled_by(ground.platform, ground.packages, known)
+        ground = replace(ground, settled=settled, edited=edited)
         progress = stages("representatives classified")
         processes, cluster = assignment.processes, assignment.cluster
 
         def classify() -> None:
             classify_shards(work.folder, ground, backend, processes, settings.megabytes, progress, cluster)
 
-        _, pending = through_batches(backend, classify, batches.wait, batches.report)
+        _, pending = through_batches(backend, classify, wait, report)
         if pending is not None:
             raise pending
         lacking = missing(connection, shards(work.folder, CLASSIFIED_FOLDER), settings.listed)
@@ -198,18 +194,6 @@ def _gather(assignment: Assignment, connection: DuckDBPyConnection, work: Work, 
         write_representatives(connection, work.folder, settings, stages("texts compared"))
         work.finish("near")
     return gathered
-
-
-def _with_settled(ground: Ground, connection: DuckDBPyConnection, work: Work) -> Ground:
-    found: Sequence[Representative] = list(concerned(connection, work.folder, ground))
-    settled, edited = settled_by(ground.platform, ground.packages, found)
-    return Ground(
-        platform=ground.platform,
-        packages=ground.packages,
-        identity=ground.identity,
-        settled=settled,
-        edited=edited,
-    )
 
 
 def _write(outcome: TriageOutcome, assignment: Assignment, folder: Path) -> None:

@@ -1,14 +1,17 @@
-"""What an admission asks to be provisioned, and fixtures that are not where they should be."""
+"""What enters the set: what it needs to be run, and repacks."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from bot.cli.main import run
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE
+from tests.e2e.test_suggestions import ALL, PAIRS, repacking_files
 
 FIXTURES = ("accounts.json", "branches.json", "calendar.json", "cards.json", "payments.json")
 
@@ -87,3 +90,57 @@ def test_the_folder_for_fixtures_is_in_the_repository(folder: str, platform: Pat
     outcome = incumbent("validate", "--repo", platform)
     assert outcome.code == 1
     assert "fixtures_folder" in outcome.err
+
+
+OCCASION = ("--at", "2026-11-21T10:00:00Z", "--by", "curator")
+
+
+@pytest.fixture
+def repackable(tmp_path: Path) -> Path:
+    for name, text in repacking_files().items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def said(repackable: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert run(["repack", *arguments, "--repo", str(repackable), *OCCASION]) == 0
+    return capsys.readouterr().out
+
+
+def files(repackable: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (repackable / "regression_set").rglob("*.yaml")}
+
+
+def test_it_lists_what_could_be_done_and_does_what_is_named(
+    repackable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(repackable)
+    (found,) = json.loads(said(repackable, capsys, "--json"))["repacks"]
+    assert found["admit"].startswith(ALL)
+    assert sorted(found["remove"]) == sorted(PAIRS)
+    assert found["cost_freed"] > found["cost_needed"]
+    assert found["admit"] in said(repackable, capsys)
+    assert "would be admitted" in said(repackable, capsys, found["admit"], "--dry-run")
+    assert files(repackable) == before
+    said(repackable, capsys, found["admit"])
+    after = files(repackable)
+    assert f"{found['admit']}.yaml" in after
+    assert "by: curator" in (repackable / "regression_set/evicted/pic-rec.yaml").read_text(encoding="utf-8")
+    assert not any((repackable / f"regression_set/{id}.yaml").exists() for id in PAIRS)
+    assert json.loads(said(repackable, capsys, "--json"))["repacks"] == []
+
+
+def test_an_unknown_one_is_refused_and_an_eval_set_that_cannot_be_read_is_named(
+    repackable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["repack", "nothing", "--repo", str(repackable), *OCCASION]) != 0
+    assert "see `incumbent repack`" in capsys.readouterr().err
+    broken = repackable / "eval_sets/tarnbeck-bank/card-line/evals.yaml"
+    broken.write_text("eval_set: 1\nqueries: 7\n", encoding="utf-8")
+    assert run(["repack", "--json", "--repo", str(repackable), *OCCASION]) == 1
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)["repacks"]) == 1
+    assert "evals.yaml:2" in err
