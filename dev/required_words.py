@@ -6,14 +6,15 @@ found that all such matches have: the longest that is known to the letter.  A te
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final, TypeAlias
 
-from bot.classifier.embedded.phrases import BORDER, REQUIRED, pattern_digest
+from bot.classifier.embedded.phrases import BORDER, REQUIRED
 from bot.classifier.embedded.wording import patterns
 
 _MOST: Final = 250
@@ -218,6 +219,11 @@ def _least(pieces: Pieces) -> Pieces:
 def _ranked(found: Iterable[Pieces]) -> list[Pieces]:
     """First those whose shortest piece is longest; of equal ones, the fewest."""
     return sorted(dict.fromkeys(found), key=lambda pieces: (-min(map(len, pieces)), len(pieces), sorted(pieces)))
+
+
+def pattern_digest(patterns: Mapping[str, str]) -> str:
+    """The digest of ``patterns``: the file is made anew when it differs."""
+    return hashlib.sha256(json.dumps(patterns, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def as_text() -> str:

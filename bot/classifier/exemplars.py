@@ -89,7 +89,6 @@ def _inline(taxonomy: Taxonomy) -> Iterator[Exemplar]:
                 listed = (item.id,)
                 yield Exemplar(
                     id=normalise(turns),
-                    hand="",
                     turns=turns,
                     exercises=listed if exercised else (),
                     resembles=() if exercised else listed,

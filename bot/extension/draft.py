@@ -21,7 +21,8 @@ from bot.files.validation import FileModel, Tuple
 from bot.files.yaml_writer import edited
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER
 from bot.taxonomy.loading import TAXONOMY_FILE
-from bot.taxonomy.table_edits import NewRow, table_head, with_rows
+from bot.taxonomy.model import Exemplar
+from bot.taxonomy.table_edits import table_head, with_rows
 from bot.text.digests import digest
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
@@ -48,8 +49,8 @@ def drafted(files: Mapping[str, str], candidate: ExtensionCandidate) -> dict[str
     if not tables and _holds_exemplars(text):
         return {TAXONOMY_FILE: with_capability(text, candidate, inline=True)}
     name = digest(candidate.core)[:_DIGITS]
-    rows = [NewRow(turns=item.turns, exercises=(candidate.id,)) for item in candidate.positive]
-    rows += [NewRow(turns=item.turns, resembles=(candidate.id,)) for item in candidate.negative]
+    rows = [Exemplar(turns=item.turns, exercises=(candidate.id,)) for item in candidate.positive]
+    rows += [Exemplar(turns=item.turns, resembles=(candidate.id,)) for item in candidate.negative]
     head = table_head([f"Queries of customers, drawn for {candidate.id}."], ())
     added = with_rows(tables, rows, f"{EXEMPLARS_FOLDER}/candidate-{name}.tsv", f"c{name}-", head)
     return {TAXONOMY_FILE: with_capability(text, candidate, inline=False), **added}

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
+from bot.classifier.model import Consensus
 from bot.files.validation import Text
 from bot.ledger.model import Digest
 from bot.taxonomy.model import Identifier
@@ -124,26 +125,19 @@ class Signal(StrEnum):
     """It shares wording, structure or a combination with other customers' queries that the exemplars hardly have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedCapability:
-    """The classifier's judgement of a query and a capability: its value, and the probability of TRUE, in [0, 1]."""
-
-    value: bool
-    confidence: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class Observed:
     """A query as the classifier saw it.
 
-    ``id`` is ``customer/agent/item``.  ``beliefs`` has the capabilities that are judged from the text, ``split`` those
-    that the samples disagree on, and ``off_taxonomy`` the exactly-one groups without a fitting member.
+    ``id`` is ``customer/agent/item``.  ``beliefs`` has the capabilities that are judged from the text, each with its
+    value and the probability of TRUE; ``split`` those that the samples disagree on, and ``off_taxonomy`` the
+    exactly-one groups without a fitting member.
     """
 
     id: str
     customer: str
     turns: tuple[str, ...]
-    beliefs: Mapping[str, ExpectedCapability]
+    beliefs: Mapping[str, Consensus]
     split: frozenset[str] = frozenset()
     off_taxonomy: tuple[str, ...] = ()
 

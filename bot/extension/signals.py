@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 
 from bot.classifier.embedded.text import ReadText, TermVocabulary, character_terms, read_text, vocabulary_of, word_terms
-from bot.classifier.model import Classification
+from bot.classifier.model import Classification, Consensus
 from bot.config import ExtensionSettings
 from bot.curator.entry import Entry
-from bot.extension.model import ExpectedCapability, Observed, Signal
+from bot.extension.model import Observed, Signal
 from bot.extension.reference import ReferenceExemplars
 from bot.intake.query import Query
 from bot.pipeline.submission import Submission
@@ -39,9 +39,7 @@ def observe(
         id="/".join(submission.source(query.id)),
         customer=submission.customer,
         turns=query.turns,
-        beliefs={
-            name: ExpectedCapability(value=item.value, confidence=item.probability) for name, item in judged.items()
-        },
+        beliefs={name: Consensus(value=item.value, confidence=item.probability) for name, item in judged.items()},
         split=frozenset(
             name
             for name, item in judged.items()
@@ -73,7 +71,7 @@ def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:
         customer=place[0],
         turns=entry.turns,
         beliefs={
-            item.id: ExpectedCapability(value=item.id in scores, confidence=scores.get(item.id, 0.0))
+            item.id: Consensus(value=item.id in scores, confidence=scores.get(item.id, 0.0))
             for item in taxonomy.capabilities
             if item.is_judged_from_text
         },

@@ -21,7 +21,8 @@ from bot.files.mapping_edits import insert_key, rename_keys
 from bot.taxonomy.exemplars import EXEMPLARS_FOLDER, ORIGINAL_HEADERS, SHORT_HEADER, ExemplarFile, is_translation
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.taxonomy.migration import Migration
-from bot.taxonomy.table_edits import NewRow, table_head, with_rows
+from bot.taxonomy.model import Exemplar
+from bot.taxonomy.table_edits import table_head, with_rows
 from bot.text.compare import normalise
 
 MOVED_FILE = f"{EXEMPLARS_FOLDER}/exemplars.tsv"
@@ -81,27 +82,24 @@ def moved_exemplars(content: bytes, file: str, tables: Mapping[str, str]) -> dic
     return texts | {TAXONOMY_FILE: mark + _without(document)}
 
 
-def _lists(document: Document) -> Iterator[list[NewRow]]:
+def _lists(document: Document) -> Iterator[list[Exemplar]]:
     """The positive and the negative exemplars of each capability, in the order of the file."""
     for item in as_list(as_mapping(document.data).get("capabilities")):
         capability = as_mapping(item)
         exemplars = as_mapping(capability.get("exemplars"))
         id = str(capability.get("id"))
         for kind in ("positive", "negative"):
-            found: list[NewRow] = []
-            for given in as_list(exemplars.get(kind)):
-                turns = tuple(map(str, given if isinstance(given, list) else (given,)))
-                marks = {"exercises": (id,)} if kind == "positive" else {"resembles": (id,)}
-                found.append(NewRow(turns=turns, **marks))
-            yield found
+            exercises, resembles = ((id,), ()) if kind == "positive" else ((), (id,))
+            found = [given if isinstance(given, list) else [given] for given in as_list(exemplars.get(kind))]
+            yield [Exemplar(turns=tuple(map(str, turns)), exercises=exercises, resembles=resembles) for turns in found]
 
 
-def _in_order(lists: Sequence[Sequence[NewRow]]) -> list[NewRow]:
+def _in_order(lists: Sequence[Sequence[Exemplar]]) -> list[Exemplar]:
     """The rows of all ``lists``, grouped by text, so that each list keeps its order if possible (a
     topological sort).
     """
     texts: dict[str, int] = {}
-    rows: list[list[NewRow]] = []
+    rows: list[list[Exemplar]] = []
     after: list[set[int]] = []
     for each in lists:
         before: int | None = None

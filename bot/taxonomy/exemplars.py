@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from bot.errors import InputError, Problem
 from bot.files.label_tables import UNKNOWN, LabelTable, read_labels, read_table
@@ -135,14 +135,14 @@ class _Reading:
         first, hand = len(table.header) - 1, file.stem
         for line, cells in self._cells(file, table, first):
             looks = cells[2] if first > 2 else ""
-            meaning, faults = words.meaning(cells[1], looks, line)
+            (exercises, resembles, unknown), faults = words.meaning(cells[1], looks, line)
             row = Exemplar(
                 id=cells[0],
                 hand=hand,
                 turns=tuple(cells[first:]),
-                exercises=meaning.exercises,
-                resembles=meaning.resembles,
-                unknown=meaning.unknown,
+                exercises=exercises,
+                resembles=resembles,
+                unknown=unknown,
             )
             self.rows.append(row)
             self.problems += faults
@@ -266,20 +266,11 @@ def _labels(row: Exemplar) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(row.exercises), frozenset(row.unknown)
 
 
-class _Meaning(NamedTuple):
-    """Two cells of labels as capability ids, and their faults: messages, each with its fix."""
+_Labels: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""The capabilities that a row exercises, those that it resembles, and those that are unknown."""
 
-    exercises: tuple[str, ...]
-    resembles: tuple[str, ...]
-    unknown: tuple[str, ...]
-    faults: tuple[tuple[str, str], ...]
-
-
-class _SoundCell(NamedTuple):
-    """The capability ids in a cell of labels that has no fault."""
-
-    true: tuple[str, ...]
-    unknown: tuple[str, ...]
+_Faults: TypeAlias = tuple[tuple[str, str], ...]
+"""Messages, each with its fix."""
 
 
 class _FileNames:
@@ -289,8 +280,8 @@ class _FileNames:
         self._taxonomy, self._file = taxonomy, file
         self._meanings = table.meanings
         self._judges = bool(taxonomy.capabilities)
-        self._known: dict[tuple[str, str], _Meaning] = {}
-        self._sound: dict[str, _SoundCell | None] = {}
+        self._known: dict[tuple[str, str], tuple[_Labels, _Faults]] = {}
+        self._sound: dict[str, tuple[tuple[str, ...], tuple[str, ...]] | None] = {}
         self._group = {member.id: group for group, members in taxonomy.exactly_one.items() for member in members}
         self._reported: set[str] = set()
         self.problems = []
@@ -299,41 +290,44 @@ class _FileNames:
                 message, fix = _unknown(word.text, taxonomy)
                 self.problems.append(Problem(file.name, word.line, f"{name!r} cannot stand for that: {message}", fix))
 
-    def meaning(self, labels: str, lookalikes: str, line: int) -> tuple[_Meaning, list[Problem]]:
+    def meaning(self, labels: str, lookalikes: str, line: int) -> tuple[_Labels, list[Problem]]:
         """The meaning of the two cells of the row in ``line``, and the faults to report there."""
         found = self._known.get((labels, lookalikes))
         if found is None:
             found = self._known[labels, lookalikes] = self._read(labels, lookalikes)
-        if not found.faults:
-            return found, []
-        problems = []
-        for message, fix in found.faults:
+        meant, faults = found
+        problems: list[Problem] = []
+        for message, fix in faults:
             # An unknown name is reported once, not for each row.
             if fix not in _OF_NAMES or message not in self._reported:
                 problems.append(Problem(self._file.name, line, message, fix))
             self._reported.add(message)
-        return found, problems
+        return meant, problems
 
-    def _read(self, labels: str, lookalikes: str) -> _Meaning:
+    def _read(self, labels: str, lookalikes: str) -> tuple[_Labels, _Faults]:
         said, looks = self._sound_cell(labels), self._sound_cell(lookalikes)
-        if said is None or looks is None or looks.unknown or not {*said.true, *said.unknown}.isdisjoint(looks.true):
+        if said is None or looks is None or looks[1]:
             return self._read_with_faults(labels, lookalikes)
-        groups = [self._group[id] for id in said.true if id in self._group]
-        if len(groups) > len(set(groups)):
+        (exercises, unknown), (resembles, _) = said, looks
+        groups = [self._group[id] for id in exercises if id in self._group]
+        if len(groups) > len(set(groups)) or not {*exercises, *unknown}.isdisjoint(resembles):
             return self._read_with_faults(labels, lookalikes)
-        return _Meaning(said.true, looks.true, said.unknown, ())
+        return (exercises, resembles, unknown), ()
 
-    def _sound_cell(self, cell: str) -> _SoundCell | None:
-        """The capabilities in ``cell``; ``None`` if something is wrong with it.  Most cells are in many rows."""
+    def _sound_cell(self, cell: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """What is TRUE and what is unknown by ``cell``; ``None`` if something is wrong with it.
+
+        Most cells are in many rows.
+        """
         if cell not in self._sound:
             faults: list[tuple[str, str]] = []
             labels = read_labels(cell)
-            found = _SoundCell(self._ids(labels.true, faults), self._ids(labels.unknown, faults))
-            wrong = labels.faults or faults or not set(found.true).isdisjoint(found.unknown)
-            self._sound[cell] = None if wrong else found
+            true, unknown = self._ids(labels.true, faults), self._ids(labels.unknown, faults)
+            wrong = labels.faults or faults or not set(true).isdisjoint(unknown)
+            self._sound[cell] = None if wrong else (true, unknown)
         return self._sound[cell]
 
-    def _read_with_faults(self, labels: str, lookalikes: str) -> _Meaning:
+    def _read_with_faults(self, labels: str, lookalikes: str) -> tuple[_Labels, _Faults]:
         faults: list[tuple[str, str]] = []
         said, looks = read_labels(labels), read_labels(lookalikes)
         faults += (*said.faults, *looks.faults)
@@ -350,7 +344,7 @@ class _FileNames:
             if len(several) > 1:
                 message = f"{' and '.join(several)} are members of {group}, and a query exercises exactly one of them"
                 faults.append((message, "keep the one that it exercises"))
-        return _Meaning(exercises, resembles, unknown, tuple(faults))
+        return (exercises, resembles, unknown), tuple(faults)
 
     def _ids(self, names: Collection[str], faults: list[tuple[str, str]]) -> tuple[str, ...]:
         """The capabilities of ``names``; adds what is wrong to ``faults``."""

@@ -36,11 +36,6 @@ class Migration:
         """Whether it changes no id."""
         return not self.renames and not self.splits
 
-    @property
-    def has_inverse(self) -> bool:
-        """Whether it can be reversed; a split cannot."""
-        return not self.splits
-
     def renamed(self, id: str) -> str:
         """The new id of ``id``; a split or unaffected one keeps its id."""
         return self.renames.get(id, id)
@@ -48,12 +43,6 @@ class Migration:
     def became(self, id: str) -> tuple[str, ...]:
         """The parts of ``id``, its new id, or itself."""
         return self.splits.get(id) or (self.renamed(id),)
-
-    def inverse(self) -> Migration:
-        """The reverse migration; raises :class:`ValueError` if there is none (see :attr:`has_inverse`)."""
-        if not self.has_inverse:
-            raise ValueError(f"a split has no inverse: {', '.join(sorted(self.splits))}")
-        return Migration(renames={new: old for old, new in self.renames.items()})
 
     def then(self, later: Migration) -> Migration:
         """The composition of this migration and ``later``, which starts from its result.

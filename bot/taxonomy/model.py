@@ -31,14 +31,15 @@ class Exemplar:
     """A row of ``taxonomy/exemplars/*.tsv``: a query, the capabilities it exercises, and those it only resembles.
 
     ``hand`` is its author, the stem of its file.  A translation has the author of its original and its own
-    ``language`` (``None``: an original).  Whether it exercises the ``unknown`` capabilities is undecided.
+    ``language`` (``None``: an original).  Whether it exercises the ``unknown`` capabilities is undecided.  A row
+    that is not in a file yet has neither id nor author.
     """
 
-    id: str
-    hand: str
+    id: str = ""
+    hand: str = ""
     language: str | None = None
     turns: tuple[str, ...]
-    exercises: tuple[str, ...]
+    exercises: tuple[str, ...] = ()
     resembles: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 

@@ -13,6 +13,7 @@ from typing import Final
 from bot.config import REVIEWED_FILES
 from bot.files.label_tables import LabelTable, listed, read_labels, read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS, SHORT_HEADER, TRANSLATION_HEADER, is_translation
+from bot.taxonomy.model import Exemplar
 from bot.text.compare import normalise
 
 _LINE: Final = 110
@@ -21,17 +22,8 @@ _LINE: Final = 110
 _NOT_IN_CELLS: Final = re.compile("[\t\n\r\0]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRow:
-    """A query, the capabilities it exercises, and those it only resembles."""
-
-    turns: tuple[str, ...]
-    exercises: tuple[str, ...] = ()
-    resembles: tuple[str, ...] = ()
-
-
 def with_rows(
-    files: Mapping[str, str], rows: Iterable[NewRow], path: str, prefix: str, head: str = "\t".join(HEADER) + "\n"
+    files: Mapping[str, str], rows: Iterable[Exemplar], path: str, prefix: str, head: str = "\t".join(HEADER) + "\n"
 ) -> dict[str, str]:
     """The changed texts among ``files`` (all exemplar files by path) after ``rows`` are added.
 
@@ -46,7 +38,7 @@ def with_rows(
         for id, text in table.texts()
         if id in by_id
     }
-    new: list[NewRow] = []
+    new: list[Exemplar] = []
     for row in merged(rows):
         known = by_text.get(normalise(row.turns))
         if known is None:
@@ -80,16 +72,16 @@ def short_names(capabilities: Iterable[str]) -> dict[str, str]:
     }
 
 
-def merged(rows: Iterable[NewRow]) -> list[NewRow]:
+def merged(rows: Iterable[Exemplar]) -> list[Exemplar]:
     """``rows`` merged by text, in the order of first appearance; an exercised capability is no lookalike."""
-    found: dict[str, NewRow] = {}
+    found: dict[str, Exemplar] = {}
     for row in rows:
         turns = tuple(map(as_cell, row.turns))
         text = normalise(turns)
-        before = found.get(text, NewRow(turns=turns))
+        before = found.get(text, Exemplar(turns=turns))
         exercises = tuple(dict.fromkeys((*before.exercises, *row.exercises)))
         resembles = dict.fromkeys((*before.resembles, *row.resembles))
-        found[text] = NewRow(
+        found[text] = Exemplar(
             turns=before.turns,
             exercises=exercises,
             resembles=tuple(id for id in resembles if id not in exercises),
@@ -156,7 +148,7 @@ class _TableLines:
         lines[place] = "\t".join(cells)
         self.text = "\n".join(lines)
 
-    def append(self, id: str, row: NewRow) -> None:
+    def append(self, id: str, row: Exemplar) -> None:
         """Append a row."""
         labels = self._with_labels("", row.exercises)
         looks = self._with_labels("", row.resembles)

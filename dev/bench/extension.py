@@ -34,9 +34,10 @@ from typing import Final
 from bot.classifier.classify import classify
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
+from bot.classifier.model import Consensus
 from bot.config import Curation, ExtensionSettings, load_config
 from bot.extension.candidates import find_candidates
-from bot.extension.model import ExpectedCapability, ExtensionCandidate, Observed
+from bot.extension.model import ExtensionCandidate, Observed
 from bot.extension.signals import observe_all
 from bot.files.snapshot import WorkingTree
 from bot.intake.query import Query
@@ -264,7 +265,7 @@ def measured_size(size: int) -> int:
         own = frozenset() if sings else known.capabilities
         customer = f"customer{draw.randrange(1_000)}"
         beliefs = {
-            item.id: ExpectedCapability(value=item.id in own, confidence=0.9 if item.id in own else 0.02)
+            item.id: Consensus(value=item.id in own, confidence=0.9 if item.id in own else 0.02)
             for item in taxonomy.capabilities
             if item.is_judged_from_text
         }

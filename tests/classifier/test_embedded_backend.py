@@ -21,7 +21,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.model import METHOD, from_arrays, model_key, rows_by_text, to_arrays
-from bot.classifier.model import Identity, Progress, Sample, agree
+from bot.classifier.model import EVEN, Consensus, Identity, Progress, Sample, agree
 from bot.taxonomy.model import Taxonomy
 from tests.classifier.exemplary import PLAIN, SAMPLES, SETTINGS
 from tests.classifier.factories import answers, request, tool
@@ -30,7 +30,11 @@ CAPABILITIES = ("format.table", "attachment.image", "orchestration.branching", "
 
 
 def ask(backend: EmbeddedBackend, *turns: str, capabilities: tuple[str, ...] = CAPABILITIES) -> tuple[Sample, ...]:
-    return backend.samples(request(*turns, capabilities=capabilities))
+    """What each member says."""
+    model = backend.fit()
+    rows = dict(zip(model.capabilities, model.probabilities([turns])[0].tolist(), strict=True))
+    found = [{name: rows[name][member] for name in capabilities} for member in range(model.members)]
+    return tuple(Sample({name: value >= EVEN for name, value in each.items()}, each) for each in found)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +71,8 @@ def test_only_what_was_asked_is_answered(fitted: EmbeddedBackend) -> None:
 
 
 def test_a_capability_that_nothing_taught_is_never_true(fitted: EmbeddedBackend) -> None:
-    for sample in ask(fitted, "anything", capabilities=("untaught",)):
-        assert sample.votes == {"untaught": False}
-        assert sample.probabilities == {"untaught": 0.0}
+    (finding,) = answers(fitted, request("anything", capabilities=("untaught",)))
+    assert finding.consensus == {"untaught": Consensus(False, 0.0)}
 
 
 def test_findings_are_the_consensus_of_the_samples_in_the_order_of_the_requests(fitted: EmbeddedBackend) -> None:
@@ -279,7 +282,7 @@ from tests.classifier.factories import request
 tax = exemplary_taxonomy()
 backend = EmbeddedBackend(tax, SETTINGS, SAMPLES, ModelCache(Path(sys.argv[1])))
 asked = [request(text, capabilities=tuple(tax.by_id)) for text in PLAIN]
-numbers = [[dict(sample.probabilities) for sample in backend.samples(each)] for each in asked]
+numbers = backend.fit().probabilities([each.turns for each in asked]).tolist()
 print(json.dumps({"numbers": numbers, "imported": sorted({"sklearn", "scipy"} & set(sys.modules))}))
 """
 

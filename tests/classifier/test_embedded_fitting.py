@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.classifier.embedded import kernel as tiles
-from bot.classifier.embedded.calibration import best_threshold, calibrate, sigmoid
 from bot.classifier.embedded.fitting import Regression, _authors, _folds, _inverse, fit_model
-from bot.classifier.embedded.model import rows_by_text, to_arrays
+from bot.classifier.embedded.model import best_threshold, calibrate, rows_by_text, sigmoid, to_arrays
 from bot.classifier.exemplars import ExemplarLabel, training_data
 from bot.classifier.model import Progress
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy

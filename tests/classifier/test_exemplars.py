@@ -9,10 +9,9 @@ import pytest
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
-from bot.classifier.embedded.calibration import COUNTS, best_threshold, counts_of, held_out
 from bot.classifier.embedded.fitting import fit_model
 from bot.classifier.embedded.kernel import gram
-from bot.classifier.embedded.model import from_arrays, to_arrays
+from bot.classifier.embedded.model import COUNTS, best_threshold, counts_of, from_arrays, held_out, to_arrays
 from bot.classifier.exemplars import ExemplarLabel, HeldOutExemplars, MeasuredBackend, training_data
 from bot.taxonomy.model import Exemplar, Exemplars, Taxonomy
 from tests.classifier.exemplary import SAMPLES, SETTINGS, TOPICS

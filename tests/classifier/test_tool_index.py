@@ -24,7 +24,7 @@ from bot.classifier.embedded.steps import (
     step_features,
     words_in,
 )
-from bot.classifier.embedded.tool_texts import compounds_of, name_words, stem, terms_of
+from bot.classifier.embedded.text import compounds_of, name_words, stem, terms_of
 from bot.classifier.embedded.tools import ToolIndex, shipped_weights
 from bot.classifier.embedded.word_lists import OPERATIONS, leading_verb, operation_shares, operations_of
 from bot.intake.specification import UNLISTED, Effect, Parameter, Tool

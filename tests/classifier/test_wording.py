@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.phrases import REQUIRED, pattern_digest, required_words
+from bot.classifier.embedded.phrases import REQUIRED, required_words
 from bot.classifier.embedded.wording import (
     JUDGED,
     JUDGED_CHARACTERS,
@@ -26,7 +26,7 @@ from bot.classifier.embedded.wording import (
     sentences,
     spelled_out,
 )
-from dev.required_words import required
+from dev.required_words import pattern_digest, required
 from tests.factories import REPOSITORY
 
 LABELS = sorted((REPOSITORY / "tests/labels").glob("wordings*.tsv")) + [

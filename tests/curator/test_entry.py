@@ -29,6 +29,7 @@ from bot.curator.entry import (
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from tests.factories import make_entry, make_taxonomy
+from tests.taxonomy.lives import inverse
 
 IDENTITY = Identity(backend="embedded", model="m1", prompt="p1", samples=5)
 TAXONOMY = make_taxonomy("a", "b")
@@ -334,7 +335,7 @@ def test_a_migration_and_its_inverse_restore_an_entry(
     old, new, migration = renaming
     entry = data.draw(entries(old))
     there = migrated(entry, migration, old, new)
-    back = migrated(there, migration.inverse(), new, old)
+    back = migrated(there, inverse(migration), new, old)
     assert back == entry
     assert list(back.scores) == list(entry.scores)
     assert set(there.scores) == {migration.renamed(id) for id in entry.scores}

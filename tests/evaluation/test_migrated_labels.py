@@ -19,6 +19,7 @@ from bot.files.yaml_writer import edited
 from bot.taxonomy.migration import NOTHING, Migration
 from tests.evaluation.factories import vocabulary
 from tests.factories import SHIPPED
+from tests.taxonomy.lives import inverse
 
 IDS = ["a", "b", "c", "d"]
 MIGRATION = Migration(renames={"a": "a2", "b": "b2"}, splits={"c": ("c1", "c2")})
@@ -171,4 +172,4 @@ def test_where_nothing_is_declared_nothing_changes(rows: Rows) -> None:
 def test_a_renaming_has_a_way_back(rows: Rows, migration: Migration) -> None:
     renaming = Migration(renames=migration.renames)
     table = table_of(rows)
-    assert in_table(in_table(table, renaming), renaming.inverse()) == table
+    assert in_table(in_table(table, renaming), inverse(renaming)) == table

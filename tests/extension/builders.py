@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bot.classifier.model import Consensus
 from bot.config import ExtensionSettings
 from bot.extension.model import (
     DistinctiveTrait,
     DraftExemplar,
-    ExpectedCapability,
     ExtensionCandidate,
     Member,
     Observed,
@@ -63,9 +63,7 @@ def ask(number: int, *turns: str, exercised: Iterable[str] = (), **more: Any) ->
     """A query of one of five customers; what it does not exercise is improbable."""
     own = set(exercised)
     beliefs = {
-        f"deeds.{verb}": ExpectedCapability(
-            value=f"deeds.{verb}" in own, confidence=0.9 if f"deeds.{verb}" in own else 0.1
-        )
+        f"deeds.{verb}": Consensus(value=f"deeds.{verb}" in own, confidence=0.9 if f"deeds.{verb}" in own else 0.1)
         for verb in KNOWN
     }
     customer = f"customer-{number % 5}"

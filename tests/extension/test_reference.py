@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import Classification, Judgement, Path
+from bot.classifier.model import Classification, Consensus, Judgement, Path
 from bot.curator.entry import Source as SourceOfEntry
 from bot.extension.clustering import surprise_without
-from bot.extension.model import ExpectedCapability, Signal, Trait
+from bot.extension.model import Signal, Trait
 from bot.extension.reference import (
     UNEXPLAINED,
     groups,
@@ -151,8 +151,8 @@ def test_of_an_entry_what_its_file_says_is_observed(named: bool) -> None:
     item = observe_entry(make_entry("e1", {"deeds.say": 0.75}, text="say it", source=source), TAXONOMY)
     assert (item.id, item.customer) == (("c/a/q1", "c") if named else ("e1", "e1"))
     assert (item.turns, item.split, item.off_taxonomy) == (("say it",), frozenset(), ())
-    assert item.beliefs["deeds.say"] == ExpectedCapability(value=True, confidence=0.75)
-    assert item.beliefs["deeds.sell"] == ExpectedCapability(value=False, confidence=0.0)
+    assert item.beliefs["deeds.say"] == Consensus(value=True, confidence=0.75)
+    assert item.beliefs["deeds.sell"] == Consensus(value=False, confidence=0.0)
 
 
 @pytest.mark.parametrize(

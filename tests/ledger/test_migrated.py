@@ -11,6 +11,7 @@ from bot.ledger.migrated import capabilities_in, migrated_corrections, migrated_
 from bot.ledger.model import CorrectionRecord, StoredCorrection
 from bot.taxonomy.migration import NOTHING, Lineage, Migration
 from tests.agreement.factories import corrected, day, decided, facts, shown
+from tests.taxonomy.lives import inverse
 
 TEXT, SAID = "1" * 24, "0" * 24
 MIGRATION = Migration(renames={"a": "a2"}, splits={"c": ("c1", "c2")})
@@ -48,7 +49,7 @@ TAGS = st.dictionaries(st.sampled_from("abc"), st.sampled_from([True, False, Non
 @given(TAGS)
 def test_a_renaming_has_a_way_back(tags: dict[str, StoredCorrection]) -> None:
     renaming = Migration(renames={"a": "b", "b": "a", "c": "d"})
-    assert carried(carried(tags, renaming), renaming.inverse()) == tags
+    assert carried(carried(tags, renaming), inverse(renaming)) == tags
 
 
 @given(TAGS)

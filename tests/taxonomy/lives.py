@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.classifier.model import CalledTools, Finding, Identity, InferenceRequest, Sample, agree
 from bot.intake.specification import UNDECLARED, Specification
+from bot.taxonomy.migration import Migration
 from bot.taxonomy.model import Capability, Exemplars, Group, Taxonomy
 from bot.text.digests import digest
 from tests.classifier.factories import specification, tool
@@ -17,6 +18,12 @@ GROUPS = ("g0", "g1", "g2")
 MODES = ("oauth", "api-key")
 IDENTITY = Identity(backend="told", model="m1", prompt="p1", samples=1)
 EDITS = ("add", "remove", "reword", "exemplars", "name", "move", "divide", "require", "rename", "split", "swap", "rule")
+
+
+def inverse(renaming: Migration) -> Migration:
+    """The way back, which a migration without splits has."""
+    assert not renaming.splits
+    return Migration(renames={new: old for old, new in renaming.renames.items()})
 
 
 def number_of(text: str, below: int) -> int:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bot.config import REVIEWED_FILES
 from bot.files.label_tables import read_table
 from bot.taxonomy.exemplars import HEADER, ORIGINAL_HEADERS
-from bot.taxonomy.table_edits import NewRow, merged, short_names, table_head, with_rows
+from bot.taxonomy.model import Exemplar
+from bot.taxonomy.table_edits import merged, short_names, table_head, with_rows
 from bot.text.compare import normalise
 
 HAND, NEW = "taxonomy/exemplars/hand.tsv", "taxonomy/exemplars/new.tsv"
@@ -20,8 +21,8 @@ WIDE = "# names: S=say\nid\tlabels\tlookalikes\tturns\nh-1\tS\t\tsay it\n# a rem
 SHORT = "id\tlabels\tturns\nh-1\tsay\tsay it"
 
 
-def row(*turns: str, exercises: str = "", resembles: str = "") -> NewRow:
-    return NewRow(turns=turns, exercises=tuple(exercises.split()), resembles=tuple(resembles.split()))
+def row(*turns: str, exercises: str = "", resembles: str = "") -> Exemplar:
+    return Exemplar(turns=turns, exercises=tuple(exercises.split()), resembles=tuple(resembles.split()))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def row(*turns: str, exercises: str = "", resembles: str = "") -> NewRow:
         ),
     ],
 )
-def test_what_changes(files: Mapping[str, str], rows: list[NewRow], path: str, changed: Mapping[str, str]) -> None:
+def test_what_changes(files: Mapping[str, str], rows: list[Exemplar], path: str, changed: Mapping[str, str]) -> None:
     assert with_rows(files, rows, path, "n") == changed
 
 
@@ -120,7 +121,7 @@ TURN = st.text(max_size=12).filter(lambda text: text.replace("\0", " ").strip() 
 
 @given(st.lists(st.lists(TURN, min_size=1, max_size=3), max_size=5))
 def test_whatever_a_query_says_is_a_row_of_its_own(queries: list[list[str]]) -> None:
-    rows = [NewRow(turns=tuple(turns), exercises=("a",)) for turns in queries]
+    rows = [Exemplar(turns=tuple(turns), exercises=("a",)) for turns in queries]
     texts = {normalise(turns) for turns in queries}
     found = with_rows({HAND: WIDE}, rows, NEW, "n")
     table = read_table(found[NEW], "", ORIGINAL_HEADERS, "", REVIEWED_FILES) if texts - {"say it", "one\ntwo"} else None

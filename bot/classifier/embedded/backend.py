@@ -13,20 +13,26 @@ from threading import Lock
 from typing import Final
 
 from bot.classifier.embedded.cache import Arrays, ModelCache
-from bot.classifier.embedded.calibration import held_out
 from bot.classifier.embedded.embedding import Embedder, RememberingEmbedder
 from bot.classifier.embedded.features import KnownRow
-from bot.classifier.embedded.model import METHOD, FittedModel, from_arrays, kind_of, model_key, rows_by_text, to_arrays
+from bot.classifier.embedded.model import (
+    METHOD,
+    FittedModel,
+    from_arrays,
+    held_out,
+    kind_of,
+    model_key,
+    rows_by_text,
+    to_arrays,
+)
 from bot.classifier.embedded.tools import ToolIndex
 from bot.classifier.exemplars import Bar, HeldOutExemplars
 from bot.classifier.model import (
-    EVEN,
     CalledTools,
     Consensus,
     Finding,
     Identity,
     InferenceRequest,
-    Sample,
     Stages,
     consensus_of,
     silent,
@@ -140,17 +146,6 @@ class EmbeddedBackend:
 
     def _new_index(self, tools: tuple[Tool, ...], starters: tuple[str, ...]) -> ToolIndex:
         return ToolIndex(tools, starters, self._embedder)
-
-    def samples(self, request: InferenceRequest) -> tuple[Sample, ...]:
-        """What each member says of ``request``: one valid sample a member."""
-        found = self._probabilities([request])[0]
-        return tuple(
-            Sample(
-                votes={name: row[member] >= EVEN for name, row in found.items()},
-                probabilities={name: row[member] for name, row in found.items()},
-            )
-            for member in range(self._samples)
-        )
 
     def _probabilities(
         self, requests: Sequence[InferenceRequest], *, many: bool = False

@@ -21,7 +21,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.classifier.embedded.calibration import COUNTS, NEUTRAL, Booleans, Calibration, Floats, calibrate, counts_of
 from bot.classifier.embedded.embedding import Embedder
 from bot.classifier.embedded.familiarity import Familiarity
 from bot.classifier.embedded.features import (
@@ -33,7 +32,17 @@ from bot.classifier.embedded.features import (
     text_digest,
 )
 from bot.classifier.embedded.kernel import gram, lower, on_all_cores, spans
-from bot.classifier.embedded.model import FittedModel, calibrated
+from bot.classifier.embedded.model import (
+    COUNTS,
+    NEUTRAL,
+    Booleans,
+    Calibration,
+    FittedModel,
+    Floats,
+    calibrate,
+    calibrated,
+    counts_of,
+)
 from bot.classifier.exemplars import ExemplarLabel, TrainingData, training_data
 from bot.classifier.model import Progress, Stages, silent
 from bot.config import EmbeddedSettings

@@ -7,7 +7,6 @@ those (``required_words.json``, made by ``python -m dev.required_words``).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -187,11 +186,6 @@ def required_words() -> Mapping[str, Sequence[Sequence[str]]]:
     """What the data file says of each pattern."""
     found: Mapping[str, Sequence[Sequence[str]]] = _held()["required"]
     return found
-
-
-def pattern_digest(patterns: Mapping[str, str]) -> str:
-    """The digest of ``patterns``."""
-    return hashlib.sha256(json.dumps(patterns, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from bot.classifier.embedded.phrases import small_letters
-from bot.classifier.embedded.tool_texts import WORDS, Array, compounds_of, terms_of
+from bot.classifier.embedded.text import WORDS, Array, compounds_of, terms_of
 from bot.classifier.embedded.word_lists import (
     CUES,
     GREETINGS,

@@ -1,4 +1,4 @@
-"""Words and character sequences of a text: hashed for the classifier, or weighted over a vocabulary of their own."""
+"""Words, stems and character sequences of a text: hashed, or weighted over a vocabulary of their own."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain, pairwise
 from math import log, sqrt
-from typing import Final, NamedTuple, TypeVar
+from operator import add
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.classifier.embedded.word_lists import STOP_WORDS
 from bot.classifier.visible_text import clean, read_turns
 
+Array: TypeAlias = NDArray[np.float64]
 Found = TypeVar("Found")
 
 READ_CHARACTERS: Final = 20_000
@@ -80,7 +83,7 @@ _WEIGHTS: Final = np.array([0.0, *(1.0 + log(count) for count in range(1, 256))]
 """The weight of a term by its count, as far as most texts go."""
 
 
-def damped(counts: NDArray[np.intp]) -> NDArray[np.float64]:
+def damped(counts: NDArray[np.intp]) -> Array:
     """The weight of terms by their ``counts``: 1 + ln(count)."""
     if counts.max(initial=0) < len(_WEIGHTS):
         return _WEIGHTS[counts]
@@ -226,3 +229,90 @@ def vocabulary_of(frequencies: Mapping[str, int], size: int, least: int) -> Term
     """
     terms = sorted(term for term, frequency in frequencies.items() if frequency >= least)
     return TermVocabulary(tuple(terms), tuple(log((1 + size) / (1 + frequencies[term])) + 1.0 for term in terms))
+
+
+NAME_CHARACTERS: Final = 200
+"""How much of a tool's name is read."""
+
+WORDS: Final = 32_768
+"""Of how many words, those used last, it is remembered what they come to."""
+
+_LAST_OF_ENDINGS: Final = frozenset("sgde")
+
+_WHOLE_ENDING: Final = 7
+"""So many characters have their endings in them, and remain long enough without."""
+
+_WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
+_UNSPACED_RUN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{2,}")
+
+
+def name_words(name: str) -> list[str]:
+    """A name as words in folded case: ``getRepairs``, ``get_repairs`` and ``Repairs-get`` have the same ones."""
+    read = clean(name[: 2 * NAME_CHARACTERS], NAME_CHARACTERS)
+    return [word for part in _WORD_BORDER.split(read) if part for word in _cut_unspaced(part.casefold())]
+
+
+def terms_of(words: Sequence[str]) -> list[str]:
+    """``words`` without those that say nothing, by their stems; pairs of characters where a script has no spaces."""
+    telling = [word for word in words if word not in STOP_WORDS]
+    return list(chain.from_iterable(of_each(_terms_of_word, telling)))
+
+
+@lru_cache(maxsize=WORDS)
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    return tuple(map(stem, _cut_unspaced(word)))
+
+
+def stem(word: str) -> str:
+    """``word`` without the commonest endings, so that “lists”, “listing” and “listed” are one term."""
+    if word[-1:] not in _LAST_OF_ENDINGS:
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def compounds_of(words: Sequence[str]) -> list[str]:
+    """Pairs of neighbours written as one word, and initials of two to four neighbours."""
+    letters = "".join(map(_initials, words))
+    two = list(map(add, letters, letters[1:]))
+    three = list(map(add, two, letters[2:]))
+    following = words[1:]
+    joined = [
+        stem(one + other) if end is None else one + end
+        for one, other, end in zip(words, following, map(_end_of_stem, following), strict=False)
+    ]
+    return [*joined, *two, *three, *map(add, three, letters[3:])]
+
+
+@lru_cache(maxsize=WORDS)
+def _end_of_stem(word: str) -> str | None:
+    """What the stem of any longer word that ends with ``word`` ends with; ``None`` where its beginning matters."""
+    if word[-1:] not in _LAST_OF_ENDINGS:
+        return word
+    return stem(word) if len(word) >= _WHOLE_ENDING else None
+
+
+@lru_cache(maxsize=WORDS)
+def _initials(word: str) -> str:
+    """The first letter of each part of ``word``."""
+    return "".join(part[0] for part in re.split("[-'’]", word) if part)
+
+
+def _cut_unspaced(word: str) -> list[str]:
+    if _UNSPACED_RUN.search(word) is None:
+        return [word]
+    return [word[start : start + 2] for start in range(max(1, len(word) - 1))]
+
+
+def initials_of(words: Sequence[str]) -> list[str]:
+    """Initials of two and three neighbours: a tool for pull requests is one for “PR”s."""
+    return [
+        "".join(word[0] for word in words[start : start + length])
+        for length in (2, 3)
+        for start in range(len(words) - length + 1)
+    ]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from functools import lru_cache
+from itertools import chain, pairwise
 from math import log
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.classifier.embedded.steps import LEADS, QueryPart, words_in
-from bot.classifier.embedded.text import sequences_of
-from bot.classifier.embedded.tool_texts import Array, TextIndex, initials_of, name_words, terms_of
+from bot.classifier.embedded.text import WORDS, Array, damped, initials_of, name_words, of_each, sequences_of, terms_of
 from bot.classifier.embedded.word_lists import (
     KNOWLEDGE,
     OPERATIONS,
@@ -220,3 +221,100 @@ def _nouns(name: Sequence[str]) -> list[str]:
 
 def _is_plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+class TextIndex:
+    """Sets of short texts, one beside the other, by their terms; each set weights its terms by TF-IDF.
+
+    All sets together are compared with a query in one pass over its terms.
+    """
+
+    def __init__(self, *sets: Sequence[Counter[str]]) -> None:
+        self.weights = [_frequencies_inverted(documents) for documents in sets]
+        """The weight of each term, by set."""
+        holders: defaultdict[str, list[tuple[int, int, float]]] = defaultdict(list)
+        self._ends: list[int] = []
+        place = 0
+        for number, documents in enumerate(sets):
+            for document in documents:
+                for term, value in _weighted(document, self.weights[number]).items():
+                    holders[term].append((number, place, value))
+                place += 1
+            self._ends.append(place)
+        ordered = sorted(holders)
+        self._numbers = {term: number for number, term in enumerate(ordered)}
+        self._idf = np.array([[weights.get(term, 0.0) for term in ordered] for weights in self.weights])
+        self._sizes = np.array([len(holders[term]) for term in ordered], np.intp)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        held = [holder for term in ordered for holder in holders[term]]
+        self._sets = np.array([number for number, _, _ in held], np.intp)
+        self._places = np.array([place for _, place, _ in held], np.intp)
+        self._values = np.array([value for _, _, value in held])
+        self._sequences = lru_cache(maxsize=WORDS)(self._sequences_of_word)
+
+    def cosines(self, texts: Sequence[Sequence[str]]) -> list[Array]:
+        """By set, how alike the character sequences of each of ``texts`` (its words) and of the set's texts are.
+
+        A cosine, in a row for each of ``texts``; of its sequences those count that any text of the sets has.
+        """
+        size = max(1, len(self._numbers))
+        known = [np.concatenate([_NONE, *of_each(self._sequences, words)]) for words in texts]
+        counted = np.concatenate([numbers + place * size for place, numbers in enumerate(known)])
+        keys, counts = np.unique(counted, return_counts=True)
+        owners, numbers = np.divmod(keys, size)
+        weights = damped(counts) * self._idf[:, numbers]
+        # Summed up one after the other, in the order of the terms.
+        squares = [np.bincount(owners, own * own, len(texts)).tolist() for own in weights]
+        weights /= np.array([[square**0.5 or 1.0 for square in own] for own in squares])[:, owners]
+        at, terms = self._held(numbers)
+        return self._summed(owners[terms], at, weights[self._sets[at], terms] * self._values[at], len(texts))
+
+    def matched(self, terms: Sequence[AbstractSet[str]]) -> list[Array]:
+        """By set, the sum of the weights of those of the ``terms`` that each text has: a row for each of ``terms``.
+
+        They must be :meth:`known`.
+        """
+        found = [sorted(map(self._numbers.__getitem__, own)) for own in terms]
+        numbers = np.array([*chain.from_iterable(found)], np.intp)
+        owners = np.repeat(np.arange(len(found)), list(map(len, found)))
+        at, held = self._held(numbers)
+        return self._summed(owners[held], at, self._idf[self._sets[at], numbers[held]], len(terms))
+
+    def known(self, terms: AbstractSet[str]) -> AbstractSet[str]:
+        """Those of ``terms`` that any text has."""
+        return self._numbers.keys() & terms
+
+    def _sequences_of_word(self, word: str) -> NDArray[np.intp]:
+        """The numbers of the character sequences of ``word`` that any text has."""
+        numbers = map(self._numbers.get, sequences_of(word))
+        return np.array([number for number in numbers if number is not None], np.intp)
+
+    def _held(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the texts of the terms with these ``numbers`` are, term by term, and at which place its term is."""
+        sizes = self._sizes[numbers]
+        before = sizes.cumsum() - sizes
+        terms = np.repeat(np.arange(len(numbers)), sizes)
+        return np.arange(len(terms)) + (self._starts[numbers] - before)[terms], terms
+
+    def _summed(self, owners: NDArray[np.intp], at: NDArray[np.intp], weights: Array, size: int) -> list[Array]:
+        """By set, the sum of the ``weights`` of each text, one after the other: a row for each of ``size`` owners."""
+        end = self._ends[-1]
+        sums = np.bincount(owners * end + self._places[at], weights, size * end).astype(np.float64, copy=False)
+        rows = sums.reshape(size, end)
+        return [rows[:, start:stop] for start, stop in pairwise((0, *self._ends))]
+
+
+_NONE: Final = np.zeros(0, np.intp)
+
+
+def _frequencies_inverted(documents: Sequence[Counter[str]]) -> dict[str, float]:
+    """The inverse document frequency of each term of ``documents``."""
+    frequencies = Counter(chain.from_iterable(documents))
+    return {term: log((1 + len(documents)) / (1 + number)) + 1.0 for term, number in frequencies.items()}
+
+
+def _weighted(document: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
+    """The terms of ``document`` by their ``weights``, of length 1 together."""
+    values = {term: (1 + log(count)) * weights[term] for term, count in document.items()}
+    length = sum(value * value for _, value in sorted(values.items())) ** 0.5
+    return {term: value / length for term, value in values.items()}

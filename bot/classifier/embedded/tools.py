@@ -19,8 +19,8 @@ import numpy as np
 
 from bot.classifier.embedded.embedding import SCALE, Embedder
 from bot.classifier.embedded.steps import QueryPart, read_step, split_steps, step_features
+from bot.classifier.embedded.text import Array, name_words
 from bot.classifier.embedded.tool_features import ToolFeatures
-from bot.classifier.embedded.tool_texts import Array, name_words
 from bot.classifier.model import CalledTools
 from bot.classifier.visible_text import clean, read_turns
 from bot.intake.specification import UNLISTED, Tool

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from bot.classifier.language_model.prompt import MOST_STEPS, STEPS_KEY, Asked
 from bot.classifier.model import Basis, CalledTools, Finding, InferenceRequest, Sample, agree
@@ -144,7 +144,7 @@ def _vote(span: tuple[int, int], answer: ModelAnswer, asked: Asked) -> Vote | No
             return None
         votes[name] = value
     steps = _steps(data[STEPS_KEY], asked.tool_ids) if asked.tools else ()
-    if steps is None or _are_shares([*certainties.values(), *(step.certainty for step in steps)]):
+    if steps is None or _are_shares([*certainties.values(), *(certainty for _, certainty in steps)]):
         return None
     probabilities, basis = _probabilities(votes, certainties, _measured(answer, span, labels))
     names = asked.capabilities
@@ -175,12 +175,8 @@ def _of_being_right(percent: int) -> float:
     return max(percent, _TORN) / _CERTAIN
 
 
-@dataclass(frozen=True, slots=True)
-class _CalledStep:
-    """A part of the query: the name of the tool that it calls, if any, and the certainty in percent."""
-
-    tool: str | None
-    certainty: int
+_CalledStep: TypeAlias = tuple[str | None, int]
+"""The name of the tool that a part of the query calls, if any, and the certainty in percent."""
 
 
 def _steps(value: object, ids: Mapping[str, str]) -> tuple[_CalledStep, ...] | None:
@@ -194,7 +190,7 @@ def _steps(value: object, ids: Mapping[str, str]) -> tuple[_CalledStep, ...] | N
         chosen, certainty = step["id"], _percent(step["certainty"])
         if certainty is None or not (chosen is None or (isinstance(chosen, str) and chosen in ids)):
             return None
-        steps.append(_CalledStep(None if chosen is None else ids[chosen], certainty))
+        steps.append((None if chosen is None else ids[chosen], certainty))
     return tuple(steps)
 
 
@@ -205,9 +201,9 @@ def _calls(steps: Sequence[_CalledStep]) -> SampledCalls:
     certainty if it names a tool, one minus its certainty if it names none.
     """
     read = steps[:MOST_STEPS]
-    right = [(step.tool, _of_being_right(step.certainty)) for step in read]
+    right = [(tool, _of_being_right(certainty)) for tool, certainty in read]
     probability = max((1 - sure if tool is None else sure for tool, sure in right), default=0.0)
-    return SampledCalls(probability, tuple(step.tool for step in read if step.tool is not None))
+    return SampledCalls(probability, tuple(tool for tool, _ in read if tool is not None))
 
 
 def _probabilities(
