@@ -88,7 +88,7 @@ PURE = [
     "github/reclassified_entries.py",
     "intake/agents/names.py",
     "intake/agents/prose.py",
-    "intake/expected_calls.py",
+    "intake/expectation.py",
     "intake/export_round_trip.py",
     "intake/query.py",
     "ledger/event_files.py",

@@ -7,7 +7,7 @@ from math import fsum, prod
 from typing import Final, TypeAlias
 
 from bot.classifier.model import EVEN, CalledTools, Consensus, Contradiction, Judgement
-from bot.intake.expected_calls import expected_tools
+from bot.intake.expectation import expected_tools
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED, Specification, Tool
 from bot.taxonomy.model import Capability, Taxonomy

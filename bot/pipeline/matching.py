@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from bot.curator.entry import Entry, Tombstone, entry_id
 from bot.curator.store import RegressionSet
-from bot.intake.expected_calls import stated_calls
+from bot.intake.expectation import stated_calls
 from bot.intake.query import Query
 from bot.pipeline.submission import Submission
 from bot.text.digests import digest

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,93 @@ def test_expected_tools_of_real_goldens_are_understood(tmp_path: Path) -> None:
         assert [(call.name, call.arguments) for call in understood.tool_calls] == [
             (tool["name"], tool["inputParameters"]) for tool in tools
         ]
+
+
+INSPECT_FILES = sorted((CORPUS / "eval_formats").glob("inspect_*"))
+
+
+def samples_of(path: Path) -> list[dict[str, Any]]:
+    """The samples as the file has them."""
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def spoken(sample: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What the user says in a sample, and the images beside it."""
+    if isinstance(sample["input"], str):
+        return [sample["input"]], []
+    said: list[str] = []
+    images: list[str] = []
+    for message in sample["input"]:
+        if message["role"] == "user":
+            content = message["content"]
+            parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            said.append("\n".join(part["text"] for part in parts if part["type"] == "text"))
+            images += [part["image"] for part in parts if part["type"] == "image"]
+    return said, images
+
+
+@pytest.mark.parametrize("path", INSPECT_FILES, ids=lambda path: path.name)
+def test_real_samples_are_read_without_loss(tmp_path: Path, path: Path) -> None:
+    found = read_one(tmp_path, path.name, path.read_bytes())
+    samples = samples_of(path)
+    assert (found.format, found.problems) == ("inspect", ())
+    assert len(found.queries) == len(samples)
+    for query, sample in zip(found.queries, samples, strict=True):
+        said, images = spoken(sample)
+        assert list(query.turns) == said
+        assert list(query.setup.attachments) == images
+        expected = query.expected
+        assert isinstance(expected, dict)
+        rest = {key: value for key, value in sample.items() if not (key == "input" and isinstance(value, str))}
+        assert expected.keys() == rest.keys()
+        for key, value in rest.items():
+            # A cell of a table may hold JSON, which is then read.
+            assert expected[key] == value or expected[key] == json.loads(value)
+        assert understand(expected, len(said)).answer == sample["target"]
+
+
+def test_there_are_real_samples() -> None:
+    assert len(INSPECT_FILES) >= 3
+    assert {path.suffix for path in INSPECT_FILES} >= {".csv", ".jsonl"}
+
+
+SPECS = sorted((CORPUS / "eval_formats").glob("vally_*"))
+QUERIES = sorted((CORPUS / "queries").iterdir()) if (CORPUS / "queries").is_dir() else []
+
+
+def test_there_are_real_files() -> None:
+    assert len(SPECS) >= 2
+    assert len(QUERIES) >= 7
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.name)
+def test_a_real_vally_spec_is_read_without_loss(tmp_path: Path, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = read_one(tmp_path, path.name, text)
+    names = re.findall(r"^  - name: (.+)$", text, re.MULTILINE)
+    prompts = [prompt.strip('"') for prompt in re.findall(r"^    prompt: (.+)$", text, re.MULTILINE)]
+    assert (found.format, found.problems) == ("vally", ())
+    assert [query.id for query in found.queries] == names
+    assert [query.turns for query in found.queries] == [(prompt,) for prompt in prompts]
+    everything = json.dumps([query.expected for query in found.queries])
+    for value in re.findall(r"(?:substring|command|threshold|executor|area|environment): (.+)$", text, re.MULTILINE):
+        assert value.strip('"') in everything
+    calls = [call for query in found.queries for call in understand(query.expected).tool_calls]
+    assert len(calls) == len(re.findall(r"^            - name:", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.name)
+def test_a_real_list_of_queries_is_read_without_loss(tmp_path: Path, path: Path) -> None:
+    content = path.read_bytes()
+    found = read_one(tmp_path, path.name, content)
+    rows: list[dict[str, Any]] = [json.loads(line) for line in content.split(b"\n") if line.strip()]
+    assert (found.format, found.problems) == ("plain-records", ())
+    assert len(found.queries) == len(rows) == content.count(b"\n")
+    for number, (query, row) in enumerate(zip(found.queries, rows, strict=True), 1):
+        assert (query.id, list(query.turns), query.line) == (row.pop("qid"), row.pop("turns"), number)
+        assert query.expected == row
+        tools = [call.name for call in understand(query.expected).tool_calls]
+        assert tools == list(dict.fromkeys(row["tools"] or []))
