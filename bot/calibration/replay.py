@@ -208,7 +208,7 @@ def _standing(snapshot: Snapshot, present: Curation, path: str, lineage: Lineage
     regression_set = load_regression_set(snapshot, taxonomy)
     residents = tuple(
         replace(item, scores={lineage.renamed(name): score for name, score in item.scores.items()})
-        for item in (*regression_set.residents(taxonomy)[0], *regression_set.in_line(taxonomy)[0])
+        for item in regression_set.present(taxonomy)[0]
     )
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
     raw = as_mapping(document.data)

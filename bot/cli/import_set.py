@@ -118,12 +118,7 @@ def import_command(
     bundles = read_bundles(parts, limits, known)
     items = compare(bundles, known)
     backend = open_backend(platform, progress_bar, batch=batch)
-    refuse_lag(
-        [
-            *known.residents(platform.taxonomy, backend.identity)[1],
-            *known.in_line(platform.taxonomy, backend.identity)[1],
-        ]
-    )
+    refuse_lag(known.present(platform.taxonomy, backend.identity)[1])
     now = occasion(repo, at, by)
     corrections = {item.id: _corrections(item, platform) for item in items if item.classify}
     found = {

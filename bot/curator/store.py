@@ -208,6 +208,12 @@ class RegressionSet:
         """The waitlist, likewise: newcomers are judged as if these entries were in R already."""
         return self._rated(self.waiting, taxonomy, identity or self.identity)
 
+    def present(
+        self, taxonomy: Taxonomy, identity: Identity | None = None
+    ) -> tuple[tuple[RatedEntry, ...], tuple[StaleEntry, ...]]:
+        """R, and then the waitlist, likewise: what newcomers are judged against."""
+        return self._rated({**self.entries, **self.waiting}, taxonomy, identity or self.identity)
+
     def rated(
         self, entry: Entry, taxonomy: Taxonomy, identity: Identity | None
     ) -> tuple[RatedEntry, StaleEntry | None]:

@@ -140,9 +140,8 @@ def admit_waiting(platform: Platform, now: AuditStamp) -> Staging:
     """
     refuse_uncorrected(platform)
     known = platform.regression_set
-    residents, lags = known.residents(platform.taxonomy)
-    _, lags_in_line = known.in_line(platform.taxonomy)
-    refuse_lag((*lags, *lags_in_line))
+    refuse_lag(known.present(platform.taxonomy)[1])
+    residents, _ = known.residents(platform.taxonomy)
     return stage_waiting(tuple(known.waiting.values()), residents, platform.config, platform.taxonomy, now)
 
 
@@ -255,8 +254,7 @@ def archived_entries(
     data.  So are those named in ``left_out``.
     """
     known, taxonomy, config = platform.regression_set, platform.taxonomy, platform.config
-    present = (*known.residents(taxonomy, identity)[0], *known.in_line(taxonomy, identity)[0])
-    live = LiveSet.knowing(taxonomy.by_id, present, config)
+    live = LiveSet.knowing(taxonomy.by_id, known.present(taxonomy, identity)[0], config)
     admitted = Admitted(at=occasion.at, decision="EXCLUDE", route="direct", reasons=("REDUNDANT",))
     found: dict[str, Entry] = {}
     for item in classified:

@@ -35,15 +35,14 @@ def consolidate(platform: Platform, kept: KeptScores, gone: Collection[str] = ()
     """
     known = platform.regression_set
     settled = _settled(kept, known.on_record)
-    entries, lags = known.residents(platform.taxonomy, kept.identity)
-    in_line, lags_in_line = known.in_line(platform.taxonomy, kept.identity)
+    present, lags = known.present(platform.taxonomy, kept.identity)
     left = {*gone, *(id for name, id in kept.entries.items() if name not in settled)}
     verdicts = run_cycle(
         [_with_personal(query, platform) for query in kept.queries if query.id not in settled],
-        [item for item in (*entries, *in_line) if item.id not in left],
+        [item for item in present if item.id not in left],
         platform.config,
     )
-    return Consolidation(verdicts=verdicts, settled=settled, lags=(*lags, *lags_in_line))
+    return Consolidation(verdicts=verdicts, settled=settled, lags=lags)
 
 
 def _with_personal(query: ScoredQuery, platform: Platform) -> ScoredQuery:

@@ -85,14 +85,13 @@ def explain_entry(
     if id not in everybody:
         message = f"there is no such entry in the set or on the waitlist{did_you_mean(id, everybody)}"
         raise InputError([Problem(id, None, message, "see `incumbent status` for the ids")])
-    entries, lags = known.residents(platform.taxonomy, identity)
-    in_line, more_lags = known.in_line(platform.taxonomy, identity)
-    behind = next((lag for lag in (*lags, *more_lags) if lag.id == id), None)
+    present, lags = known.present(platform.taxonomy, identity)
+    behind = next((lag for lag in lags if lag.id == id), None)
     if behind is not None:
         fix = "run `incumbent reclassify` and commit"
         raise InputError([Problem(id, None, f"the entry is stale: it was {behind.reason}", fix)])
-    own = next(item for item in (*entries, *in_line) if item.id == id)
-    others = tuple(item for item in (*entries, *in_line) if item is not own)
+    own = next(item for item in present if item.id == id)
+    others = tuple(item for item in present if item is not own)
     texts = query_of(everybody[id]).texts
     turn = Turn(query=replace(own.query, personal=platform.personal_in(texts, own.customer)), residents=others)
     (verdict,) = run_cycle([turn.query], others, platform.config)
@@ -102,5 +101,5 @@ def explain_entry(
         verdict=verdict,
         explanation=explain(turn, platform.config, platform.taxonomy.by_id, tick=tick),
         in_cycle=partial(outcome_in_cycle, id, [turn.query], others, platform.config, tick),
-        pinned=derive_roles(entries, platform.config).pinned.get(id, ()),
+        pinned=derive_roles(known.residents(platform.taxonomy, identity)[0], platform.config).pinned.get(id, ()),
     )

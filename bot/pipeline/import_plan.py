@@ -102,8 +102,7 @@ def appraise(
     queries += [
         queued(item.before, platform.taxonomy) for item in staying if item.id not in scored and item.before is not None
     ]
-    known = platform.regression_set
-    residents = (*known.residents(platform.taxonomy, identity)[0], *known.in_line(platform.taxonomy, identity)[0])
+    residents, _ = platform.regression_set.present(platform.taxonomy, identity)
     verdicts = run_cycle(queries, [resident for resident in residents if resident.id not in own], platform.config)
     return ImportVerdicts(
         platform=platform,

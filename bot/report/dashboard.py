@@ -128,8 +128,7 @@ def least_loss(losses: list[Loss], style: MarkdownStyle) -> TableSection:
 
 def lagging(platform: Platform, style: MarkdownStyle) -> TableSection:
     """The entries, in R and in line, whose scores are not all comparable, and why."""
-    known = platform.regression_set
-    lags = (*known.residents(platform.taxonomy)[1], *known.in_line(platform.taxonomy)[1])
+    _, lags = platform.regression_set.present(platform.taxonomy)
     return TableSection(
         title=f"Stale ({len(lags)})",
         about=("Classified by another taxonomy or classifier: run `incumbent reclassify` and commit what it writes.",),

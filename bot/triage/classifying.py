@@ -83,10 +83,8 @@ class Ground:
     @property
     def residents(self) -> tuple[RatedEntry, ...]:
         """R and the waitlist, as representatives find them."""
-        known = self.platform.regression_set
-        entries, _ = known.residents(self.platform.taxonomy, self.identity)
-        in_line, _ = known.in_line(self.platform.taxonomy, self.identity)
-        return tuple(item for item in (*entries, *in_line) if item.id not in self.edited)
+        present, _ = self.platform.regression_set.present(self.platform.taxonomy, self.identity)
+        return tuple(item for item in present if item.id not in self.edited)
 
     def live(self) -> LiveSet:
         """R before the cycle, for queries that exercise any capability of the taxonomy."""
