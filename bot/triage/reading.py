@@ -11,7 +11,6 @@ from array import array
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
@@ -21,6 +20,7 @@ from bot.errors import InputError, Problem, UsageError, untrusted_list
 from bot.intake.query import ID_CHARACTERS, fault_of_id
 from bot.text.did_you_mean import did_you_mean
 from bot.text.masking import masked
+from bot.text.personal_data.model import PLACEHOLDER
 from bot.text.plain_text import is_shown
 from bot.triage.tables import connected, identifier, name, quoted, row_count, rows_of
 
@@ -79,6 +79,7 @@ class TrafficRow:
         made = f"{stem}-{self.row}"
         # Of the stem alone too: the row's number would make a longer number of a card's.
         is_fit = fault_of_id(made) is None and masked(stem) == stem and masked(made) == made
+        is_fit = is_fit and PLACEHOLDER.search(stem) is None
         return made if is_fit else f"row-{self.row}"
 
 
@@ -117,17 +118,18 @@ def read_rows(
         _kind(path)
     place = 0
     position = Position() if position is None else position
-    for path in inputs:
+    for number, path in enumerate(inputs, 1):
+        file = shown_path(path, number)
         found = _first_columns(path, columns, limits, megabytes)
         for row, record in _records(path, columns, limits, megabytes, position):
             if isinstance(record, str):
-                yield Problem(str(path), row, record, _FIX)
+                yield Problem(file, row, record, _FIX)
             else:
                 found = found or _columns(path, record, columns)
                 # Rows of JSON may differ in their columns.
                 own = next((each for each in QUERY_COLUMNS if each in record), None)
                 query = found[0] if columns.query is not None or found[0] in record or own is None else own
-                yield _row(place, path, row, record, (query, found[1]), columns.agent, agents, limits)
+                yield _row(place, file, row, record, (query, found[1]), columns.agent, agents, limits)
             place += 1
         position.pass_by(path)
 
@@ -152,7 +154,7 @@ def refuse_changed(inputs: Sequence[Path], stamps: Sequence[tuple[int, int]]) ->
 
 def _row(
     place: int,
-    path: Path,
+    file: str,
     row: int,
     record: Mapping[str, Any],
     found: tuple[str, str | None],
@@ -161,23 +163,23 @@ def _row(
     limits: Limits,
 ) -> TrafficRow | Problem:
     if found[0] not in record:
-        return Problem(str(path), row, f"there is no column {found[0]}", _FIX)
+        return Problem(file, row, f"there is no column {found[0]}", _FIX)
     turns = turns_of(record[found[0]])
     if isinstance(turns, str):
-        return Problem(str(path), row, f"{found[0]}: {turns}", _FIX)
+        return Problem(file, row, f"{found[0]}: {turns}", _FIX)
     if len(turns) > limits.turns or any(len(turn) > limits.turn_characters for turn in turns):
         fix = "shorten it, or raise limits.turns and limits.turn_characters in config/curation.yaml"
-        return Problem(str(path), row, "the query is longer than the limits", fix)
+        return Problem(file, row, "the query is longer than the limits", fix)
     agent = next(iter(agents)) if agent_column is None else record.get(agent_column)
     if not isinstance(agent, str) or agent not in agents:
         return Problem(
-            str(path),
+            file,
             row,
             f"there is no agent {masked(repr(agent))[:_LONGEST_NAME]}",
             f"name one of {untrusted_list(sorted(agents))}",
         )
     given = _given(None if found[1] is None else record.get(found[1]))
-    return TrafficRow(place=place, file=shown_path(path), row=row, given=given, agent=agent, turns=turns)
+    return TrafficRow(place=place, file=file, row=row, given=given, agent=agent, turns=turns)
 
 
 def _given(value: object) -> str | None:
@@ -185,11 +187,15 @@ def _given(value: object) -> str | None:
     return text if isinstance(text, str) and len(text) <= ID_CHARACTERS else None
 
 
-@lru_cache(maxsize=100)
-def shown_path(path: Path) -> str:
-    """``path`` as it was given, with a mark for invalid UTF-8 and a blank for invisible characters."""
+def shown_path(path: Path, number: int) -> str:
+    """``path`` as it was given, with a mark for invalid UTF-8 and a blank for invisible characters.
+
+    Keys and personal data in it are masked; the ``number`` of the input then tells it from others.
+    """
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
-    return "".join(sign if is_shown(sign) else " " for sign in text)
+    shown = "".join(sign if is_shown(sign) else " " for sign in text)
+    without = masked(shown)
+    return shown if without == shown else f"{without} (input {number})"
 
 
 def turns_of(value: object) -> tuple[str, ...] | str:

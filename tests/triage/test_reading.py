@@ -244,6 +244,17 @@ def test_what_a_row_says_of_persons_is_masked_and_its_file_kept_as_given(tmp_pat
     assert (row.file, row.made) == (f"{tmp_path}/a b.jsonl", "a b-2")
 
 
+def test_what_the_name_of_a_file_says_of_persons_is_masked(tmp_path: Path) -> None:
+    paths = [tmp_path / "anna.schmidt@web.de.jsonl", tmp_path / "bert.meier@web.de.jsonl"]
+    for path in paths:
+        path.write_bytes(GOOD[: GOOD.index(b"\n") + 1] + b"no\n")
+    found = list(read_rows(paths, TrafficColumns(), frozenset(["a"]), LIMITS, 64))
+    assert [row.row if isinstance(row, TrafficRow) else row.line for row in found] == [1, 2, 1, 2]
+    files = [row.file for row in found]
+    assert files == [f"{tmp_path}/[e-mail 1] (input {number})" for number in (1, 1, 2, 2)]
+    assert [row.made for row in found if isinstance(row, TrafficRow)] == ["row-1", "row-1"]
+
+
 @pytest.mark.parametrize(
     ("file", "made"),
     [("monday.jsonl.gz", "monday-2"), ("4539578763621486.jsonl", "row-2"), ("a" * 300 + ".jsonl", "row-2")],
