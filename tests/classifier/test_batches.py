@@ -11,6 +11,7 @@ import pytest
 
 from bot.classifier.backends import FindingFiles
 from bot.classifier.caching_backend import RememberingBackend, through_batches
+from bot.classifier.language_model import batch_endpoint
 from bot.classifier.language_model.abilities import RememberedAbilities
 from bot.classifier.language_model.batch_endpoint import BatchRecords
 from bot.classifier.language_model.batched import BatchedBackend
@@ -300,6 +301,27 @@ def test_two_commands_do_not_submit_at_once(tmp_path: Path) -> None:
         ):
             run.ask()
     assert server.batches == {}
+
+
+def test_a_batch_that_another_command_is_submitting_is_not_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command looks when the record is there, and the endpoint does not yet list the batch."""
+    create = batch_endpoint.BatchEndpoint.create
+
+    def slow(*given: Any) -> str:
+        with pytest.raises(OutsideError, match="another command is submitting"):
+            Run(server, tmp_path).ask()
+        assert len(list((tmp_path / "batches").glob("*.json"))) == 1
+        return create(*given)
+
+    with BatchServer(good) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(batch_endpoint.BatchEndpoint, "create", slow)
+            Run(server, tmp_path).ask()
+        _, pending = Run(server, tmp_path).ask()
+        assert "batch_1 in_progress" in str(pending)
+    assert len(server.batches) == 1
 
 
 def test_a_record_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:

@@ -156,12 +156,14 @@ class BatchedBackend:
     def _known(self, endpoint: BatchEndpoint) -> dict[str, BatchRecord]:
         """The records of this endpoint by the lines of their batches; unfinished submissions are resolved."""
         if self._by_line is None:
-            by_line: dict[str, BatchRecord] = {}
-            for record in self._records.load(self._target, self._clock()):
-                settled = record if record.batch is not None else self._found(endpoint, record)
-                if settled is not None:
-                    by_line |= dict.fromkeys(settled.lines, settled)
-            self._by_line = by_line
+            records = self._records.load(self._target, self._clock())
+            if any(record.batch is None for record in records):
+                # A command that submits holds the lock until its records have their batches.
+                with self._records.submitting():
+                    loaded = self._records.load(self._target, self._clock())
+                    found = (record if record.batch is not None else self._found(endpoint, record) for record in loaded)
+                    records = [record for record in found if record is not None]
+            self._by_line = {line: record for record in records for line in record.lines}
         return self._by_line
 
     def _found(self, endpoint: BatchEndpoint, record: BatchRecord) -> BatchRecord | None:
