@@ -56,9 +56,9 @@ class Work:
 def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Work]:
     """The ``folder`` in which the work on these inputs and settings (``of``) continues, or begins.
 
-    The folder is locked meanwhile.  Other work in it starts over if ``anew``.  Raises :class:`UsageError` if it
-    contains other work and ``anew`` is not set, or files that are not of a triage.  Raises :class:`OutsideError` while
-    another command uses it.
+    The folder is locked meanwhile.  Other work in it starts over if ``anew``, or if it has no finished step.  Raises
+    :class:`UsageError` if it contains other work and ``anew`` is not set, or files that are not of a triage.  Raises
+    :class:`OutsideError` while another command uses it.
     """
     plan, wanted = folder / _PLAN, f'{_MARK}{digest([*sorted(of.items())])}"}}'
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def open_work(folder: Path, of: Mapping[str, Any], *, anew: bool) -> Iterator[Wo
     with only_command_in(folder, f"another command works in {folder}; {fix}"):
         found = _plan_in(folder)
         if found not in (None, wanted):
-            if not anew:
+            if not anew and any(folder.glob("*.done")):
                 fix = "use --force to start over, or name another folder with --work"
                 raise UsageError(f"{folder} holds the work of other inputs, settings or versions; {fix}")
             _remove_work(folder)

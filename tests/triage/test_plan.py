@@ -105,6 +105,18 @@ def test_finished_steps_are_known_again_until_the_work_is_another_one(tmp_path: 
         assert found == ["keys", "keys/mine.txt", "mine.txt", "movie.part", "plan.json"]
 
 
+def test_work_without_a_finished_step_is_in_the_way_of_no_other(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with open_work(folder, {"column": "quer"}, anew=False):
+        (folder / "keys").mkdir()
+        (folder / "keys/1.parquet").write_text("half of a step", encoding="utf-8")
+    with open_work(folder, {"column": "query"}, anew=False) as work:
+        assert not list((folder / "keys").iterdir())
+        work.finish("keys")
+    with open_work(folder, {"column": "query"}, anew=False) as work:
+        assert work.is_done("keys")
+
+
 @pytest.mark.parametrize("name", ["mine.txt", "movie.part", "plan.json", "plan.json.part"])
 def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine", encoding="utf-8")
