@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from bot.config import Curation
@@ -81,7 +81,7 @@ WRITTEN_BY_PEOPLE = (
     "refused-candidates",
 )
 
-SCHEMAS: dict[str, type[BaseModel]] = {
+SCHEMAS: dict[str, Any] = {
     "taxonomy": Taxonomy,
     "config": Curation,
     "entry": Entry,
@@ -151,5 +151,5 @@ def schema(name: str) -> dict[str, Any]:
     mode: JsonSchemaMode = "serialization" if name.endswith("-output") else "validation"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **SCHEMAS[name].model_json_schema(mode=mode),
+        **TypeAdapter(SCHEMAS[name]).json_schema(mode=mode),
     }

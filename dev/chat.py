@@ -19,7 +19,7 @@ PAGE = REPOSITORY / "docs" / "mcp.md"
 EVAL_SET = "examples/customers/northwind-tracker/tracker"
 PLACE = re.compile(r"(<!-- chat -->\n)(.*?)(<!-- /chat -->)", re.DOTALL)
 _SHOWN = {
-    "classify_to_verdict": ("headline", "counts", "verdicts", "coverage_gained"),
+    "classify_to_verdict": ("headline", "counts", "reasons", "verdicts", "coverage_gained"),
     "explain": ("why", "outcome", "scores", "absences", "knobs", "left_out"),
     "find_entries": ("total", "entries"),
 }

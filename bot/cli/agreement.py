@@ -52,13 +52,13 @@ def agreement_command(
       incumbent agreement --since 2026-10-01 --until 2027-01-01
       incumbent agreement --json
     """
-    from bot.report.agreement import agreement_overview
+    from bot.report.agreement import AgreementOutput, agreement_overview
 
     output, problems, without = agreement_overview(repo, since, until, by)
     if without is not None:
         say(without, err=True)
     if as_json or form == "json":
-        print_json(output)
+        print_json(output, AgreementOutput)
     else:
         from bot.report.agreement import print_agreement
 

@@ -140,7 +140,7 @@ def validate_command(
     for note in notes:
         say(f"note: {note}")
     if appraisals:
-        from bot.report.impact_text import appraisals_text
+        from bot.report.impact import appraisals_text
 
         say(appraisals_text(appraisals))
     if problems:

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from bot.classifier.model import Backend, Progress, silent
 from bot.classifier.usage import Usage, total
@@ -27,9 +27,12 @@ _FIRST: Final = 1.0
 """Seconds after which a rate is meaningful."""
 
 
-def print_json(model: BaseModel) -> None:
-    """One JSON document on standard output, masked, keys in the order of the schema."""
-    click.echo(masked_json(model.model_dump(mode="json")))
+def print_json(value: object, shown_as: Any = None) -> None:
+    """One JSON document on standard output, masked, keys in the order of the schema.
+
+    ``shown_as`` is a view of ``value``; without, it is a model.
+    """
+    click.echo(masked_json(TypeAdapter(shown_as or type(value)).dump_python(value, mode="json")))
 
 
 def say(text: str, err: bool = False) -> None:

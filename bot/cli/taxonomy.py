@@ -180,7 +180,7 @@ def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.pipeline.impact.appraisal import trial_problems
     from bot.pipeline.impact.measure import backends_of, measure, read_agents, read_change
     from bot.pipeline.workspace import with_masks
-    from bot.report.impact_text import impact_text
+    from bot.report.impact import impact_text
     from bot.taxonomy.migration import carried_questions
 
     base, dots, head = commits.partition("..")

@@ -12,8 +12,8 @@ from bot.github.judgement import ReviewJudgement
 from bot.github.models import Annotation, CheckConclusion, CheckRun, Level, Operation, PostCheck
 from bot.pipeline.review import Review
 from bot.report.escaping import shortened, visible
-from bot.report.impact_markdown import impact_headline
-from bot.report.losses import departure_headline
+from bot.report.impact import impact_headline
+from bot.report.pull_request import departure_headline
 from bot.report.verdict_text import PlainStyle, codes, headline, verdict_words, why
 from bot.text.digests import digest
 

@@ -33,7 +33,7 @@ from bot.github.models import (
 from bot.ledger.model import BRANCH
 from bot.ledger.people import is_bot
 from bot.report.escaping import code
-from bot.report.eviction_pull_request import closing, is_as_written, was_closed_by_us
+from bot.report.pull_request_bodies import closing, is_as_written, was_closed_by_us
 
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit

@@ -1,18 +1,19 @@
-"""Models of the answers of the judging tools: small by default, customer text marked.
+"""What the tools answer: the documents of ``--json``, and values of the core, as assistants see them.
 
-Their shape differs from that of ``--json`` on purpose: untrusted text is marked, and long lists are counted, cut or
-paged.
+Answers are views (:mod:`bot.files.views`): they mark untrusted text, and count, cut or page long lists.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field, PlainSerializer, WrapSerializer
 
+from bot.agreement.agreement import ReasonCount
 from bot.classifier.model import (
     Basis,
     CalledTools,
@@ -23,21 +24,37 @@ from bot.classifier.model import (
     LikelyTool,
     Unfamiliar,
 )
-from bot.curator.entry import Entry, Tombstone
-from bot.errors import Problem
+from bot.consolidator.counterfactuals import Absence
+from bot.consolidator.explanation import CapabilityStanding
+from bot.consolidator.verdict import CloseCall, Verdict
+from bot.curator.entry import Entry
+from bot.curator.file_changes import FileChange
+from bot.curator.losses import Coverage, Loss
+from bot.curator.prune import Suggestion
+from bot.curator.suggestions import Swap
 from bot.files.validation import Checked, Score
 from bot.files.views import HowMany, View
-from bot.intake.query import Query
-from bot.mcp_server.untrusted import Marked, Name, mark, mark_text, mark_turns
+from bot.mcp_server.untrusted import Marked, Name, Quoted, mark, mark_text, mark_turns
+from bot.pipeline.admit import Admission
+from bot.pipeline.consolidate import Consolidation
 from bot.pipeline.review import Review
 from bot.rater.model import RelationalFacts
-from bot.report.output import Spent
+from bot.rater.pair_coverage import MissingPair, PairCoverage
+from bot.rater.scores import ScoredQueryFile, ScoresFile
+from bot.report.agreement import AgreementReport, MonthsOutput, OverriddenOutput, ReversedOutput, RowOutput, RowsOutput
+from bot.report.classify import ClassifiedQuery, ClassifyOutput
+from bot.report.explanation import ExplainOutput, InCycleOutput, RulingOutput
+from bot.report.output import CapabilityStatus, PruneOutput, Spent, StatusOutput
+from bot.report.results import ResultsOutput
+from bot.report.review_json import Outcome
+from bot.results.history import CapabilityEvidence, EntryHistory
+from bot.results.record import ReleaseRecord
 
 SHOWN: Final = 5
 """The most items that are listed beside a count."""
 
-
 Item = TypeVar("Item")
+Whole = TypeVar("Whole")
 
 
 class Counted(BaseModel, Generic[Item]):
@@ -46,22 +63,31 @@ class Counted(BaseModel, Generic[Item]):
     count: int = Field(ge=0)
     first: list[Item]
 
-    @classmethod
-    def of(cls, items: Collection[Any], row: Callable[[Any], Item], most: int = SHOWN) -> Self:
-        """The count of ``items``, and a ``row`` for each of the first."""
-        return cls(count=len(items), first=[row(item) for item in islice(items, most)])
 
-
-class Ids(Counted[Marked]):
+class FirstNames(Counted[Marked]):
     """A count, and the first items."""
 
 
+def _cut(items: Collection[Any], show: Callable[[Any], Any], most: int = SHOWN) -> dict[str, Any]:
+    return {"count": len(items), "first": [show(item) for item in islice(items, most)]}
+
+
+def _first(show: Callable[[Any], Any], most: int = SHOWN) -> PlainSerializer:
+    """Writes items as their number, and what ``show`` returns for the first of them."""
+    return PlainSerializer(lambda items: _cut(items, show, most))
+
+
+Names: TypeAlias = Annotated[FirstNames, _first(mark)]
+ToolNames: TypeAlias = Annotated[FirstNames, PlainSerializer(lambda names: _cut(dict.fromkeys(names), mark))]
 Combinations: TypeAlias = Annotated[
-    Counted[list[str]],
-    PlainSerializer(lambda found: {"count": len(found), "first": found[:SHOWN]}),
-    Field(description="How many combinations, and the first of them."),
+    Counted[list[str]], _first(list), Field(description="How many combinations, and the first of them.")
 ]
-"""A list of the core as a count; a query of many capabilities has hundreds of combinations."""
+"""A query of many capabilities has hundreds of combinations."""
+Turns: TypeAlias = Annotated[list[Marked], PlainSerializer(mark_turns)]
+WholeTurns: TypeAlias = Annotated[
+    list[Marked], PlainSerializer(lambda turns: mark_turns(turns, max(map(len, turns), default=0)))
+]
+"""In full: similarity is computed on them when they are given back."""
 
 
 class UnclassifiedRow(BaseModel):
@@ -72,7 +98,9 @@ class UnclassifiedRow(BaseModel):
 
 
 Unclassified: TypeAlias = Annotated[
-    Counted[UnclassifiedRow], Field(description="Queries without a verdict; a further call goes on with these.")
+    Counted[UnclassifiedRow],
+    PlainSerializer(lambda why: _cut(why.items(), lambda item: {"id": mark(item[0]), "why": mark_text(item[1])})),
+    Field(description="Queries without a verdict; a further call goes on with these."),
 ]
 
 
@@ -84,53 +112,44 @@ class SettledRow(BaseModel):
 
 
 KnownQueries: TypeAlias = Annotated[
-    Counted[SettledRow], Field(description="Queries that an entry or a tombstone settles; they are not judged.")
+    Counted[SettledRow],
+    PlainSerializer(lambda known: _cut(known.items(), lambda item: {"id": mark(item[0]), "entry": mark(item[1].id)})),
+    Field(description="Queries that an entry or a tombstone settles; they are not judged."),
 ]
-
-
-def ids_of(ids: Collection[str], most: int = SHOWN) -> Ids:
-    """``ids`` for output, at most ``most`` by name."""
-    return Ids.of(ids, mark, most)
-
-
-def unclassified(shortfalls: Mapping[str, str]) -> Unclassified:
-    """The queries that could not be classified; ``shortfalls`` has the reason of each."""
-    return Counted[UnclassifiedRow].of(
-        shortfalls.items(), lambda item: UnclassifiedRow(id=mark(item[0]), why=mark_text(item[1]))
-    )
-
-
-def known_queries(settled: Mapping[str, Entry | Tombstone]) -> KnownQueries:
-    """The queries that are already decided (``settled``), each with its entry."""
-    return Counted[SettledRow].of(settled.items(), lambda item: SettledRow(id=mark(item[0]), entry=mark(item[1].id)))
-
-
-Outcome: TypeAlias = Literal["admitted", "waiting-for-slot", "waiting-for-review", "excluded"]
-
-
-class Page(BaseModel):
-    """Which part of all requested rows an answer has."""
-
-    total: int = Field(ge=0, description="rows on all pages")
-    next_offset: int | None = Field(description="`offset` of the next page, if any")
-
-
-def page(rows: Sequence[Item], offset: int, limit: int) -> tuple[list[Item], int, int | None]:
-    """The rows of one page, the number on all pages, and where the next page begins."""
-    end = offset + limit
-    return list(rows[offset:end]), len(rows), end if end < len(rows) else None
-
-
 UnreadInput: TypeAlias = Annotated[
-    Ids,
+    FirstNames,
+    _first(lambda problem: mark_text(str(problem))),
     Field(description="Rows and files that could not be read, with line, fault and fix; the rest was read."),
 ]
 
 
-def unread_input(problems: Sequence[Problem]) -> UnreadInput:
-    """``problems`` for output."""
-    return Ids.of(problems, lambda item: mark_text(str(item)))
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[Whole]):
+    """A part of the rows of ``whole``: ``rows`` has one page of each list, and ``more`` what else is said."""
 
+    whole: Whole
+    rows: dict[str, Sequence[Any]]
+    total: Annotated[int, Field(ge=0, description="rows on all pages")]
+    next_offset: Annotated[int | None, Field(description="`offset` of the next page, if any")]
+    more: dict[str, Any]
+
+
+def page(whole: Whole, offset: int, limit: int, rows: Mapping[str, Sequence[Any]], **more: Any) -> Page[Whole]:
+    """The same part of each list of ``rows``; the total is that of the first list."""
+    end = offset + limit
+    return Page(
+        whole=whole,
+        rows={name: items[offset:end] for name, items in rows.items()},
+        total=len(next(iter(rows.values()))),
+        next_offset=end if any(end < len(items) for items in rows.values()) else None,
+        more=more,
+    )
+
+
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+_ToDo: TypeAlias = Annotated[Quoted | None, Field(description="without a ledger: how to get it")]
+
+# What the pipeline says of queries.
 
 CallsRow: TypeAlias = Annotated[
     CalledTools,
@@ -154,108 +173,73 @@ CallsRow: TypeAlias = Annotated[
         ],
     ),
 ]
-
-
-class ContradictionRow(BaseModel):
-    """The eval set expects other tool calls than the classifier; the eval set decides."""
-
-    id: Marked
-    expected: Ids = Field(description="by the eval set; none: no call")
-    likeliest: Ids = Field(description="by the classifier, of each step")
-    probability: float = Field(ge=0, le=1, description="of any call, by the classifier")
-
-    @staticmethod
-    def of(id: str, found: Contradiction) -> ContradictionRow:
-        """What was ``found`` about the query ``id``, for output."""
-        return ContradictionRow(
-            id=mark(id),
-            expected=ids_of(tuple(dict.fromkeys(found.expected))),
-            likeliest=ids_of(tuple(dict.fromkeys(found.likeliest))),
-            probability=found.probability,
-        )
-
-
-Contradictions: TypeAlias = Annotated[
-    Counted[ContradictionRow],
-    Field(description="Queries whose eval set contradicts the classifier; only=contradictions shows all."),
+ContradictionRow: TypeAlias = Annotated[
+    Contradiction,
+    View(
+        "expected likeliest probability",
+        expected=Annotated[ToolNames, Field(description="by the eval set; none: no call")],
+        likeliest=Annotated[ToolNames, Field(description="by the classifier, of each step")],
+        probability=Annotated[Score, Field(description="of any call, by the classifier")],
+    ),
+    Field(description="The eval set expects other tool calls than the classifier; the eval set decides."),
 ]
+ClassifiedRow: TypeAlias = Annotated[
+    ClassifiedQuery,
+    View(
+        "id=said.query_id turns? exercises values?=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
+        "basis=said.basis unfamiliar=said.unfamiliar calls=said.calls contradiction=said.contradiction",
+        id=Name,
+        turns=Annotated[Turns, Field(description="if asked for")],
+        values=Annotated[
+            Mapping[str, Checked[Judgement]], Field(description="every capability, if asked for; κ in [0, 1]")
+        ],
+        off_taxonomy=Annotated[tuple[str, ...], Field(description="exactly-one groups none of whose members fits")],
+        attempt=Annotated[bool, Field(description="it argues with the classifier, or hides text")],
+        basis=Annotated[Basis | None, Field(description="the weakest basis of an inferred confidence, if any")],
+        unfamiliar=Annotated[Unfamiliar | None, Field(description="why the classifier cannot judge it, if it cannot")],
+        calls=Annotated[CallsRow | None, Field(description="null: it was not asked")],
+        contradiction=ContradictionRow | None,
+    ),
+]
+ClassifyAnswer: TypeAlias = Annotated[
+    Page[ClassifyOutput],
+    View(
+        "total next_offset taxonomy=whole.taxonomy queries=rows.queries unclassified=whole.shortfalls "
+        "unread=more.unread usage=whole.usage",
+        queries=Annotated[list[ClassifiedRow], Field(description="in the order of the eval sets")],
+        unclassified=Unclassified,
+        unread=UnreadInput,
+    ),
+]
+"""What the queries exercise."""
 
-
-def contradictions_of(found: Mapping[str, Contradiction]) -> Contradictions:
-    """``found`` for output."""
-    return Counted[ContradictionRow].of(found.items(), lambda item: ContradictionRow.of(*item))
-
-
-class ClassifiedRow(BaseModel):
-    """What one query exercises."""
-
-    id: Marked
-    turns: list[Marked] | None = Field(description="null: not asked for")
-    exercises: dict[str, float] = Field(description="confidence κ in [0, 1] by capability that is TRUE")
-    values: dict[str, Checked[Judgement]] | None = Field(description="every capability, if asked for; κ in [0, 1]")
-    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
-    attempt: bool = Field(description="it argues with the classifier, or hides text")
-    basis: Basis | None = Field(description="the weakest basis of an inferred confidence, if any")
-    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge it, if it cannot")
-    calls: CallsRow | None = Field(description="null: it was not asked")
-    contradiction: ContradictionRow | None = Field(description="between eval set and classifier")
-
-    @staticmethod
-    def of(item: Classification, query: Query, *, texts: bool, every_value: bool) -> ClassifiedRow:
-        """The classification ``item`` of ``query``, for output."""
-        values = dict(item.judgements)
-        return ClassifiedRow(
-            id=mark(item.query_id),
-            turns=mark_turns(query.turns) if texts else None,
-            exercises={name: judged.confidence for name, judged in values.items() if judged.value},
-            values=values if every_value else None,
-            off_taxonomy=list(item.off_taxonomy),
-            attempt=item.attempt,
-            basis=item.basis,
-            unfamiliar=item.unfamiliar,
-            calls=item.calls,
-            contradiction=None
-            if item.contradiction is None
-            else ContradictionRow.of(item.query_id, item.contradiction),
-        )
-
-
-class ClassifyAnswer(Page):
-    """What the queries exercise."""
-
-    taxonomy: str = Field(description="version of the taxonomy")
-    queries: list[ClassifiedRow] = Field(description="in the order of the eval sets")
-    unclassified: Unclassified
-    unread: UnreadInput
-    usage: Spent
-
-
-class RatedRow(BaseModel):
-    """The intrinsic half of the rating of one query."""
-
-    id: Marked
-    turns: list[Marked] | None = Field(description="null: not asked for")
-    scores: dict[str, float] = Field(description="cs in [0, 1] by capability that the query exercises")
-    arbitrated: list[str] = Field(description="capabilities of these that arbitration alone made TRUE")
-    customer: Marked | None = Field(description="who brought it")
-    doubts: dict[str, float] = Field(description="capability that it does not exercise: probability that it does")
-    attempt: bool = Field(description="it argued with the classifier, or hides text")
-    personal_data: dict[str, int] = Field(description="kind of it in the query: values")
-    familiar: bool = Field(description="the classifier can judge this kind of text")
-    entry: Marked | None = Field(description="the entry that it has or would have; null: it came with the call")
-    content: str | None = Field(description="digest of what was rated, to compare the entry with; null: likewise")
-
-
-class RateAnswer(Page):
-    """Scores, as `consolidate` and `cs_to_verdict` take them: whole rows with their turns, taxonomy and classifier."""
-
-    taxonomy: str = Field(description="version of the taxonomy")
-    classifier: Checked[Identity]
-    queries: list[RatedRow] = Field(description="in the order of the eval sets")
-    unclassified: Unclassified
-    unread: UnreadInput
-    usage: Spent
-
+RatedRow: TypeAlias = Annotated[
+    ScoredQueryFile,
+    View(
+        "id turns? scores arbitrated customer doubts attempt personal_data familiar entry content",
+        id=Name,
+        turns=Annotated[WholeTurns, Field(description="if asked for")],
+        customer=Annotated[Name | None, Field(description="who brought it")],
+        personal_data=Annotated[dict[str, int], Field(description="kind of it in the query: values")],
+        entry=Annotated[
+            Name | None, Field(description="the entry that it has or would have; null: it came with the call")
+        ],
+    ),
+]
+RateAnswer: TypeAlias = Annotated[
+    Page[ScoresFile],
+    View(
+        "total next_offset taxonomy=whole.taxonomy classifier=whole.classifier queries=rows.queries "
+        "unclassified=more.shortfalls unread=more.unread usage=more.usage",
+        taxonomy=str,
+        classifier=Checked[Identity],
+        queries=Annotated[list[RatedRow], Field(description="in the order of the eval sets")],
+        unclassified=Unclassified,
+        unread=UnreadInput,
+        usage=Spent,
+    ),
+]
+"""Scores, as `consolidate` and `cs_to_verdict` take them: whole rows with their turns, taxonomy and classifier."""
 
 FactsRow: TypeAlias = Annotated[
     RelationalFacts,
@@ -272,81 +256,86 @@ FactsRow: TypeAlias = Annotated[
 ]
 
 
-def _is_none(value: object) -> bool:
-    return value is None
+@dataclass(frozen=True, kw_only=True)
+class JudgedRow:
+    """One verdict; ``said`` is the classifier's, unless the query came with its scores."""
 
-
-def _is_empty(value: object) -> bool:
-    return not value
-
-
-class VerdictRow(BaseModel):
-    """One verdict."""
-
-    id: Marked
+    verdict: Verdict
     outcome: Outcome
-    attempt: bool = Field(description="it argues with the classifier, or hides text")
-    decision: Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"]
-    route: Literal["direct", "review"]
-    reasons: list[str] = Field(description="codes, in order (docs/verdicts.md)")
-    why: str = Field(description="in plain words; names are marked")
-    displaces: list[Marked] = Field(description="entries that may be evicted then")
-    alternate_of: list[Marked] = Field(description="queries under review that offer the same")
-    close_calls: dict[str, float] = Field(
-        default_factory=dict,
-        exclude_if=_is_empty,
-        description="capability that would give it merit if exercised competently: its probability, which is too low",
-    )
-    turns: list[Marked] | None = Field(description="null: not asked for")
-    facts: FactsRow | None = Field(description="null: not asked for")
+    why: Annotated[str, Field(description="in plain words; names are marked")]
+    turns: Sequence[str]
+    attempt: Annotated[bool, Field(description="it argues with the classifier, or hides text")]
+    said: Classification | None = None
 
 
-class ReviewRow(VerdictRow):
-    """A verdict of a review, with the remarks on its query, if any."""
-
-    unfamiliar: Unfamiliar | None = Field(
-        default=None, exclude_if=_is_none, description="why the classifier cannot judge it"
-    )
-    contradiction: ContradictionRow | None = Field(
-        default=None, exclude_if=_is_none, description="between eval set and classifier"
-    )
-
-    @staticmethod
-    def of(row: VerdictRow, unfamiliar: Unfamiliar | None, contradiction: ContradictionRow | None) -> ReviewRow:
-        """``row`` with these remarks; an answer leaves out empty ones."""
-        fields = {name: getattr(row, name) for name in VerdictRow.model_fields}
-        return ReviewRow(**fields, unfamiliar=unfamiliar, contradiction=contradiction)
+def _likely(calls: Iterable[CloseCall]) -> dict[str, float]:
+    return {call.capability: call.probability for call in calls}
 
 
-class VerdictCounts(BaseModel):
-    """The number of queries for each outcome."""
+VerdictRow: TypeAlias = Annotated[
+    JudgedRow,
+    View(
+        "id=verdict.id outcome attempt decision=verdict.decision route=verdict.route reasons=verdict.reasons why "
+        "displaces=verdict.displaces alternate_of=verdict.alternate_of close_calls?=verdict.close_calls turns? "
+        "facts?=verdict.facts unfamiliar?=said.unfamiliar contradiction?=said.contradiction",
+        id=Name,
+        decision=Literal["INCLUDE", "EXCLUDE", "REPLACE", "KEEP-BOTH"],
+        route=Literal["direct", "review"],
+        reasons=Annotated[tuple[str, ...], Field(description="codes, in order (docs/verdicts.md)")],
+        displaces=Annotated[tuple[Name, ...], Field(description="entries that may be evicted then")],
+        alternate_of=Annotated[tuple[Name, ...], Field(description="queries under review that offer the same")],
+        close_calls=Annotated[
+            dict[str, float],
+            PlainSerializer(_likely),
+            Field(
+                description="capability that would give it merit if exercised competently: its probability, which is "
+                "too low"
+            ),
+        ],
+        turns=Annotated[Turns, Field(description="if asked for")],
+        facts=FactsRow,
+        unfamiliar=Annotated[Unfamiliar, Field(description="why the classifier cannot judge it")],
+        contradiction=ContradictionRow,
+    ),
+]
 
-    admitted: int = Field(ge=0, description="enter without a person")
-    waiting_for_slot: int = Field(ge=0, description="deserve a slot and the set is full")
-    waiting_for_review: int = Field(ge=0, description="enter if a person accepts them")
-    excluded: int = Field(ge=0)
-    reasons: dict[str, int] = Field(description="reason code: queries that have it")
 
-    @staticmethod
-    def of(rows: Sequence[VerdictRow]) -> VerdictCounts:
-        """The counts over all ``rows``."""
-        found = Counter(row.outcome for row in rows)
-        return VerdictCounts(
-            admitted=found["admitted"],
-            waiting_for_slot=found["waiting-for-slot"],
-            waiting_for_review=found["waiting-for-review"],
-            excluded=found["excluded"],
-            reasons=dict(sorted(Counter(reason for row in rows for reason in row.reasons).items())),
-        )
+def outcomes(rows: Iterable[JudgedRow]) -> dict[Outcome, int]:
+    """The number of ``rows`` for each outcome."""
+    found = Counter(row.outcome for row in rows)
+    every: tuple[Outcome, ...] = ("admitted", "waiting-for-slot", "waiting-for-review", "excluded")
+    return {outcome: found[outcome] for outcome in every}
 
 
-class ConsolidateAnswer(Page):
-    """Verdicts on scored queries."""
+def reasons(rows: Iterable[JudgedRow]) -> dict[str, int]:
+    """Reason code → how many of ``rows`` have it."""
+    return dict(sorted(Counter(str(reason) for row in rows for reason in row.verdict.reasons).items()))
 
-    counts: VerdictCounts
-    verdicts: list[VerdictRow] = Field(description="in the cycle's order")
-    settled: KnownQueries
-    lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
+
+_JUDGED: Final = (
+    "total next_offset counts=more.counts reasons=more.reasons verdicts=rows.verdicts settled=whole.settled"
+)
+_JUDGED_TYPES: Final[Mapping[str, Any]] = {
+    "counts": Annotated[
+        dict[Outcome, _Count],
+        Field(
+            description="queries: admitted enter without a person; waiting-for-slot deserve a slot, and the set is "
+            "full; waiting-for-review enter if a person accepts them"
+        ),
+    ],
+    "reasons": Annotated[dict[str, _Count], Field(description="reason code: queries that have it")],
+    "settled": KnownQueries,
+    "lagging": Annotated[HowMany, Field(description="entries without comparable scores: they count for nothing")],
+}
+ConsolidateAnswer: TypeAlias = Annotated[
+    Page[Consolidation],
+    View(
+        f"{_JUDGED} lagging=whole.lags",
+        verdicts=Annotated[list[VerdictRow], Field(description="in the cycle's order")],
+        **_JUDGED_TYPES,
+    ),
+]
+"""Verdicts on scored queries."""
 
 
 class TurnedRow(BaseModel):
@@ -357,34 +346,394 @@ class TurnedRow(BaseModel):
     then: Outcome = Field(description="its outcome against the set as it would be")
 
 
-class CsToVerdictAnswer(ConsolidateAnswer):
-    """Verdicts on scored queries against an updated regression set."""
-
-    without: Ids = Field(description="entries that were taken for gone")
-    turned: Counted[TurnedRow] = Field(
-        description="Queries whose outcome the entries decide that were taken for gone; only=turned shows all verdicts"
-    )
-
-
-class ClassifyToVerdictAnswer(Page):
-    """The judging of an eval set, from classification to verdicts."""
-
-    headline: str
-    size: int = Field(ge=0, description="entries before the review")
-    ceiling: int = Field(ge=0, description="most entries that it may hold")
-    counts: VerdictCounts
-    verdicts: list[ReviewRow] = Field(description="direct admissions first, then the others; both in the cycle's order")
-    settled: KnownQueries
-    attempts: Ids = Field(description="that argue with the classifier, or hide text; only=attempts shows all")
-    contradictions: Contradictions
-    unfamiliar: Ids = Field(description="whose kind of text the classifier cannot judge; only=unfamiliar shows all")
-    coverage_gained: dict[str, str] = Field(description="capability: competent coverers before → after")
-    unclassified: Unclassified
-    unread: UnreadInput
-    lagging: int = Field(ge=0, description="entries without comparable scores: they count for nothing")
-    usage: Spent
+CsToVerdictAnswer: TypeAlias = Annotated[
+    Page[Consolidation],
+    View(
+        f"{_JUDGED} lagging=whole.lags without=more.without turned=more.turned",
+        verdicts=Annotated[list[VerdictRow], Field(description="in the cycle's order")],
+        without=Annotated[Names, Field(description="entries that were taken for gone")],
+        turned=Annotated[
+            Counted[TurnedRow],
+            _first(lambda row: row.model_dump()),
+            Field(
+                description="Queries whose outcome the entries decide that were taken for gone; only=turned shows all "
+                "verdicts"
+            ),
+        ],
+        **_JUDGED_TYPES,
+    ),
+]
+"""Verdicts on scored queries against an updated regression set."""
 
 
-def coverage_gained(review: Review) -> dict[str, str]:
-    """The capabilities whose number of covering entries changes with the direct admissions."""
-    return {item.capability: f"{item.before} → {item.after}" for item in review.coverage if item.before != item.after}
+def _gained(coverage: Iterable[Coverage]) -> dict[str, str]:
+    return {item.capability: f"{item.before} → {item.after}" for item in coverage if item.before != item.after}
+
+
+ClassifyToVerdictAnswer: TypeAlias = Annotated[
+    Page[Review],
+    View(
+        f"headline=more.headline size=whole.platform.regression_set.entries ceiling=whole.platform.config.ceiling "
+        f"{_JUDGED} attempts=whole.attempts contradictions=whole.contradictions unfamiliar=whole.unfamiliar "
+        "coverage_gained=whole.coverage unclassified=whole.shortfalls unread=whole.problems lagging=whole.lags "
+        "usage=more.usage",
+        headline=str,
+        size=Annotated[HowMany, Field(description="entries before the review")],
+        ceiling=Annotated[int, Field(ge=0, description="most entries that it may hold")],
+        verdicts=Annotated[
+            list[VerdictRow],
+            Field(description="direct admissions first, then the others; both in the cycle's order"),
+        ],
+        attempts=Annotated[
+            Names, Field(description="that argue with the classifier, or hide text; only=attempts shows all")
+        ],
+        contradictions=Annotated[
+            Names,
+            Field(description="whose eval set contradicts the classifier; only=contradictions shows all"),
+        ],
+        unfamiliar=Annotated[
+            Names, Field(description="whose kind of text the classifier cannot judge; only=unfamiliar shows all")
+        ],
+        coverage_gained=Annotated[
+            dict[str, str],
+            PlainSerializer(_gained),
+            Field(description="capability: competent coverers before → after"),
+        ],
+        unclassified=Unclassified,
+        unread=UnreadInput,
+        usage=Spent,
+        **_JUDGED_TYPES,
+    ),
+]
+"""The judging of an eval set, from classification to verdicts."""
+
+ExplainAnswer: TypeAlias = Annotated[
+    ExplainOutput,
+    View(
+        "kind id=verdict.id outcome ruling=verdict.ruling why displaces=verdict.displaces "
+        "alternate_of=verdict.alternate_of facts=verdict.facts pinned contradiction unfamiliar contests scores "
+        "absences knobs left_out usage",
+        id=Name,
+        ruling=RulingOutput,
+        why=Annotated[str, Field(description="the reason in plain words; names in it are marked")],
+        displaces=Annotated[tuple[Name, ...], Field(description="entries that become candidates for eviction")],
+        alternate_of=Annotated[tuple[Name, ...], Field(description="queries waiting for a person that offer the same")],
+        facts=FactsRow,
+        pinned=Annotated[list[Quoted], Field(description="what keeps an entry: champion:CAPABILITY or person:REASON")],
+        contradiction=ContradictionRow | None,
+        contests=Annotated[
+            list[
+                Annotated[
+                    CapabilityStanding,
+                    View(
+                        "capability score competence_bar=bar champion champion_score=held winning_margin=margin path",
+                        champion=Annotated[Name | None, Field(description="who holds it; null: no entry")],
+                    ),
+                ]
+            ],
+            Field(description="by capability that the query exercises"),
+        ],
+        absences=Annotated[
+            list[
+                Annotated[Absence, View("id then=ruling in_cycle", id=Name, then=RulingOutput, in_cycle=InCycleOutput)]
+            ],
+            Field(description="each suffices alone; sorted by id"),
+        ],
+    ),
+]
+
+# What the regression set holds.
+
+StatusAnswer: TypeAlias = Annotated[
+    Page[StatusOutput],
+    View(
+        "total next_offset size=whole.size ceiling=whole.ceiling cost=whole.cost taxonomy=whole.taxonomy "
+        "capabilities_covered=whole.capabilities_covered capabilities_short=whole.capabilities_short "
+        "combinations=whole.combinations pairs=whole.pairs missing_pairs=rows.missing_pairs "
+        "capabilities=rows.capabilities pinned=whole.pinned waiting=whole.waiting evicted=whole.evicted "
+        "lagging=whole.lagging",
+        size=Annotated[int, Field(ge=0, description="entries in the set")],
+        ceiling=Annotated[int, Field(ge=0, description="most entries that it may hold")],
+        taxonomy=Annotated[str, Field(description="version of the taxonomy")],
+        capabilities_covered=Annotated[HowMany, Field(description="capabilities with at least one competent coverer")],
+        capabilities_short=Annotated[HowMany, Field(description="capabilities with fewer coverers than their floor")],
+        pairs=Annotated[
+            Annotated[PairCoverage, View("agents possible carried", agents=_Count, possible=_Count, carried=_Count)]
+            | None,
+            Field(description="`agents` decide what is possible; 0: the taxonomy alone"),
+        ],
+        missing_pairs=Annotated[
+            list[
+                Annotated[
+                    MissingPair,
+                    View(
+                        "capabilities agents first_agents waiting",
+                        agents=_Count,
+                        first_agents=tuple[Name, ...],
+                        waiting=Names,
+                    ),
+                ]
+            ],
+            Field(description="possible - carried; empty unless `pairs` is true"),
+        ],
+        capabilities=Annotated[
+            list[
+                Annotated[
+                    CapabilityStatus,
+                    View(
+                        "id coverers floor champion champion_score",
+                        coverers=Annotated[HowMany, Field(description="entries that cover it competently")],
+                        floor=Annotated[int, Field(ge=0, description="coverers that there should be")],
+                        champion=Name | None,
+                    ),
+                ]
+            ],
+            Field(description="in the taxonomy's order"),
+        ],
+        pinned=Annotated[Names, Field(description="entries that may not go; role=pinned of `find_entries` has them")],
+        waiting=Annotated[Names, Field(description="entries that wait for a slot; role=waiting has them all")],
+        evicted=Annotated[Names, Field(description="role=evicted has them all")],
+        lagging=Annotated[
+            FirstNames,
+            _first(lambda entry: mark(entry.id)),
+            Field(description="entries without comparable scores: `incumbent reclassify` fixes that"),
+        ],
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundEntry:
+    """One entry."""
+
+    entry: Entry
+    champion_of: Annotated[Sequence[str], Field(description="capabilities whose champion it is")]
+    pinned: Sequence[str]
+    score: Annotated[
+        float | None, Field(description="cs in the capability that was asked for, in [0, 1]; null: none was")
+    ]
+
+
+EntriesAnswer: TypeAlias = Annotated[
+    Page[None],
+    View(
+        "total next_offset entries=rows.entries",
+        entries=list[
+            Annotated[
+                FoundEntry,
+                View(
+                    "id=entry.id customer=entry.source.customer agent=entry.source.agent admitted=entry.admitted.at "
+                    "exercises=entry.scores champion_of pinned score scores?=entry.scores turns?=entry.turns",
+                    id=Name,
+                    customer=Name | None,
+                    agent=Name | None,
+                    admitted=Annotated[str, Field(description="when, UTC")],
+                    exercises=Annotated[HowMany, Field(description="capabilities that it exercises")],
+                    pinned=Annotated[
+                        tuple[Quoted, ...],
+                        Field(description="what keeps it: champion:CAPABILITY or person:REASON"),
+                    ],
+                    scores=Annotated[dict[str, float], Field(description="cs in [0, 1] by capability, if asked for")],
+                    turns=Annotated[Turns, Field(description="if asked for")],
+                ),
+            ]
+        ],
+    ),
+]
+"""The entries that match."""
+
+SuggestionsAnswer: TypeAlias = Annotated[
+    Page[PruneOutput],
+    View(
+        "total next_offset suggestions=rows.suggestions all_swaps=whole.swaps swaps=rows.swaps "
+        "all_least_loss=whole.least_loss least_loss=rows.least_loss pinned=whole.pinned "
+        "over_ceiling=whole.over_ceiling",
+        total=Annotated[int, Field(ge=0, description="suggestions, on all pages")],
+        suggestions=list[
+            Annotated[
+                Suggestion,
+                View(
+                    "id kind=grounds.kind yields_to=grounds.yields_to remaining",
+                    id=Name,
+                    kind=Literal["displaced", "redundant"],
+                    yields_to=Annotated[tuple[Name, ...], Field(description="entries that displace it")],
+                ),
+            ]
+        ],
+        all_swaps=Annotated[HowMany, Field(description="swaps, on all pages")],
+        swaps=list[Annotated[Swap, View("admit remove", admit=Name, remove=tuple[Name, ...])]],
+        all_least_loss=Annotated[HowMany, Field(description="entries of `least_loss`, on all pages")],
+        least_loss=Annotated[
+            list[
+                Annotated[
+                    Loss,
+                    View("admit id capabilities combinations", admit=Name, id=Name, combinations=Combinations),
+                ]
+            ],
+            Field(description="for people, when entries wait and nothing can go safely"),
+        ],
+        pinned=Annotated[HowMany, Field(description="entries that may not go")],
+    ),
+]
+"""What could be evicted, in three lists; a page has the same part of each."""
+
+ResultsAnswer: TypeAlias = Annotated[
+    Page[ResultsOutput],
+    View(
+        "total next_offset ledger=whole.ledger to_do=more.to_do releases=more.releases never_failed=whole.never_failed "
+        "flapping=whole.flapping never_ran=whole.never_ran entries=rows.entries capabilities=rows.capabilities",
+        to_do=_ToDo,
+        releases=Annotated[
+            list[
+                Annotated[
+                    ReleaseRecord,
+                    View(
+                        "release at passed failed errors",
+                        release=Name,
+                        passed=Annotated[int, Field(ge=0, description="runs")],
+                        failed=Annotated[int, Field(ge=0, description="runs")],
+                        errors=Annotated[int, Field(ge=0, description="runs")],
+                    ),
+                ]
+            ],
+            Field(description="as many of the last releases as rows, oldest first"),
+        ],
+        never_failed=Annotated[HowMany, Field(description="entries that ran and never failed")],
+        flapping=Annotated[HowMany, Field(description="entries that pass and fail without a reason in the agent")],
+        never_ran=Annotated[HowMany, Field(description="entries that no release says anything of")],
+        entries=Annotated[
+            list[
+                Annotated[
+                    EntryHistory,
+                    View(
+                        "entry releases failing mixed flips flapping failure_rate hidden last_failure seconds",
+                        entry=Name,
+                        last_failure=Name | None,
+                        failure_rate=Annotated[
+                            float, Field(description="expected share of failing releases, in [0, 1]")
+                        ],
+                        hidden=Annotated[
+                            float | None, Field(description="chance of a defect that never showed, in [0, 1]")
+                        ],
+                        seconds=Annotated[float | None, Field(description="mean duration of a run")],
+                    ),
+                ]
+            ],
+            Field(description="the requested entries; those that flap first"),
+        ],
+        capabilities=Annotated[
+            list[
+                Annotated[
+                    CapabilityEvidence,
+                    View(
+                        "capability coverers ran failed flapping releases",
+                        coverers=Annotated[HowMany, Field(description="entries that cover it competently")],
+                    ),
+                ]
+            ],
+            Field(description="covered ones whose tests never failed, or all flap"),
+        ],
+    ),
+]
+"""What release runs said of entries and capabilities; no verdict rests on it."""
+
+AgreementAnswer: TypeAlias = Annotated[
+    Page[AgreementReport],
+    View(
+        "ledger=whole.ledger to_do=more.to_do people=whole.agreement.people overall=whole.agreement.overall "
+        "decisions=whole.agreement.decisions reasons=whole.agreement.reasons months?=whole.agreement.months "
+        "all_said=whole.agreement.said said=rows.said all_overridden=whole.agreement.overridden "
+        "overridden=rows.overridden next_offset reversed=whole.agreement unread=whole.unread",
+        to_do=_ToDo,
+        people=Annotated[int, Field(ge=0, description="people whose responses count")],
+        overall=RowOutput,
+        decisions=RowsOutput,
+        reasons=Annotated[RowsOutput, Field(description="reason codes of verdicts, and kinds of suggestions")],
+        months=Annotated[MonthsOutput, Field(description="calendar month in UTC; if asked for")],
+        reversed=ReversedOutput,
+        all_said=Annotated[HowMany, Field(description="reasons that people gave, on all pages")],
+        said=Annotated[
+            tuple[
+                Annotated[
+                    ReasonCount,
+                    View(
+                        "text count overrides",
+                        text=Quoted,
+                        count=Annotated[
+                            int,
+                            Field(ge=1, description="responses with this reason, case and white space aside"),
+                        ],
+                        overrides=Annotated[
+                            int,
+                            Field(ge=0, description="those of them that want something else than was decided"),
+                        ],
+                    ),
+                ],
+                ...,
+            ],
+            Field(description="the most frequent first"),
+        ],
+        all_overridden=Annotated[HowMany, Field(description="capabilities that were overridden, on all pages")],
+        overridden=Annotated[
+            tuple[OverriddenOutput, ...], Field(description="capabilities, the surest to be overridden first")
+        ],
+    ),
+]
+"""How far people agree with the verdicts and suggestions that they saw."""
+
+# What is written.
+
+_STAGED: Final = 20
+"""The most entries and files of a staging that an answer names; people see all in `git diff` or on GitHub."""
+_Entries: TypeAlias = Annotated[FirstNames, _first(lambda entry: mark(entry.id), _STAGED)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedAdmission:
+    """What enters the regression set."""
+
+    admission: Admission
+    written: Literal["nothing", "working tree", "pull request"]
+    pull_request: Annotated[int | None, Field(description="its number; null: none was opened")]
+    to_do: Annotated[str, Field(description="what is left for the person")]
+
+
+StageAnswer: TypeAlias = Annotated[
+    StagedAdmission,
+    View(
+        "admitted=admission.staging.admitted waiting=admission.staging.waiting leaving=admission.staging.leaving "
+        "files=admission.staging.file_changes written pull_request to_do unclassified=admission.shortfalls "
+        "unread=admission.problems usage=admission.usage",
+        admitted=Annotated[
+            _Entries,
+            Field(description="entries, in order, the first 20; `classify_to_verdict` shows their queries"),
+        ],
+        waiting=Annotated[_Entries, Field(description="entries that wait for a slot, the first 20")],
+        leaving=Annotated[_Entries, Field(description="entries that waited and no longer earn a slot, the first 20")],
+        files=Annotated[
+            Counted[
+                Annotated[
+                    FileChange,
+                    View(
+                        "path change",
+                        path=Annotated[Name, Field(description="relative to the platform repository")],
+                    ),
+                ]
+            ],
+            _first(lambda file: {"path": mark(file.path), "change": file.change}, _STAGED),
+            Field(description="that were changed, or would be; the first 20"),
+        ],
+        unclassified=Annotated[Unclassified, Field(description="queries without a verdict, which hold up no other")],
+        unread=UnreadInput,
+        usage=Spent,
+    ),
+]
+
+
+class DecisionAnswer(BaseModel):
+    """The recorded decision."""
+
+    recorded: Literal["comment", "working tree"]
+    by: Marked = Field(description="whose decision it is")
+    said: Marked = Field(description="the comment, or the file that was changed")
+    to_do: str = Field(description="what is left for the person")

@@ -14,13 +14,13 @@ from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import EmptySnapshot, Overlay
-from bot.files.validation import Checked, FileModel, Score, Text, Tuple
+from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.intake.agents.agent_yaml import AgentTool, Kind
 from bot.intake.specification import AuthMode
-from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark
+from bot.mcp_server.untrusted import Named, ends_in_digest, without_mark, without_marks
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package, read_package, refuse_shared_ids
-from bot.rater.scores import KeptScores, read_scores
+from bot.rater.scores import KeptScores, ScoredQueryFile, read_scores
 
 Read = TypeVar("Read")
 
@@ -70,24 +70,6 @@ class AgentInput(FileModel):
     facts: dict[str, Any] = Field(default_factory=dict, description="own facts")
 
 
-class ScoredInput(FileModel):
-    """A query with its scores."""
-
-    id: Named = Field(description="unique in this call")
-    turns: Annotated[Tuple[Named], Field(min_length=1)] = Field(description="what the user says, in order")
-    scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises (from `rate`)")
-    arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE (from `rate`)")
-    customer: Named | None = Field(default=None, description="who brought it (from `rate`)")
-    doubts: dict[str, Score] = Field(
-        default_factory=dict, description="what it may exercise after all: probability (from `rate`)"
-    )
-    attempt: bool = Field(default=False, description="whether it argued with the classifier (from `rate`)")
-    personal_data: dict[str, int] = Field(default_factory=dict, description="kind of it: values (from `rate`)")
-    familiar: bool = Field(default=True, description="whether the classifier can judge its text (from `rate`)")
-    entry: Named | None = Field(default=None, description="its entry (from `rate`); the same text: already decided")
-    content: Text | None = Field(default=None, description="digest to compare that entry with (from `rate`)")
-
-
 def _whole(value: object) -> object:
     """JSON has one kind of number: 5.0 is an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -119,7 +101,8 @@ Inline: TypeAlias = Annotated[
 ]
 Agent: TypeAlias = Annotated[AgentInput, Field(description="the agent of `queries`; left out: nothing is declared")]
 Scored: TypeAlias = Annotated[
-    list[ScoredInput], Field(min_length=1, max_length=MOST_INLINE, description="in any order")
+    list[Annotated[ScoredQueryFile, BeforeValidator(without_marks)]],
+    Field(min_length=1, max_length=MOST_INLINE, description="rows of `rate`, in any order"),
 ]
 Version: TypeAlias = Annotated[
     Text, Field(max_length=200, description="taxonomy of the scores (from `rate`); default: the platform's")
@@ -182,7 +165,7 @@ def inline_package(platform: Platform, queries: list[QueryInput], agent: AgentIn
 
 
 def kept_scores(
-    platform: Platform, queries: list[ScoredInput], taxonomy: str | None, classifier: Identity | None
+    platform: Platform, queries: list[ScoredQueryFile], taxonomy: str | None, classifier: Identity | None
 ) -> KeptScores:
     """``queries`` as input of the consolidator; raises :class:`InputError` with every fault."""
     given = {"taxonomy": taxonomy, "classifier": None if classifier is None else asdict(classifier)}

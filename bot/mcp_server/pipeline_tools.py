@@ -1,34 +1,35 @@
-"""The tools for the pipeline: each step, and the most useful ranges of steps."""
+"""The tools for the pipeline: each step, the most useful ranges of steps, and why a verdict is what it is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
 
+from anyio.from_thread import check_cancelled
 from mcp_types import CallToolResult
-from pydantic import Field
+from pydantic import Field, Strict
 
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.model import Backend, Progress
+from bot.consolidator.verdict import Verdict
+from bot.errors import UsageError
 from bot.mcp_server.answers import (
-    ClassifiedRow,
     ClassifyAnswer,
     ClassifyToVerdictAnswer,
     ConsolidateAnswer,
-    Counted,
     CsToVerdictAnswer,
+    ExplainAnswer,
+    JudgedRow,
+    Page,
     RateAnswer,
-    RatedRow,
     TurnedRow,
-    VerdictCounts,
-    contradictions_of,
-    coverage_gained,
-    ids_of,
-    known_queries,
+    outcomes,
     page,
-    unclassified,
-    unread_input,
+    reasons,
 )
 from bot.mcp_server.inputs import (
+    WHOLE,
     Agent,
     AgentInput,
     Classifier,
@@ -40,6 +41,7 @@ from bot.mcp_server.inputs import (
     Limit,
     Offset,
     QueryInput,
+    RemarkedRows,
     Rows,
     Scored,
     Show,
@@ -49,18 +51,26 @@ from bot.mcp_server.inputs import (
     kept_scores,
 )
 from bot.mcp_server.tool_runner import Call, Report, Workers
-from bot.mcp_server.untrusted import Named, find_name, mark, mark_turns
-from bot.mcp_server.verdict_rows import kept_rows, outcome_of, review_rows, shown, shown_remarked
+from bot.mcp_server.untrusted import MarkedStyle, Named, find_name, mark
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.admit import refuse_incomplete
-from bot.pipeline.consolidate import consolidate
+from bot.pipeline.consolidate import Consolidation, consolidate
+from bot.pipeline.explain import explain_entry, explain_query
 from bot.pipeline.matching import asked, content_key, settle
-from bot.pipeline.review import Platform, review, under_corrections
-from bot.pipeline.submission import Package
-from bot.report.verdict_text import headline
+from bot.pipeline.review import Platform, Review, review, under_corrections
+from bot.pipeline.submission import Package, Submission
+from bot.rater.scores import KeptScores, ScoredQueryFile, ScoresFile
+from bot.report.classify import ClassifyOutput
+from bot.report.explanation import ExplainOutput
+from bot.report.review_json import outcome_of
+from bot.report.verdict_text import headline, why
+
+Without: TypeAlias = Annotated[
+    list[Named], Field(max_length=200, description="ids of entries to take for gone, as if they had been evicted")
+]
 
 
-class Steps:
+class PipelineTools:
     """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
@@ -83,24 +93,15 @@ class Steps:
         Give `folder`, or `queries` with `agent`. Like `incumbent classify`.
         """
 
-        def work(progress: Report) -> ClassifyAnswer:
+        def work(progress: Report) -> Page[ClassifyOutput]:
             platform = self._workspace.platform()
             package, result, backend = self._classified(platform, folder, queries, agent, progress)
-            by_id = {query.id: query for query in package.submission.queries}
-            rows, total, after = page(result.classifications, offset, limit)
-            return ClassifyAnswer(
-                total=total,
-                next_offset=after,
-                taxonomy=platform.taxonomy.version,
-                queries=[
-                    ClassifiedRow.of(item, by_id[item.query_id], texts=texts, every_value=every_value) for item in rows
-                ],
-                unclassified=unclassified(result.shortfalls),
-                unread=unread_input(package.submission.problems),
-                usage=backend.usage,
-            )
+            brought = package.submission
+            found = ClassifyOutput.of(result, brought.queries, platform.taxonomy, backend.usage)
+            return page(found, offset, limit, {"queries": found.queries}, unread=brought.problems)
 
-        return await self._workers.answer(ctx, work)
+        unasked = _unasked(turns=texts, values=every_value)
+        return await self._workers.answer(ctx, work, ClassifyAnswer, unasked)
 
     async def rate(
         self,
@@ -120,7 +121,7 @@ class Steps:
         to judge them later with `cs_to_verdict`.
         """
 
-        def work(progress: Report) -> RateAnswer:
+        def work(progress: Report) -> Page[ScoresFile]:
             platform = self._workspace.platform()
             package, result, backend = self._classified(
                 platform, folder, queries, agent, progress, customer, agent_name
@@ -128,44 +129,27 @@ class Steps:
             by_id = {query.id: query for query in package.submission.queries}
             # Queries that come with the call have no customer, and so no entry.
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
-            longest = platform.config.limits.turn_characters
-            rated = [
-                platform.rate(item, by_id[item.query_id], package.submission.customer)
+            found = [
+                ScoredQueryFile.of(
+                    platform.rate(item, by_id[item.query_id], package.submission.customer),
+                    platform.config.options.close_call,
+                    entry=entries.get(item.query_id),
+                    content=content_key(asked(by_id[item.query_id])) if item.query_id in entries else None,
+                )
                 for item in result.classifications
             ]
-            rows, total, after = page(rated, offset, limit)
-            return RateAnswer(
-                total=total,
-                next_offset=after,
-                taxonomy=platform.taxonomy.version,
-                classifier=backend.identity,
-                queries=[
-                    RatedRow(
-                        id=mark(item.id),
-                        # In full: similarity is computed on them when they are given back.
-                        turns=mark_turns(item.turns, longest) if texts else None,
-                        scores=dict(item.scores),
-                        arbitrated=sorted(item.arbitrated & item.scores.keys()),
-                        customer=None if item.customer is None else mark(item.customer),
-                        doubts={
-                            doubt.capability: doubt.probability
-                            for doubt in item.doubts
-                            if doubt.probability >= platform.config.options.close_call
-                        },
-                        attempt=item.attempt,
-                        personal_data=dict(item.personal),
-                        familiar=item.familiar,
-                        entry=mark(entries[item.id]) if item.id in entries else None,
-                        content=content_key(asked(by_id[item.id])) if item.id in entries else None,
-                    )
-                    for item in rows
-                ],
-                unclassified=unclassified(result.shortfalls),
-                unread=unread_input(package.submission.problems),
+            kept = ScoresFile(queries=tuple(found), taxonomy=platform.taxonomy.version, classifier=backend.identity)
+            return page(
+                kept,
+                offset,
+                limit,
+                {"queries": found},
+                shortfalls=result.shortfalls,
+                unread=package.submission.problems,
                 usage=backend.usage,
             )
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, RateAnswer, _unasked(turns=texts))
 
     async def consolidate(
         self,
@@ -184,51 +168,21 @@ class Steps:
         The ceiling does not count. Like `incumbent consolidate --scores`.
         """
 
-        def work(_: Progress) -> ConsolidateAnswer:
+        def work(_: Progress) -> Page[Consolidation]:
             platform = self._workspace.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             found = consolidate(platform, kept)
-            rows = kept_rows(platform, kept, found, texts=texts, facts=facts)
-            part, total, after = page(shown(rows, only), offset, limit)
-            return ConsolidateAnswer(
-                total=total,
-                next_offset=after,
-                counts=VerdictCounts.of(rows),
-                verdicts=part,
-                settled=known_queries(found.settled),
-                lagging=len(found.lags),
+            rows = _kept_rows(platform, kept, found)
+            return page(
+                found,
+                offset,
+                limit,
+                {"verdicts": _requested(rows, only)},
+                counts=outcomes(rows),
+                reasons=reasons(rows),
             )
 
-        return await self._workers.answer(ctx, work)
-
-    def _classified(
-        self,
-        platform: Platform,
-        folder: str | None,
-        queries: list[QueryInput] | None,
-        agent: AgentInput | None,
-        progress: Report,
-        customer: str | None = None,
-        agent_name: str | None = None,
-    ) -> tuple[Package, ClassifierResult, Backend]:
-        package = self._workspace.package(platform, folder, queries, agent, customer, agent_name)
-        backend = self._workspace.backend(platform, progress.waiting)
-        result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
-        refuse_incomplete({}, result.stopped)
-        return package, under_corrections(platform, package.submission.queries, result), backend
-
-
-Without: TypeAlias = Annotated[
-    list[Named], Field(max_length=200, description="ids of entries to take for gone, as if they had been evicted")
-]
-
-
-class Ranges:
-    """The tools on ``workspace``; ``workers`` run their calls."""
-
-    def __init__(self, workspace: Workspace, workers: Workers) -> None:
-        self._workspace = workspace
-        self._workers = workers
+        return await self._workers.answer(ctx, work, ConsolidateAnswer, _unasked(turns=texts, facts=facts))
 
     async def classify_to_verdict(
         self,
@@ -249,7 +203,7 @@ class Ranges:
         Give `folder`, or `queries` with `agent`. Start a triage here. Writes nothing. Like `incumbent review`.
         """
 
-        def work(progress: Report) -> ClassifyToVerdictAnswer:
+        def work(progress: Report) -> Page[Review]:
             platform = self._workspace.platform()
             package = self._workspace.package(platform, folder, queries, agent, customer, agent_name)
             backend = self._workspace.backend(platform, progress.waiting)
@@ -257,28 +211,19 @@ class Ranges:
             refuse_incomplete({}, outcome.stopped)
             if folder is not None:
                 self._workspace.latest = outcome
-            rows = review_rows(outcome, texts=texts, facts=facts)
-            part, total, after = page(shown_remarked(rows, only), offset, limit)
-            return ClassifyToVerdictAnswer(
-                total=total,
-                next_offset=after,
+            rows = _review_rows(outcome)
+            return page(
+                outcome,
+                offset,
+                limit,
+                {"verdicts": _requested(rows, only)},
                 headline=headline(outcome),
-                size=len(platform.regression_set.entries),
-                ceiling=platform.config.ceiling,
-                counts=VerdictCounts.of(rows),
-                verdicts=part,
-                settled=known_queries(outcome.settled),
-                attempts=ids_of(outcome.attempts),
-                contradictions=contradictions_of(outcome.contradictions),
-                unfamiliar=ids_of(tuple(outcome.unfamiliar)),
-                coverage_gained=coverage_gained(outcome),
-                unclassified=unclassified(outcome.shortfalls),
-                unread=unread_input(outcome.problems),
-                lagging=len(outcome.lags),
+                counts=outcomes(rows),
+                reasons=reasons(rows),
                 usage=backend.usage,
             )
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, ClassifyToVerdictAnswer, _unasked(turns=texts, facts=facts))
 
     async def cs_to_verdict(
         self,
@@ -301,7 +246,7 @@ class Ranges:
         Nothing is classified again. `turned` lists the queries whose verdict depends on those entries.
         """
 
-        def work(_: Progress) -> CsToVerdictAnswer:
+        def work(_: Progress) -> Page[Consolidation]:
             platform = self._workspace.platform()
             kept = kept_scores(platform, queries, taxonomy, classifier)
             known = {**platform.regression_set.waiting, **platform.regression_set.entries}
@@ -310,24 +255,145 @@ class Ranges:
             found = consolidate(platform, kept, gone)
             as_it_is = consolidate(platform, kept) if gone else found
             now = {item.id: outcome_of(item) for item in as_it_is.verdicts}
-            turned = [
-                TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
+            turned = {
+                item.id: TurnedRow(id=mark(item.id), now=now[item.id], then=outcome_of(item))
                 for item in found.verdicts
                 if now[item.id] != outcome_of(item)
-            ]
-            rows = kept_rows(platform, kept, found, texts=texts, facts=facts)
-            ids = {item.id for item in turned}
-            wanted = [row for row in rows if row.id in ids] if only == "turned" else shown(rows, only)
-            part, total, after = page(wanted, offset, limit)
-            return CsToVerdictAnswer(
-                total=total,
-                next_offset=after,
-                counts=VerdictCounts.of(rows),
-                verdicts=part,
-                settled=known_queries(found.settled),
-                lagging=len(found.lags),
-                without=ids_of(gone),
-                turned=Counted[TurnedRow].of(turned, lambda row: row),
+            }
+            rows = _kept_rows(platform, kept, found)
+            wanted = [row for row in rows if row.verdict.id in turned] if only == "turned" else _requested(rows, only)
+            return page(
+                found,
+                offset,
+                limit,
+                {"verdicts": wanted},
+                counts=outcomes(rows),
+                reasons=reasons(rows),
+                without=gone,
+                turned=turned.values(),
             )
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, CsToVerdictAnswer, _unasked(turns=texts, facts=facts))
+
+    async def explain(
+        self,
+        ctx: Call,
+        folder: Folder | None = None,
+        query: Annotated[Named, Field(description="id of a query of `folder`")] | None = None,
+        entry: Annotated[Named, Field(description="id of an entry, instead of `folder` and `query`")] | None = None,
+        customer: FolderName | None = None,
+        agent_name: FolderName | None = None,
+        most: Annotated[
+            int, Strict(), Field(ge=1, le=100, description="changes of each kind to list, 1 to 100"), WHOLE
+        ] = 5,
+    ) -> Annotated[CallToolResult, ExplainAnswer]:
+        """Why a query, or an entry, has its verdict, and the smallest changes that would change the outcome.
+
+        Changes of a score, of a knob, or the absence of an entry; everything else stays as at the query's turn.
+        `in_cycle` is the outcome if the whole cycle is judged with the change. The ceiling does not count.
+        Give `folder` and `query`, or `entry`. Like `incumbent explain`.
+        """
+
+        def work(progress: Report) -> ExplainOutput:
+            platform = self._workspace.platform()
+            style = MarkedStyle(platform.taxonomy)
+            if entry is not None:
+                if folder is not None or query is not None:
+                    raise UsageError("use `entry` alone: leave `folder` and `query` out")
+                known = {**platform.regression_set.waiting, **platform.regression_set.entries}
+                id = find_name(entry, known, "entry", "take an id of `find_entries`")
+                explained = explain_entry(platform, id, tick=check_cancelled)
+                return ExplainOutput.of(explained, most=most, style=style)
+            if folder is None or query is None:
+                raise UsageError("give `folder` and `query`, or `entry`")
+            package = self._workspace.package(platform, folder, customer=customer, agent_name=agent_name)
+            name = find_name(
+                query,
+                {item.id for item in package.submission.queries},
+                "query",
+                "take an id that `classify_to_verdict` with only=all answers",
+            )
+            backend = self._workspace.backend(platform, progress.waiting)
+            outcome = review(platform, package, backend, progress)
+            refuse_incomplete({}, outcome.stopped)
+            return ExplainOutput.of(explain_query(outcome, name, check_cancelled), backend.usage, most, style)
+
+        return await self._workers.answer(ctx, work, ExplainAnswer)
+
+    def _classified(
+        self,
+        platform: Platform,
+        folder: str | None,
+        queries: list[QueryInput] | None,
+        agent: AgentInput | None,
+        progress: Report,
+        customer: str | None = None,
+        agent_name: str | None = None,
+    ) -> tuple[Package, ClassifierResult, Backend]:
+        package = self._workspace.package(platform, folder, queries, agent, customer, agent_name)
+        backend = self._workspace.backend(platform, progress.waiting)
+        result = classify(package.submission.queries, package.specification, platform.taxonomy, backend, progress)
+        refuse_incomplete({}, result.stopped)
+        return package, under_corrections(platform, package.submission.queries, result), backend
+
+
+def _unasked(**asked: bool) -> list[str]:
+    return [name for name, is_asked in asked.items() if not is_asked]
+
+
+@dataclass(frozen=True)
+class _ScoredContext:
+    """The context for the reasons of verdicts on scored queries, which have no author."""
+
+    platform: Platform
+    origins: Mapping[str, Submission] = field(default_factory=dict)
+
+
+def _kept_rows(platform: Platform, kept: KeptScores, found: Consolidation) -> list[JudgedRow]:
+    """A row for each verdict ``found`` on ``kept`` scores."""
+    queries = {item.id: item for item in kept.queries}
+    context, style = _ScoredContext(platform), MarkedStyle(platform.taxonomy)
+    return [
+        JudgedRow(
+            verdict=verdict,
+            outcome=outcome_of(verdict),
+            why=why(verdict, context, style),
+            turns=queries[verdict.id].turns,
+            attempt=queries[verdict.id].attempt,
+        )
+        for verdict in found.verdicts
+    ]
+
+
+def _review_rows(outcome: Review) -> list[JudgedRow]:
+    """A row for each verdict of a review."""
+    style = MarkedStyle(outcome.platform.taxonomy)
+    full = {verdict.id for verdict in outcome.plan.waiting_for_slot}
+
+    def row(verdict: Verdict) -> JudgedRow:
+        said = outcome.classifications[verdict.id]
+        return JudgedRow(
+            verdict=verdict,
+            outcome=outcome_of(verdict, full),
+            why=why(verdict, outcome, style),
+            turns=outcome.queries[verdict.id].turns,
+            attempt=said.attempt,
+            said=said,
+        )
+
+    return [row(verdict) for verdict in outcome.verdicts]
+
+
+def _requested(rows: Sequence[JudgedRow], only: RemarkedRows) -> list[JudgedRow]:
+    """The requested ``rows``."""
+    match only:
+        case "matters":
+            return [row for row in rows if row.outcome != "excluded"]
+        case "attempts":
+            return [row for row in rows if row.attempt]
+        case "contradictions":
+            return [row for row in rows if row.said is not None and row.said.contradiction is not None]
+        case "unfamiliar":
+            return [row for row in rows if row.said is not None and row.said.unfamiliar is not None]
+        case _:
+            return [row for row in rows if only in ("all", row.outcome)]

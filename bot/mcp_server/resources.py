@@ -13,10 +13,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from bot.curator.entry import Entry
-from bot.mcp_server.answers import page
+from bot.mcp_server.answers import StatusAnswer, page
 from bot.mcp_server.inputs import LONGEST_FOLDER, MOST_ROWS
-from bot.mcp_server.set_answers import StatusAnswer
-from bot.mcp_server.tool_runner import Workers
+from bot.mcp_server.set_tools import status_page
+from bot.mcp_server.tool_runner import Workers, shown_in_chat
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.submission import submission_folders
@@ -131,13 +131,14 @@ def _taxonomy(taxonomy: Taxonomy) -> str:
 
 def _entries(workspace: Workspace, offset: int, limit: int) -> str:
     known = workspace.platform().regression_set.entries
-    ids, total, after = page(sorted(known), offset, limit)
+    found = page(known, offset, limit, {"ids": sorted(known)})
     return json.dumps(
         {
-            "total": total,
-            "next": _next("entries", after, limit),
+            "total": found.total,
+            "next": _next("entries", found.next_offset, limit),
             "entries": [
-                {"id": mark(id), "exercises": len(known[id].scores), "admitted": known[id].admitted.at} for id in ids
+                {"id": mark(id), "exercises": len(known[id].scores), "admitted": known[id].admitted.at}
+                for id in found.rows["ids"]
             ],
         },
         ensure_ascii=False,
@@ -148,18 +149,18 @@ def _eval_sets(workspace: Workspace, offset: int, limit: int) -> str:
     """Folders as the tools take them.  Only the tools read their contents, since that may take long."""
     entries = workspace.platform().regression_set.entries.values()
     came = Counter(posixpath.dirname(entry.source.eval_set) for entry in entries if entry.source is not None)
-    folders, total, after = page(submission_folders(workspace.files), offset, limit)
+    found = page(None, offset, limit, {"folders": submission_folders(workspace.files)})
     return json.dumps(
         {
-            "total": total,
-            "next": _next("eval-sets", after, limit),
+            "total": found.total,
+            "next": _next("eval-sets", found.next_offset, limit),
             "eval_sets": [
                 {
                     "folder": mark(folder, LONGEST_FOLDER),
                     "files": len(workspace.files.paths(folder)),
                     "entries": sum(count for place, count in came.items() if f"{place}/".startswith(f"{folder}/")),
                 }
-                for folder in folders
+                for folder in found.rows["folders"]
             ],
         },
         ensure_ascii=False,
@@ -197,10 +198,10 @@ def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
 
 def _report(workspace: Workspace) -> str:
     if workspace.latest is None:
-        state = StatusAnswer.of(status_overview(workspace.platform()), "short", 0, 50)
+        state = shown_in_chat(status_page(status_overview(workspace.platform()), "short", 0, 50), StatusAnswer)
         return (
             "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The present set:\n\n"
-            f"```json\n{state.model_dump_json(indent=1)}\n```\n"
+            f"```json\n{json.dumps(state, ensure_ascii=False, indent=1)}\n```\n"
         )
     readable = _OUR_HTML.sub("", render_markdown(workspace.latest)).replace("<br>", " / ")
     escaped = readable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -12,28 +13,30 @@ from bot.classifier.model import Progress
 from bot.curator.entry import Entry
 from bot.curator.roles import derive_roles
 from bot.errors import UsageError
-from bot.mcp_server.answers import page
+from bot.mcp_server.answers import (
+    AgreementAnswer,
+    EntriesAnswer,
+    FoundEntry,
+    Page,
+    ResultsAnswer,
+    StatusAnswer,
+    SuggestionsAnswer,
+    page,
+)
 from bot.mcp_server.inputs import (
     Flag,
     Limit,
     Offset,
     Texts,
 )
-from bot.mcp_server.set_answers import (
-    AgreementAnswer,
-    EntriesAnswer,
-    EntryRow,
-    ResultsAnswer,
-    StatusAnswer,
-    SuggestionsAnswer,
-)
 from bot.mcp_server.tool_runner import Call, Workers, without_places
 from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import declared_agents
-from bot.report.agreement import agreement_overview
-from bot.report.results import local_results
+from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
+from bot.report.output import PruneOutput, StatusOutput
+from bot.report.results import ResultsOutput, local_results
 from bot.report.status import prune_overview, status_overview
 from bot.text.compare import utc
 
@@ -43,7 +46,7 @@ Capability: TypeAlias = Annotated[
 Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
 
 
-class Overviews:
+class SetTools:
     """The tools on ``workspace``; ``workers`` run their calls."""
 
     def __init__(self, workspace: Workspace, workers: Workers) -> None:
@@ -65,12 +68,12 @@ class Overviews:
     ) -> Annotated[CallToolResult, StatusAnswer]:
         """Size against the ceiling, coverage of capabilities and pairs, pins, the waitlist. Like `incumbent status`."""
 
-        def work(_: Progress) -> StatusAnswer:
+        def work(_: Progress) -> Page[StatusOutput]:
             platform = self._workspace.platform()
             agents = declared_agents(platform, self._workspace.root) if pairs else None
-            return StatusAnswer.of(status_overview(platform, agents), only, offset, limit)
+            return status_page(status_overview(platform, agents), only, offset, limit)
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, StatusAnswer)
 
     async def find_entries(
         self,
@@ -89,7 +92,7 @@ class Overviews:
     ) -> Annotated[CallToolResult, EntriesAnswer]:
         """Find entries by role, capability, customer or text; the best score in `capability` first, else by id."""
 
-        def work(_: Progress) -> EntriesAnswer:
+        def work(_: Progress) -> Page[None]:
             platform = self._workspace.platform()
             if capability is not None:
                 find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
@@ -98,7 +101,12 @@ class Overviews:
             for name, id in roles.champions.items():
                 champions.setdefault(id, []).append(name)
             found = [
-                entry
+                FoundEntry(
+                    entry=entry,
+                    champion_of=champions.get(entry.id, []),
+                    pinned=roles.pinned.get(entry.id, ()),
+                    score=None if capability is None else entry.scores.get(capability),
+                )
                 for entry in _of_role(platform, role)
                 if (capability is None or capability in entry.scores)
                 and (customer is None or _came_from(entry, customer))
@@ -107,25 +115,11 @@ class Overviews:
                 and (role != "pinned" or entry.id in roles.pinned)
             ]
             if capability is not None:
-                found.sort(key=lambda entry: (-entry.scores[capability], entry.id))
-            rows, total, after = page(found, offset, limit)
-            return EntriesAnswer(
-                total=total,
-                next_offset=after,
-                entries=[
-                    EntryRow.of(
-                        entry,
-                        champions.get(entry.id, []),
-                        roles.pinned.get(entry.id, ()),
-                        capability,
-                        scores=scores,
-                        texts=texts,
-                    )
-                    for entry in rows
-                ],
-            )
+                found.sort(key=lambda item: (-item.entry.scores[capability], item.entry.id))
+            return page(None, offset, limit, {"entries": found})
 
-        return await self._workers.answer(ctx, work)
+        unasked = [name for name, is_asked in (("scores", scores), ("turns", texts)) if not is_asked]
+        return await self._workers.answer(ctx, work, EntriesAnswer, unasked)
 
     async def suggest_evictions(
         self, ctx: Call, limit: Limit = 20, offset: Offset = 0
@@ -135,10 +129,10 @@ class Overviews:
         Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact. People confirm.
         """
 
-        def work(_: Progress) -> SuggestionsAnswer:
-            return SuggestionsAnswer.of(prune_overview(self._workspace.platform()), offset, limit)
+        def work(_: Progress) -> Page[PruneOutput]:
+            return suggestions_page(prune_overview(self._workspace.platform()), offset, limit)
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, SuggestionsAnswer)
 
     async def results(
         self,
@@ -155,12 +149,27 @@ class Overviews:
         It comes from the branch incumbent/ledger of the local clone.
         """
 
-        def work(_: Progress) -> ResultsAnswer:
+        def work(_: Progress) -> Page[ResultsOutput]:
             found = local_results(self._workspace.root, self._workspace.platform())
-            to_do = None if found.without is None else without_places(found.without, self._workspace.root)
-            return ResultsAnswer.of(found.output, to_do, only, offset, limit)
+            output = found.output
+            rows = {
+                "flapping": output.flapping,
+                "failed": [item for item in output.entries if item.failing > 0],
+                "all": output.entries,
+            }[only]
+            return page(
+                output,
+                offset,
+                limit,
+                {
+                    "entries": sorted(rows, key=lambda item: (not item.flapping, item.entry)),
+                    "capabilities": output.doubtful,
+                },
+                releases=output.releases[-limit:],
+                to_do=self._to_do(found),
+            )
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, ResultsAnswer)
 
     async def agreement(
         self,
@@ -177,16 +186,45 @@ class Overviews:
         Their answers come from the branch incumbent/ledger of the local clone.
         """
 
-        def work(_: Progress) -> AgreementAnswer:
+        def work(_: Progress) -> Page[AgreementReport]:
             try:
                 bounds = [None if moment is None else utc(moment.isoformat()) for moment in (since, until)]
             except ValueError as error:
                 raise UsageError(f"`since` and `until` must be {error}") from None
             found = agreement_overview(self._workspace.root, bounds[0], bounds[1], by)
-            to_do = None if found.without is None else without_places(found.without, self._workspace.root)
-            return AgreementAnswer.of(found.output, to_do, months=months, offset=offset, limit=limit)
+            rows: dict[str, Sequence[object]] = {
+                "said": found.output.agreement.said,
+                "overridden": found.output.agreement.overridden,
+            }
+            return page(found.output, offset, limit, rows, to_do=self._to_do(found))
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, AgreementAnswer, () if months else ("months",))
+
+    def _to_do(self, found: FromLedger[Any]) -> str | None:
+        """How to get a ledger, if there is none."""
+        return None if found.without is None else without_places(found.without, self._workspace.root)
+
+
+def status_page(
+    output: StatusOutput, only: Literal["short", "uncovered", "all"], offset: int, limit: int
+) -> Page[StatusOutput]:
+    """``output`` with one page of the requested capabilities, and of the missing pairs."""
+    rows = {
+        "short": output.capabilities_short,
+        "uncovered": [item for item in output.capabilities if not item.coverers],
+        "all": output.capabilities,
+    }[only]
+    return page(output, offset, limit, {"capabilities": rows, "missing_pairs": output.missing_pairs or []})
+
+
+def suggestions_page(output: PruneOutput, offset: int, limit: int) -> Page[PruneOutput]:
+    """``output`` with one page of each list."""
+    rows: dict[str, Sequence[object]] = {
+        "suggestions": output.suggestions,
+        "swaps": output.swaps,
+        "least_loss": output.least_loss,
+    }
+    return page(output, offset, limit, rows)
 
 
 def _of_role(platform: Platform, role: Role) -> list[Entry]:

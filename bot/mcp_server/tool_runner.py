@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, NoReturn, TypeAlias
@@ -17,7 +19,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from bot.errors import IncompleteError, IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.mcp_server.untrusted import harmless, mark_text
@@ -82,6 +84,29 @@ class Report:
         made.result()
 
 
+@cache
+def adapter_of(shown_as: Any) -> TypeAdapter[Any]:
+    """What writes values as ``shown_as``, a type of an answer."""
+    return TypeAdapter(shown_as)
+
+
+def shown_in_chat(value: object, shown_as: Any) -> dict[str, Any]:
+    """``value`` as ``shown_as``, a type of an answer, as plain data."""
+    shown: dict[str, Any] = adapter_of(shown_as).dump_python(value, mode="json")
+    return shown
+
+
+def _without(names: Collection[str], answer: dict[str, Any]) -> dict[str, Any]:
+    def left(item: Any) -> Any:
+        return {name: value for name, value in item.items() if name not in names} if isinstance(item, dict) else item
+
+    return {
+        name: [*map(left, value)] if isinstance(value, list) else value
+        for name, value in answer.items()
+        if name not in names
+    }
+
+
 class Workers:
     """A few threads for the calls of all clients."""
 
@@ -89,22 +114,27 @@ class Workers:
         self._root = root
         self._limiter = anyio.CapacityLimiter(count)
 
-    async def answer(self, ctx: Call, work: Callable[[Report], BaseModel]) -> CallToolResult:
-        """What ``work`` returns, as structured output and as compact JSON.
+    async def answer(
+        self, ctx: Call, work: Callable[[Report], Any], shown_as: Any, unasked: Collection[str] = ()
+    ) -> CallToolResult:
+        """What ``work`` returns, as structured output of the type ``shown_as``, and as compact JSON.
 
-        Its progress goes to the client.  Once the client has given up, the next report ends it with the exception of
-        cancellation, which the product never catches.  Raises :class:`ToolError` with the message for the assistant.
+        Its fields and those of its rows that are ``unasked`` are left out.
+
+        The progress goes to the client.  Once the client has given up, the next report ends the work with the exception
+        of cancellation, which the product never catches.  Raises :class:`ToolError` with the message for the assistant.
         """
         try:
-            answer = await self._finished(work, Report(ctx))
+            found = await self._finished(work, Report(ctx))
         except IncumbentError as error:
             raise ToolError(error_text(error, self._root)) from None
+        answer = _without(unasked, shown_in_chat(found, shown_as))
         return CallToolResult(
-            content=[TextContent(type="text", text=answer.model_dump_json())],
-            structured_content=answer.model_dump(mode="json"),
+            content=[TextContent(type="text", text=json.dumps(answer, ensure_ascii=False, separators=(",", ":")))],
+            structured_content=answer,
         )
 
-    async def _finished(self, work: Callable[[Report], BaseModel], report: Report) -> BaseModel:
+    async def _finished(self, work: Callable[[Report], Any], report: Report) -> Any:
         while True:
             try:
                 return await anyio.to_thread.run_sync(work, report, limiter=self._limiter)

@@ -6,7 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, get_type_hints
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -14,6 +14,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import TypeAdapter, ValidationError
 
+from bot.mcp_server.tool_runner import adapter_of
 from bot.mcp_server.untrusted import Marked, harmless, mark
 from bot.report.escaping import shortened
 from bot.text.did_you_mean import did_you_mean
@@ -24,7 +25,7 @@ _NULL: Final = {"type": "null"}
 _PLACE: Final = "#/$defs/"
 _MARKED: Final[Schema] = TypeAdapter(Marked).json_schema()
 _OF_MANY: Final = ("properties", "$defs")
-_OF_ONE: Final = ("items", "additionalProperties")
+_OF_ONE: Final = ("items", "additionalProperties", "propertyNames")
 
 
 def slim_arguments(schema: Schema) -> Schema:
@@ -136,14 +137,22 @@ class StrictTool(Tool):
     @classmethod
     def _made_of(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> Self:
         tool = cls.from_function(
-            function, title=annotations.title, description=inspect.getdoc(function), annotations=annotations
+            function,
+            title=annotations.title,
+            description=inspect.getdoc(function),
+            annotations=annotations,
+            structured_output=False,
         )
         assert isinstance(tool, cls)
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
         tool.parameters = slim_arguments(model.model_json_schema(by_alias=True))
-        tool.fn_metadata.output_schema = slim(tool.fn_metadata.output_schema or {})
+        (answer,) = get_type_hints(function, include_extras=True)["return"].__metadata__
+        schema = slim(adapter_of(answer).json_schema())
+        tool.fn_metadata.output_model = answer
+        # What the tool does, it says itself.
+        tool.fn_metadata.output_schema = {key: value for key, value in schema.items() if key != "description"}
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:

@@ -114,6 +114,13 @@ def without_mark(value: object) -> object:
     return unmarked(value) if isinstance(value, str) else value
 
 
+def without_marks(value: object) -> object:
+    """Plain data without the marks of the texts in it; for validators."""
+    if isinstance(value, dict):
+        return {key: without_marks(item) for key, item in value.items()}
+    return [without_marks(item) for item in value] if isinstance(value, list) else without_mark(value)
+
+
 Named: TypeAlias = Annotated[Text, BeforeValidator(without_mark)]
 """A name or a text from a caller, with or without the mark of an earlier answer."""
 

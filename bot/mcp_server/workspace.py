@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
+from threading import Lock, Thread
+from typing import Final, Generic, TypeVar
 
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend
@@ -14,7 +16,6 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline_package, one_of_both
-from bot.mcp_server.single_flight import SingleFlight
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review, load_platform
 from bot.pipeline.submission import Package, submission_folders
@@ -22,6 +23,52 @@ from bot.pipeline.workspace import open_backend, open_package, with_masks
 from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import did_you_mean
+
+Made = TypeVar("Made")
+
+PATIENCE: Final = 0.2
+"""Seconds to wait for a value that may be there soon."""
+
+
+class SingleFlight(Generic[Made]):
+    """The latest ``most`` values by key, each computed in its own thread, one at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: dict[str, Future[Made]] = {}
+        self._look = Lock()
+        self._making = Lock()
+
+    def get(self, key: str, make: Callable[[], Made], late: Callable[[Future[Made]], None]) -> Made:
+        """What ``make`` returns, or raises; a failure is not kept.
+
+        If it takes long, ``late`` is called with the future.  What ``late`` raises ends this call, not the computation.
+        """
+        with self._look:
+            found = self._made.get(key)
+            if found is None:
+                found = Future()
+                # A daemon: the process need not wait for it when its client is gone.
+                Thread(target=self._make, args=(key, make, found), name="made once", daemon=True).start()
+                # Not before the thread runs: no one may wait for a value that no thread computes.
+                self._made[key] = found
+                for old in list(self._made)[: -self._most]:
+                    del self._made[old]
+        if not wait([found], PATIENCE).done:
+            late(found)
+        return found.result()
+
+    def _make(self, key: str, make: Callable[[], Made], future: Future[Made]) -> None:
+        with self._making:
+            try:
+                future.set_result(make())
+            except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+                with self._look:
+                    if self._made.get(key) is future:
+                        del self._made[key]
+                # What ends this thread must not end those who wait.
+                future.set_exception(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+
 
 _MOST_FOLDERS = 10
 _MOST_BACKENDS = 4

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from mcp_types import CallToolResult
-from pydantic import BaseModel, Field, Strict
+from pydantic import Field, Strict
 
 from bot.classifier.model import Progress
 from bot.classifier.visible_text import clean
+from bot.config import Curation
 from bot.curator.file_changes import FileChange, admit, apply
 from bot.curator.journal import sole_curator
 from bot.curator.staging import Staging
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
-from bot.files.views import View
-from bot.github.commands import Verb
-from bot.mcp_server.answers import Counted, Ids, Unclassified, UnreadInput, ids_of, unclassified, unread_input
+from bot.files.snapshot import WorkingTree
+from bot.git.working_copy import read_remote
+from bot.github.authority import Person, refusal
+from bot.github.client import GitHubClient
+from bot.github.commands import Command, Verb, parse
+from bot.github.events import server_of
+from bot.github.git_state import offer_from_clone
+from bot.github.managed_pull_request import DesiredPullRequest, PlannedPullRequest
+from bot.github.models import CreateComment
+from bot.mcp_server.answers import DecisionAnswer, StageAnswer, StagedAdmission
 from bot.mcp_server.inputs import (
     WHOLE,
     Flag,
     Folder,
     FolderName,
 )
-from bot.mcp_server.on_github import command_line, comment, open_account, open_pull_request
 from bot.mcp_server.tool_runner import Call, Report, Workers
-from bot.mcp_server.untrusted import Marked, Name, Named, find_name, mark, mark_text
+from bot.mcp_server.untrusted import Named, find_name, mark, mark_text
 from bot.mcp_server.workspace import Workspace
 from bot.pipeline.admit import Admission, CallerTerms, admit_package, admit_waiting
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import entry_text, occasion
-from bot.report.output import Spent
 from bot.report.verdict_text import counted
+from bot.text.digests import digest
 from bot.text.masking import masked
 
 Reason: TypeAlias = Annotated[str, Field(min_length=1, max_length=500, description="in the person's own words")]
@@ -42,40 +52,6 @@ Decision: TypeAlias = Annotated[
 ]
 
 _WORDS = CallerTerms(accept="`accept`", reason="a `reason`", line="call `stage_admission` with `waiting`")
-
-_SHOWN: Final = 20
-"""The most entries and files of a staging that an answer names; people see all in `git diff` or on GitHub."""
-
-
-FileRow: TypeAlias = Annotated[
-    FileChange,
-    View("path change", path=Annotated[Name, Field(description="relative to the platform repository")]),
-    Field(description="A file that was changed, or would be."),
-]
-
-
-class StageAnswer(BaseModel):
-    """What enters the regression set."""
-
-    admitted: Ids = Field(description="entries, in order, the first 20; `classify_to_verdict` shows their queries")
-    waiting: Ids = Field(description="entries that wait for a slot, the first 20")
-    leaving: Ids = Field(description="entries that waited and no longer earn a slot, the first 20")
-    files: Counted[FileRow] = Field(description="that were changed, or would be; the first 20")
-    written: Literal["nothing", "working tree", "pull request"]
-    pull_request: int | None = Field(description="its number; null: none was opened")
-    to_do: str = Field(description="what is left for the person")
-    unclassified: Unclassified = Field(description="queries without a verdict, which hold up no other")
-    unread: UnreadInput
-    usage: Spent
-
-
-class DecisionAnswer(BaseModel):
-    """The recorded decision."""
-
-    recorded: Literal["comment", "working tree"]
-    by: Marked = Field(description="whose decision it is")
-    said: Marked = Field(description="the comment, or the file that was changed")
-    to_do: str = Field(description="what is left for the person")
 
 
 class Writing:
@@ -110,7 +86,7 @@ class Writing:
         commit; or it opens a pull request.
         """
 
-        def work(progress: Report) -> StageAnswer:
+        def work(progress: Report) -> StagedAdmission:
             said: list[str] = []
             with nullcontext() if dry_run else sole_curator(self._workspace.root, said.append):
                 platform, why = self._masked_reason(reason)
@@ -129,7 +105,7 @@ class Writing:
                     admission = self._admission(platform, folder, accept or [], why, by, customer, agent_name, progress)
                 return self._staged(admission, said, dry_run=dry_run, offered=pull_request)
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, StageAnswer)
 
     async def record_decision(
         self,
@@ -172,7 +148,7 @@ class Writing:
                 to_do=f"the check on #{pull_request} follows within minutes; look whether it took the comment",
             )
 
-        return await self._workers.answer(ctx, work)
+        return await self._workers.answer(ctx, work, DecisionAnswer)
 
     def _masked_reason(self, reason: str | None) -> tuple[Platform, str | None]:
         """The platform, and ``reason`` as it is kept: without secrets and personal data."""
@@ -213,7 +189,7 @@ class Writing:
         places = {config: config, FOLDER: "the regression set", "taxonomy": "the taxonomy"}
         return places | {source.eval_set: "the eval set" for source in sources}
 
-    def _staged(self, admission: Admission, said: list[str], *, dry_run: bool, offered: bool) -> StageAnswer:
+    def _staged(self, admission: Admission, said: list[str], *, dry_run: bool, offered: bool) -> StagedAdmission:
         staging = admission.staging
         number: int | None = None
         written: Literal["nothing", "working tree", "pull request"] = "nothing"
@@ -236,18 +212,8 @@ class Writing:
             apply(staging.file_changes, self._workspace.root)
             written = "working tree"
             to_do = "a person looks at `git diff` and commits, on a branch of their own"
-        return StageAnswer(
-            admitted=ids_of([entry.id for entry in staging.admitted], _SHOWN),
-            waiting=ids_of([entry.id for entry in staging.waiting], _SHOWN),
-            leaving=ids_of([entry.id for entry in staging.leaving], _SHOWN),
-            files=Counted[FileRow].of(staging.file_changes, lambda change: change, _SHOWN),
-            written=written,
-            pull_request=number,
-            to_do="; ".join([*said, to_do]),
-            unclassified=unclassified(admission.shortfalls),
-            unread=unread_input(admission.problems),
-            usage=admission.usage,
-        )
+        said_to_do = "; ".join([*said, to_do])
+        return StagedAdmission(admission=admission, written=written, pull_request=number, to_do=said_to_do)
 
     def _pin(self, decision: Decision, entry: str, reason: str | None) -> DecisionAnswer:
         if decision not in ("pin", "unpin"):
@@ -286,3 +252,86 @@ def _description(staging: Staging) -> str:
     lines += [f"- `{entry.id}` ({entry.admitted.decision})" for entry in staging.admitted]
     lines += [f"- `{entry.id}` waits for a slot" for entry in staging.waiting]
     return "\n".join(lines)
+
+
+BRANCHES: Final = "incumbent-chat/"
+
+
+@dataclass(frozen=True)
+class Account:
+    """A repository on GitHub, seen with a person's token."""
+
+    client: GitHubClient
+    login: str
+    address: str
+    token: str
+
+
+def open_account(root: Path, environment: Mapping[str, str]) -> Account:
+    """The account of the token in ``environment``, on the repository of ``origin`` in ``root``.
+
+    Raises :class:`UsageError` without a token or a repository.
+    """
+    token = environment.get("GITHUB_TOKEN") or environment.get("GH_TOKEN")
+    if not token:
+        raise UsageError(
+            "there is no token: start the server with GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)"
+        )
+    repository = environment.get("GITHUB_REPOSITORY") or read_remote(root)
+    if repository is None:
+        raise UsageError("there is no remote `origin` that leads to GitHub: set GITHUB_REPOSITORY to OWNER/NAME")
+    client = GitHubClient(repository, token, environment.get("GITHUB_API_URL", "https://api.github.com"), "")
+    client.login = client.account()
+    return Account(client=client, login=client.login, address=f"{server_of(environment)}/{repository}", token=token)
+
+
+def command_line(verb: Verb, names: Sequence[str], reason: str | None) -> str:
+    """The comment with the command ``verb`` on the queries ``names``.
+
+    Raises :class:`UsageError` if the bot would read it as something else.
+    """
+    words = " ".join((reason or "").split())
+    line = " ".join(["/incumbent", verb.value, *names, *([words] if words else [])])
+    match parse(line, names):
+        case (Command() as read,) if (read.verb, set(read.names), read.every) == (verb, set(names), False) and (
+            (read.reason or "") == words
+        ):
+            return line
+    raise UsageError(
+        "the comment would not be read as meant: name queries as the review on GitHub shows them, and give a reason "
+        "in plain words; reject and pin need one"
+    )
+
+
+def comment(account: Account, config: Curation, number: int, verb: Verb, line: str) -> None:
+    """Write ``line`` on pull request ``number``; raises :class:`UsageError` with the reason if it would not count."""
+    pull = account.client.find_pull_request(number)
+    if pull is None or pull.closed:
+        raise UsageError(f"#{number} is no open pull request of this repository")
+    person = Person(login=account.login, is_bot=False)
+    refused = refusal(verb, person, pull.author, config.curators, account.client.permission)
+    if refused is not None:
+        raise UsageError(f"it would not count, so nothing was written: {refused}")
+    account.client.apply(number, CreateComment(body=line))
+
+
+def open_pull_request(
+    account: Account,
+    tree: WorkingTree,
+    rests_on: Mapping[str, str],
+    changes: Sequence[FileChange],
+    title: str,
+    body: str,
+) -> PlannedPullRequest:
+    """Offer ``changes`` in a pull request to the default branch, once for the same changes.
+
+    ``rests_on`` maps the files and folders that they depend on to what messages call them.  Raises :class:`UsageError`
+    if one of them differs from the default branch, or if people closed a pull request with the same changes.
+    """
+    files = tuple((change.path, change.content) for change in changes)
+    branch = f"{BRANCHES}admissions-{digest([list(item) for item in files])[:12]}"
+    desired = DesiredPullRequest(branch=branch, title=title, body=body, files=files)
+    planned = offer_from_clone(desired, tree, rests_on, account.client, account.address, account.token)
+    if planned.action == "refused":
+        raise UsageError(f"#{planned.number} offered the same and was closed: a person may reopen it")
+    return planned

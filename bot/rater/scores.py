@@ -20,27 +20,40 @@ from bot.text.personal_data.model import PersonalDataKind
 
 
 class ScoredQueryFile(FileModel):
-    """One query with cs(q, c) for its TRUE capabilities."""
+    """A query with its scores."""
 
-    id: Text
-    turns: Annotated[Tuple[Text], Field(min_length=1)]
-    scores: dict[str, Score]
-    arbitrated: Tuple[Text] = Field(default=(), description="capabilities that arbitration alone made TRUE")
+    id: Text = Field(description="unique")
+    turns: Annotated[Tuple[Text], Field(min_length=1)] = Field(description="what the user says, in order")
+    scores: dict[str, Score] = Field(description="cs by capability id, of what the query exercises")
+    arbitrated: Tuple[Text] = Field(default=(), description="of these, what arbitration alone made TRUE")
     customer: Text | None = Field(default=None, description="who brought it; null: not known")
     doubts: dict[str, Annotated[Score, Field(lt=EVEN)]] = Field(
-        default_factory=dict,
-        description="capabilities that it does not exercise, each with the probability that it does; with scores below "
-        "the competence bar they make close calls",
+        default_factory=dict, description="capability that it may exercise after all: probability"
     )
-    attempt: bool = Field(default=False, description="whether it argued with the classifier: a person has to see it")
+    attempt: bool = Field(default=False, description="whether it argued with the classifier")
     personal_data: dict[Annotated[PersonalDataKind, Strict(False)], Annotated[int, Field(ge=1)]] = Field(
-        default_factory=dict, description="kind of personal data that it holds: how many values; a person has to see it"
+        default_factory=dict, description="kind of it in the query: values"
     )
-    familiar: bool = Field(default=True, description="whether the classifier could judge this kind of text")
-    entry: Text | None = Field(default=None, description="id of the entry that the query has or would have")
-    content: Text | None = Field(
-        default=None, description="digest of what was scored, by which the entry is compared instead of by its turns"
-    )
+    familiar: bool = Field(default=True, description="whether the classifier can judge its text")
+    entry: Text | None = Field(default=None, description="the entry that it has or would have")
+    content: Text | None = Field(default=None, description="digest to compare that entry with")
+
+    @staticmethod
+    def of(query: ScoredQuery, least_doubt: float, entry: str | None, content: str | None) -> ScoredQueryFile:
+        """``query`` with its doubts from the probability ``least_doubt`` on; ``content`` is a digest of it."""
+        return ScoredQueryFile(
+            id=query.id,
+            turns=query.turns,
+            scores=dict(query.scores),
+            arbitrated=tuple(sorted(query.arbitrated & query.scores.keys())),
+            customer=query.customer,
+            doubts={item.capability: item.probability for item in query.doubts if item.probability >= least_doubt},
+            attempt=query.attempt,
+            personal_data={PersonalDataKind(kind): count for kind, count in query.personal.items()},
+            familiar=query.familiar,
+            entry=entry,
+            content=content,
+        )
 
 
 class ScoresFile(FileModel):

@@ -41,7 +41,7 @@ from bot.reconcile.merge_comment import ProcessedSubmission, case_messages, clos
 from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission, without
 from bot.reconcile.planned_set import Draft, follow_renames, pinned
 from bot.reconcile.reconciled_state import new_index, remember, remember_folders, waiting
-from bot.report.admission_pull_request import EntryChange
+from bot.report.pull_request_bodies import EntryChange
 from bot.report.verdict_text import admitting_route, counted
 from bot.text.digests import digest
 

@@ -17,7 +17,7 @@ from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
 from bot.reconcile.suggestion_pull_requests import ADMIT, CHECKED, Proposal, branch_of, grounds_in, is_offer
-from bot.report.admission_pull_request import EntryChange, Offered, render_offer
+from bot.report.pull_request_bodies import EntryChange, Offered, render_offer
 from bot.text.digests import digest
 
 _DIGITS = 16

@@ -23,7 +23,7 @@ from bot.github.managed_pull_request import (
 from bot.github.models import Operation, PullRequest, WriteLedger
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.ledger.store import record_text
-from bot.report.candidate_pull_request import candidate_title, render_candidate
+from bot.report.candidates import candidate_title, render_candidate
 from bot.text.digests import digest
 
 PREFIX = "incumbent-candidates/"

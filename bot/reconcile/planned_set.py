@@ -21,7 +21,7 @@ from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep, Refused
 from bot.reconcile.inventory import Inventory
-from bot.report.admission_pull_request import EntryChange, Offered
+from bot.report.pull_request_bodies import EntryChange, Offered
 
 
 class Draft:

@@ -25,7 +25,7 @@ from bot.reconcile.suggestion_pull_requests import (
     is_group,
     is_suggestion,
 )
-from bot.report.losses import NO_LONGER_TRUE, render_no_longer_true
+from bot.report.pull_request import NO_LONGER_TRUE, render_no_longer_true
 
 
 @dataclass(frozen=True, kw_only=True)

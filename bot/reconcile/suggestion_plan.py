@@ -34,7 +34,7 @@ from bot.reconcile.suggestion_pull_requests import (
     with_dropped,
 )
 from bot.report.escaping import code
-from bot.report.eviction_group import members_in
+from bot.report.pull_request_bodies import members_in
 from bot.report.verdict_text import listed
 
 _SHOWN = 10

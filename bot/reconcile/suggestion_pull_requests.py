@@ -24,8 +24,17 @@ from bot.github.managed_pull_request import DesiredPullRequest, PullRequestState
 from bot.github.models import Commit, PullRequest
 from bot.ledger.model import Refusal, Request
 from bot.pipeline.review import Platform
-from bot.report.eviction_group import GroupMembers, KeptEntry, members_in, render_group, with_members
-from bot.report.eviction_pull_request import SuggestionContext, render_eviction, render_repack, render_swap
+from bot.report.pull_request_bodies import (
+    GroupMembers,
+    KeptEntry,
+    SuggestionContext,
+    members_in,
+    render_eviction,
+    render_group,
+    render_repack,
+    render_swap,
+    with_members,
+)
 from bot.results.history import EntryHistory
 
 EVICT = f"{OWN_BRANCHES}evict/"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import (
@@ -32,20 +33,43 @@ CallsOutput: TypeAlias = Annotated[
 ]
 
 
-class ClassifiedQueryOutput(BaseModel):
-    """One classified query."""
+@dataclass(frozen=True)
+class ClassifiedQuery:
+    """One classified query; ``said`` is the classifier's."""
 
-    id: str
-    turns: list[str]
-    values: dict[str, Checked[Judgement]] = Field(description="by capability, in the taxonomy's order")
-    off_taxonomy: list[str] = Field(description="exactly-one groups none of whose members fits")
-    attempt: bool = Field(description="whether it argues with the classifier, or hides text from people")
-    basis: Basis | None = Field(description="the weakest that an inferred confidence rests on; null: none was inferred")
-    unfamiliar: Unfamiliar | None = Field(description="why the classifier cannot judge this kind of text; null: it can")
-    calls: CallsOutput | None = Field(description="the called tools that count; null: the question did not arise")
-    contradiction: Checked[Contradiction] | None = Field(
-        description="null: the eval set does not contradict the classifier"
-    )
+    said: Classification
+    turns: tuple[str, ...]
+
+    @property
+    def exercises(self) -> dict[str, float]:
+        """Confidence κ in [0, 1] by capability that is TRUE."""
+        return {name: judged.confidence for name, judged in self.said.judgements.items() if judged.value}
+
+
+ClassifiedQueryOutput: TypeAlias = Annotated[
+    ClassifiedQuery,
+    View(
+        "id=said.query_id turns values=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
+        "basis=said.basis unfamiliar=said.unfamiliar calls=said.calls contradiction=said.contradiction",
+        values=Annotated[Mapping[str, Checked[Judgement]], Field(description="by capability, in the taxonomy's order")],
+        off_taxonomy=Annotated[tuple[str, ...], Field(description="exactly-one groups none of whose members fits")],
+        attempt=Annotated[bool, Field(description="whether it argues with the classifier, or hides text from people")],
+        basis=Annotated[
+            Basis | None,
+            Field(description="the weakest that an inferred confidence rests on; null: none was inferred"),
+        ],
+        unfamiliar=Annotated[
+            Unfamiliar | None, Field(description="why the classifier cannot judge this kind of text; null: it can")
+        ],
+        calls=Annotated[
+            CallsOutput | None, Field(description="the called tools that count; null: the question did not arise")
+        ],
+        contradiction=Annotated[
+            Annotated[Contradiction, PlainSerializer(without_secrets)] | None,
+            Field(description="null: the eval set does not contradict the classifier"),
+        ],
+    ),
+]
 
 
 class ClassifyOutput(BaseModel):
@@ -62,23 +86,10 @@ class ClassifyOutput(BaseModel):
         result: ClassifierResult, queries: tuple[Query, ...], taxonomy: Taxonomy, usage: Usage | None
     ) -> ClassifyOutput:
         """``result`` for output."""
-        turns = {query.id: list(query.turns) for query in queries}
+        turns = {query.id: query.turns for query in queries}
         return ClassifyOutput(
             taxonomy=taxonomy.version,
-            queries=[
-                ClassifiedQueryOutput(
-                    id=item.query_id,
-                    turns=turns[item.query_id],
-                    values=dict(item.judgements),
-                    off_taxonomy=list(item.off_taxonomy),
-                    attempt=item.attempt,
-                    basis=item.basis,
-                    unfamiliar=item.unfamiliar,
-                    calls=item.calls,
-                    contradiction=None if item.contradiction is None else without_secrets(item.contradiction),
-                )
-                for item in result.classifications
-            ],
+            queries=[ClassifiedQuery(item, turns[item.query_id]) for item in result.classifications],
             unclassified=list(result.unclassified),
             shortfalls=dict(result.shortfalls),
             usage=usage,

@@ -12,17 +12,16 @@ from bot.curator.growth import growth
 from bot.curator.losses import Loss
 from bot.export.item import ExportItem
 from bot.export.plan import unready
+from bot.ledger.model import Run
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
 from bot.rater.pair_coverage import RuledOut
-from bot.report.agreement_section import agreement_sections
+from bot.report.agreement import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
-from bot.report.growth import growth_charts
 from bot.report.output import StatusOutput
-from bot.report.pairs import carried_words, missing_section
 from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.results import result_sections, results_overview
-from bot.report.status import losses_overview, status_overview
+from bot.report.status import carried_words, growth_charts, losses_overview, missing_section, status_overview
 from bot.report.tables import TableSection
 from bot.report.task_list import Task
 from bot.report.verdict_text import SHOWN_NAMES, MarkdownStyle, counted, figure, listed
@@ -272,16 +271,6 @@ class PendingReview:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRun:
-    """A run of ours: when, on which commit, what it ``did`` in plain text, and the address of its page."""
-
-    at: str
-    commit: str
-    did: str
-    run: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Dashboard:
     """Everything that the dashboard says; lists are shown in their own order.
 
@@ -301,7 +290,7 @@ class Dashboard:
     refused: int = 0
     reopenable: tuple[RefusedSuggestion, ...] = ()
     pending: tuple[PendingReview, ...] = ()
-    runs: tuple[LastRun, ...] = ()
+    runs: tuple[Run, ...] = ()
     notices: tuple[str, ...] = ()
     agreement: Agreement | None = None
     agents: RuledOut = field(default_factory=dict)
@@ -467,7 +456,7 @@ def _names(ids: Sequence[str], style: MarkdownStyle) -> str:
     return listed([style.name(id) for id in ids[:SHOWN_NAMES]], total=len(ids)) if ids else "–"
 
 
-def _runs(runs: Sequence[LastRun], style: MarkdownStyle) -> TableSection:
+def _runs(runs: Sequence[Run], style: MarkdownStyle) -> TableSection:
     return TableSection(
         title="Last runs",
         header=("When", "Commit", "What it did", "Run"),

@@ -19,7 +19,7 @@ from bot.files.views import View
 from bot.pipeline.explain import Explained
 from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import remarks_on, without_secrets
-from bot.report.verdict_text import PlainStyle, codes, counted, verdict_words, why_with_advice
+from bot.report.verdict_text import PlainStyle, TextStyle, codes, counted, verdict_words, why_with_advice
 from bot.text.compare import rounded
 
 RulingOutput: TypeAlias = Annotated[Ruling, View("outcome decision route reasons", reasons=tuple[str, ...])]
@@ -64,16 +64,23 @@ class ExplainOutput(BaseModel):
     absences: list[AbsenceOutput] = Field(description="each suffices alone; sorted by id")
     knobs: list[KnobChangeOutput] = Field(description="the smallest of each knob, global ones first")
     usage: Spent
+    left_out: int = Field(default=0, exclude=True, ge=0, description="changes that `most` cut off")
 
     @staticmethod
-    def of(explained: Explained, usage: Usage | None = None, most: int | None = None) -> ExplainOutput:
-        """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now."""
+    def of(
+        explained: Explained, usage: Usage | None = None, most: int | None = None, style: TextStyle | None = None
+    ) -> ExplainOutput:
+        """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now.
+
+        ``style`` is that of names in the reason (default: as they are).
+        """
         found, said = explained.explanation, explained.classification
+        cut = [0 if most is None else max(0, len(all) - most) for all in (found.scores, found.absences, found.knobs)]
         return ExplainOutput(
             kind=explained.kind,
             verdict=explained.verdict,
             outcome=found.outcome,
-            why=why_with_advice(explained.verdict, explained, PlainStyle(explained.platform.taxonomy)),
+            why=why_with_advice(explained.verdict, explained, style or PlainStyle(explained.platform.taxonomy)),
             pinned=list(explained.pinned),
             contradiction=None if said is None or said.contradiction is None else without_secrets(said.contradiction),
             unfamiliar=None if said is None else said.unfamiliar,
@@ -82,6 +89,7 @@ class ExplainOutput(BaseModel):
             absences=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.absences[:most]],
             knobs=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.knobs[:most]],
             usage=usage,
+            left_out=sum(cut),
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
@@ -179,6 +179,16 @@ class StatusOutput(Output):
     evicted: list[str]
     lagging: list[Checked[StaleEntry]]
 
+    @property
+    def capabilities_covered(self) -> list[CapabilityStatus]:
+        """The capabilities with at least one competent coverer."""
+        return [item for item in self.capabilities if item.coverers]
+
+    @property
+    def capabilities_short(self) -> list[CapabilityStatus]:
+        """The capabilities with fewer coverers than their floor."""
+        return [item for item in self.capabilities if not item.floor_met]
+
 
 class ValidateOutput(Output):
     """`incumbent validate --json`."""
@@ -190,35 +200,41 @@ class ValidateOutput(Output):
     )
 
 
-class CorrectOutput(Output):
+@dataclass(frozen=True)
+class Corrected:
     """`incumbent correct --json`."""
 
-    query: str
-    tags: dict[str, bool] = Field(description="capability: whether the query exercises it")
-    cost: float | None = Field(description="what its set-up costs; null: tags were corrected")
-    written: str = Field(description="the file that holds the correction")
-    entry: str | None = Field(description="the entry or tombstone that has this text, if one has")
-    before: str | None = Field(description="the verdict in codes; null: it has none")
-    after: str | None = Field(description="the verdict under the correction")
-    others: dict[str, list[str]] = Field(
-        description="other queries whose verdicts change: their codes before and after"
-    )
+    plan: CorrectionPlan
     dry_run: bool
 
-    @staticmethod
-    def of(plan: CorrectionPlan, dry_run: bool) -> CorrectOutput:
-        """``plan`` for output."""
-        return CorrectOutput(
-            query=plan.query.id,
-            tags=dict(plan.values),
-            cost=None if plan.cost is None else plan.cost.value,
-            written=plan.file_change.path,
-            entry=plan.entry,
-            before=None if plan.verdicts is None else codes(plan.verdicts[0]),
-            after=None if plan.verdicts is None else codes(plan.verdicts[1]),
-            others={after.id: [codes(before), codes(after)] for before, after in plan.others},
-            dry_run=dry_run,
-        )
+
+def _codes(place: int) -> PlainSerializer:
+    """Writes verdicts as the codes of the one at ``place``."""
+    return PlainSerializer(lambda found: None if found is None else codes(found[place]), return_type=str | None)
+
+
+def _others(found: Iterable[tuple[Verdict, Verdict]]) -> dict[str, list[str]]:
+    return {after.id: [codes(before), codes(after)] for before, after in found}
+
+
+CorrectOutput: TypeAlias = Annotated[
+    Corrected,
+    View(
+        "query=plan.query.id tags=plan.values cost=plan.cost.value written=plan.file_change.path entry=plan.entry "
+        "before=plan.verdicts after=plan.verdicts others=plan.others dry_run",
+        tags=Annotated[Mapping[str, bool], Field(description="capability: whether the query exercises it")],
+        cost=Annotated[float | None, Field(description="what its set-up costs; null: tags were corrected")],
+        written=Annotated[str, Field(description="the file that holds the correction")],
+        entry=Annotated[str | None, Field(description="the entry or tombstone that has this text, if one has")],
+        before=Annotated[str | None, _codes(0), Field(description="the verdict in codes; null: it has none")],
+        after=Annotated[str | None, _codes(1), Field(description="the verdict under the correction")],
+        others=Annotated[
+            dict[str, list[str]],
+            PlainSerializer(_others),
+            Field(description="other queries whose verdicts change: their codes before and after"),
+        ],
+    ),
+]
 
 
 class ReclassifyOutput(RemarksOutput):

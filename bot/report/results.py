@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import BaseModel, Field
 
 from bot.curator.roles import derive_roles
 from bot.errors import Problem
 from bot.files.validation import Checked
+from bot.files.views import HowMany, View
 from bot.ledger.store import open_ledger
 from bot.pipeline.review import Platform
+from bot.report.agreement import FromLedger
 from bot.report.escaping import visible
 from bot.report.tables import TableSection
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
 from bot.results.history import CapabilityEvidence, EntryHistory, evidence, histories, in_order
 from bot.results.ledger_records import Addition, load_releases
-from bot.results.record import ReleaseRecord
+from bot.results.record import CaseResult, ReleaseRecord
 
 if TYPE_CHECKING:
     from bot.report.console import Printer
@@ -28,34 +29,14 @@ if TYPE_CHECKING:
 _SHOWN_RESULTS = 20
 
 
-class ReleaseOutput(BaseModel):
-    """A release, in short."""
-
-    release: str
-    at: str = Field(description="its time, UTC")
-    commit: str | None
-    entries: int = Field(description="entries that it says something of")
-    passed: int = Field(description="runs")
-    failed: int
-    errors: int
-    skipped: int
-    unmatched: int = Field(description="results that fit no entry")
-
-    @classmethod
-    def of(cls, record: ReleaseRecord) -> ReleaseOutput:
-        """The sums of ``record``."""
-        results = record.entries.values()
-        return cls(
-            release=record.release,
-            at=record.at,
-            commit=record.commit,
-            entries=len(record.entries),
-            passed=sum(item.passed for item in results),
-            failed=sum(item.failed for item in results),
-            errors=sum(item.errors for item in results),
-            skipped=sum(item.skipped for item in results),
-            unmatched=record.unmatched,
-        )
+ReleaseOutput: TypeAlias = Annotated[
+    ReleaseRecord,
+    View(
+        "release at commit entries passed failed errors skipped unmatched",
+        at=Annotated[str, Field(description="its time, UTC")],
+        entries=Annotated[HowMany, Field(description="entries that it says something of")],
+    ),
+]
 
 
 class ResultsOutput(BaseModel):
@@ -66,13 +47,25 @@ class ResultsOutput(BaseModel):
     entries: list[Checked[EntryHistory]] = Field(description="entries of the set, by id")
     capabilities: list[Checked[CapabilityEvidence]] = Field(description="in the taxonomy's order")
 
+    @property
+    def never_failed(self) -> list[EntryHistory]:
+        """The entries that ran and never failed."""
+        return [item for item in self.entries if item.releases and not item.failing]
 
-class UnmatchedOutput(BaseModel):
-    """A result that fits no entry."""
+    @property
+    def flapping(self) -> list[EntryHistory]:
+        """The entries that pass and fail without a reason in the agent."""
+        return [item for item in self.entries if item.flapping]
 
-    entry: str | None = Field(description="the id that it states")
-    outcome: str
-    line: int | None
+    @property
+    def never_ran(self) -> list[EntryHistory]:
+        """The entries that no release says anything of."""
+        return [item for item in self.entries if not item.releases]
+
+    @property
+    def doubtful(self) -> list[CapabilityEvidence]:
+        """The covered capabilities whose tests never failed, or all flap."""
+        return [item for item in self.capabilities if item.coverers and not (item.failed and item.in_effect)]
 
 
 class AddedOutput(BaseModel):
@@ -82,23 +75,16 @@ class AddedOutput(BaseModel):
     entries: int = Field(description="entries that the release says something of by now")
     results: int = Field(description="results that were counted now")
     known: list[str] = Field(description="files that had been counted before")
-    unmatched: list[UnmatchedOutput] = Field(description="results of these files that fit no entry")
+    unmatched: list[Annotated[CaseResult, View("entry outcome line")]] = Field(
+        description="results of these files that fit no entry"
+    )
     commit: str | None = Field(description="the commit on the ledger branch; null: nothing was written")
 
 
-@dataclass(frozen=True, slots=True)
-class LocalResults:
-    """What the ledger of a clone says of the entries, the faults of its records, and why there is no ledger if so."""
-
-    output: ResultsOutput
-    problems: tuple[Problem, ...]
-    without: str | None
-
-
-def local_results(repo: Path, platform: Platform) -> LocalResults:
+def local_results(repo: Path, platform: Platform) -> FromLedger[ResultsOutput]:
     """The results on the branch incumbent/ledger of the clone that contains ``repo``, for the ``platform`` there."""
     records, problems, without = local_releases(repo, platform)
-    return LocalResults(results_overview(platform, records, ledger=without is None), problems, without)
+    return FromLedger(results_overview(platform, records, ledger=without is None), problems, without)
 
 
 def local_releases(repo: Path, platform: Platform) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...], str | None]:
@@ -119,7 +105,7 @@ def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, le
     names = [name for name in platform.taxonomy.by_id if name not in platform.taxonomy.trial]
     return ResultsOutput(
         ledger=ledger,
-        releases=[ReleaseOutput.of(record) for record in ordered],
+        releases=list(ordered),
         entries=[found[id] for id in sorted(found)],
         capabilities=list(evidence(roles.coverers, found, names)),
     )
@@ -156,13 +142,11 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
     It lists what is covered in name alone, and the entries that flap.
     """
     last, more = output.releases[-1], "`incumbent results`"
-    doubtful = [item for item in output.capabilities if item.coverers and not (item.failed and item.in_effect)]
-    flapping = [item for item in output.entries if item.flapping]
     about = (
         f"{counted(len(output.releases), 'release', 'releases')}, the last {style.quote(last.release)}: "
         f"{counted(last.passed, 'run', 'runs')} passed, {last.failed} failed. No verdict rests on it."
     )
-    rows = [(style.capability(item.capability), capability_words(item)) for item in doubtful]
+    rows = [(style.capability(item.capability), capability_words(item)) for item in output.doubtful]
     return (
         TableSection(
             title=f"Never seen to fail in a release, or flapping ({len(rows)})",
@@ -173,11 +157,12 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
             fold=counted(len(rows), "capability", "capabilities"),
         ),
         TableSection(
-            title=f"Entries that flap ({len(flapping)})",
+            title=f"Entries that flap ({len(output.flapping)})",
             about=("They pass and fail without a reason in the agent: fix them, or say `ready: false`.",),
             header=("Entry", "Failing releases", "Changes"),
             rows=tuple(
-                (style.name(item.entry), f"{item.failing} of {item.releases}", str(item.flips)) for item in flapping
+                (style.name(item.entry), f"{item.failing} of {item.releases}", str(item.flips))
+                for item in output.flapping
             ),
             more=more,
         ),
@@ -214,8 +199,7 @@ def print_results(output: ResultsOutput, out: Printer) -> None:
     ]
     header = ("release", "day", "passed", "failed", "errors", "unmatched")
     out.table(f"Releases ({len(rows)})", header, rows, right=header[2:])
-    doubtful = [item for item in output.capabilities if item.coverers and not (item.failed and item.in_effect)]
-    table = [(item.capability, capability_words(item)) for item in doubtful]
+    table = [(item.capability, capability_words(item)) for item in output.doubtful]
     out.table(f"Capabilities whose tests never failed, or flap ({len(table)})", ("capability", "tests"), table)
     ordered = sorted(output.entries, key=lambda item: (not item.flapping, -item.failing, item.entry))
     entries = [
@@ -239,9 +223,7 @@ def added_overview(addition: Addition, commit: str | None) -> AddedOutput:
         entries=len(addition.record.entries),
         results=addition.results,
         known=list(addition.known),
-        unmatched=[
-            UnmatchedOutput(entry=item.entry, outcome=item.outcome, line=item.line) for item in addition.unmatched
-        ],
+        unmatched=list(addition.unmatched),
         commit=commit,
     )
 

@@ -13,8 +13,7 @@ from bot.pipeline.review import Review
 from bot.report import verdict_text as wording
 from bot.report.console import Printer
 from bot.report.escaping import visible
-from bot.report.excluded import Excluded
-from bot.report.query_context import corrected_lines, evidence, personal_lines, remarks_on
+from bot.report.query_context import Excluded, corrected_lines, evidence, personal_lines, remarks_on
 from bot.report.verdict_text import PlainStyle
 
 _HEADER = ("outcome", "query", "decision", "route", "reasons", "text", "why", "brought along", "in its way")

@@ -11,8 +11,7 @@ from bot.errors import Problem
 from bot.pipeline.review import Review
 from bot.report import verdict_text as wording
 from bot.report.escaping import code, link, plain, shortened, visible
-from bot.report.excluded import Excluded
-from bot.report.query_context import evidence, personal_blocks, remarks_on
+from bot.report.query_context import Excluded, evidence, personal_blocks, remarks_on
 from bot.report.tables import EVERYTHING, Detail, TableWriter, folded
 from bot.report.verdict_text import MarkdownStyle
 from bot.text.masking import masked, masked_together

@@ -1,21 +1,20 @@
-"""The state of a regression set: as JSON's parts, and on a console."""
+"""The state of a regression set, its growth and its pairs: for JSON, on a console, and on the dashboard."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from bot.curator.entry import Entry, total
-from bot.curator.growth import growth
+from bot.curator.growth import Growth, growth
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import SwapSuggestion, earning, newcomers_of, suggest
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
-from bot.rater.pair_coverage import RuledOut, pair_coverage
+from bot.rater.pair_coverage import MissingPair, PairCoverage, RuledOut, pair_coverage
 from bot.report.escaping import visible
-from bot.report.growth import print_growth
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
@@ -23,8 +22,8 @@ from bot.report.output import (
     RepackOutput,
     StatusOutput,
 )
-from bot.report.pairs import carried_words, print_pairs
-from bot.report.verdict_text import counted, figure, listed
+from bot.report.tables import TableSection, folded
+from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
 
 if TYPE_CHECKING:
     # The job that writes on GitHub imports this module, and has no rich.
@@ -235,3 +234,135 @@ def _left(item: Suggestion, *, short: bool) -> str:
     if not counted_names:
         return "it covers nothing competently"
     return listed(counted_names, most=1) if short else ", ".join(counted_names)
+
+
+def growth_charts(growth: Growth, ceiling: int) -> str | None:
+    """The curves as Mermaid blocks: the size under its ``ceiling``, and folded what the entries do and cost.
+
+    ``None`` if there is one day alone.  It contains only numbers and dates, nothing from outside.  Where each entry
+    costs 1, the cost is the size and is left out.
+    """
+    points = growth.points
+    if len(points) == 1:
+        return None
+    sizes = [point.entries for point in points]
+    costs = [point.cost for point in points]
+    top = max(ceiling, *sizes)
+    title = f"Entries, under the ceiling of {ceiling}"
+    size = _chart(growth, title, "Entries", str(top), [sizes, [ceiling] * len(points)])
+    reached = [point.at_floor for point in points]
+    title = f"Capabilities at their floor, of {growth.capabilities}"
+    folding = ["Floors"]
+    more = [_chart(growth, title, "Capabilities", str(max(1, growth.capabilities)), [reached])]
+    if growth.possible is not None:
+        carried = [point.pairs or 0 for point in points]
+        title = f"Possible pairs carried, of {growth.possible}"
+        folding.append("pairs")
+        more.append(_chart(growth, title, "Pairs", str(max(1, growth.possible)), [carried]))
+    if costs != sizes:
+        folding.append("cost")
+        more.append(_chart(growth, "Total cost of the entries", "Cost", figure(max(1, *costs)), [costs]))
+    rest = folded(f"{listed(folding)} over time", "\n\n".join(more))
+    return f"{size}\n\n{rest}"
+
+
+def _chart(growth: Growth, title: str, axis: str, top: str, lines: Sequence[Sequence[float]]) -> str:
+    days = growth.step * (len(growth.points) - 1)
+    # Written as every Mermaid since version 10 reads it; newer ones know it by `xychart` as well.
+    return "\n".join(
+        [
+            "```mermaid",
+            "xychart-beta",
+            f'  title "{title}"',
+            f'  x-axis "Days since {growth.points[0].day}" 0 --> {days}',
+            f'  y-axis "{axis}" 0 --> {top}',
+            *(f"  line [{', '.join(map(figure, line))}]" for line in lines),
+            "```",
+        ]
+    )
+
+
+def print_growth(growth: Growth, out: Printer) -> None:
+    """Print a table with a row for each day that is shown."""
+    rows = [
+        (
+            point.day,
+            str(point.entries),
+            figure(point.cost),
+            f"{point.at_floor} of {growth.capabilities}",
+            "–" if point.pairs is None else f"{point.pairs} of {growth.possible}",
+        )
+        for point in growth.points
+    ]
+    header = ("day", "entries", "cost", "at their floor", "pairs carried")
+    out.table(f"Over time ({len(rows)})", header, rows, right=header[1:])
+
+
+SHOWN_PAIRS: Final = 20
+"""Maximum number of missing pairs that the dashboard lists."""
+
+_NOUNS: Final = {1: "single capabilities", 2: "pairs", 3: "triples"}
+_COMMAND: Final = "`incumbent status --pairs`"
+
+
+def carried_words(status: StatusOutput) -> str:
+    """How many of the possible pairs are carried; where a combination is a whole signature, how many of these are."""
+    if status.pairs is None:
+        return f"{counted(status.combinations, 'combination', 'combinations')} carried"
+    noun = _NOUNS[status.pairs.strength]
+    possible = f"possible {noun}" if status.pairs.agents else noun
+    return f"{status.pairs.carried} of {status.pairs.possible} {possible} carried"
+
+
+def basis(coverage: PairCoverage) -> str:
+    """What decides which pairs are possible."""
+    if not coverage.agents:
+        return "Possible by the taxonomy alone: no agent's specification is known."
+    return f"Possible by the taxonomy and the specifications of {counted(coverage.agents, 'agent', 'agents')}."
+
+
+def print_pairs(status: StatusOutput, out: Printer) -> None:
+    """Print the missing pairs, and those that are carried although they count as impossible."""
+    if status.pairs is None:
+        out.line("`novelty: signature` has no pairs: a combination is a whole signature.")
+        return
+    out.line(basis(status.pairs))
+    rows = [
+        (" + ".join(item.capabilities), str(item.agents), _first(item), ", ".join(item.waiting) or "–")
+        for item in status.missing_pairs or ()
+    ]
+    header = ("missing", "agents", "such as", "waiting")
+    out.table(f"Missing ({len(rows)})", header, rows, right=("agents",))
+    unexpected = [" + ".join(names) for names in status.unexpected_pairs or ()]
+    out.lines(f"Carried, though counted as impossible ({len(unexpected)})", unexpected)
+
+
+def _first(item: MissingPair) -> str:
+    """One agent in a column; the JSON has more."""
+    return visible(item.first_agents[0]) if item.first_agents else "–"
+
+
+def missing_section(coverage: PairCoverage, style: MarkdownStyle) -> TableSection:
+    """The missing pairs, as far as the dashboard lists them, and who could bring them."""
+    count = len(coverage.missing)
+    rows = tuple(
+        (
+            " + ".join(style.capability(name) for name in item.capabilities),
+            listed([style.quote(name) for name in item.first_agents], total=item.agents) if item.agents else "–",
+            listed([style.name(id) for id in item.waiting]) if item.waiting else "–",
+        )
+        for item in coverage.missing[:SHOWN_PAIRS]
+    )
+    about = [basis(coverage)]
+    if coverage.unexpected:
+        about.append(f"Carried, though counted as impossible: {len(coverage.unexpected)}.")
+    if count > len(rows):
+        about.append(f"The table has the first {len(rows)}; {_COMMAND} lists all.")
+    return TableSection(
+        title=f"Missing {_NOUNS[coverage.strength]} ({count})",
+        about=(" ".join(about),),
+        header=("Missing", "Agents that could bring it", "On the waitlist"),
+        rows=rows,
+        more=_COMMAND,
+        fold=f"{len(rows)} of {count}",
+    )

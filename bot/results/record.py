@@ -95,6 +95,26 @@ class ReleaseRecord(FileModel):
     entries: dict[EntryId, EntryResult] = Field(default_factory=dict)
     unmatched: Amount = Field(default=0, description="results that fit no entry")
 
+    @property
+    def passed(self) -> int:
+        """Runs that passed."""
+        return sum(item.passed for item in self.entries.values())
+
+    @property
+    def failed(self) -> int:
+        """Runs that failed."""
+        return sum(item.failed for item in self.entries.values())
+
+    @property
+    def errors(self) -> int:
+        """Runs that ended with an error."""
+        return sum(item.errors for item in self.entries.values())
+
+    @property
+    def skipped(self) -> int:
+        """Runs that were skipped."""
+        return sum(item.skipped for item in self.entries.values())
+
 
 def content_of(entry: Entry) -> str:
     """The digest of what a run of ``entry`` tests: its text, and what is expected of the answer."""

@@ -49,18 +49,20 @@ def test_what_runs_wrote_is_counted_once_and_shown(
     clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(tmp_path, passed(ENTRIES[0], seconds=2), passed(ENTRIES[1], "failed"), passed("gone", "failed"))
-    added = AddedOutput.model_validate(printed(capsys, "add", file, "--release", "v1", *AT))
-    assert (added.results, added.entries, [item.entry for item in added.unmatched]) == (2, 2, ["gone"])
-    assert clone.heads[LEDGER].commit.hexsha == added.commit
+    added = printed(capsys, "add", file, "--release", "v1", *AT)
+    AddedOutput.model_validate(added)
+    assert (added["results"], added["entries"], [item["entry"] for item in added["unmatched"]]) == (2, 2, ["gone"])
+    assert clone.heads[LEDGER].commit.hexsha == added["commit"]
     assert clone.heads[LEDGER].commit.message.strip() == "Results of v1"
     again = AddedOutput.model_validate(printed(capsys, "add", file, "--release", "v1", *AT))
     assert (again.results, again.commit, len(again.known)) == (0, None, 1)
     more = written(tmp_path, passed(ENTRIES[1]), name="more.jsonl")
     assert run(["results", "add", file, more, "--release", "v1", *AT]) == 0
     capsys.readouterr()
-    found = ResultsOutput.model_validate(printed(capsys))
-    (release,) = found.releases
-    assert (release.release, release.passed, release.failed, release.unmatched) == ("v1", 2, 1, 1)
+    shown = printed(capsys)
+    found = ResultsOutput.model_validate(shown)
+    (release,) = shown["releases"]
+    assert (release["release"], release["passed"], release["failed"], release["unmatched"]) == ("v1", 2, 1, 1)
     by_id = {item.entry: item for item in found.entries}
     assert by_id[ENTRIES[1]].mixed == 1
     assert by_id[ENTRIES[1]].flapping

@@ -28,10 +28,10 @@ from bot.github.managed_pull_request import (
 from bot.github.managed_pull_request import BRANCHES as CALIBRATION
 from bot.github.models import AddLabels, OpenPullRequest, PullRequest, PushBranch
 from bot.ledger.model import BRANCH
-from bot.mcp_server.on_github import BRANCHES as CHAT
+from bot.mcp_server.writing import BRANCHES as CHAT
 from bot.reconcile.candidate_plan import PREFIX as CANDIDATES
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP
-from bot.report.eviction_pull_request import closing
+from bot.report.pull_request_bodies import closing
 
 BASE, TIP, OTHER = "b" * 40, "c" * 40, "d" * 40
 FILES = (("config/curation.yaml", "text\n"),)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from pydantic import TypeAdapter
 
 from bot.curator.losses import Loss
 from bot.curator.suggestions import Swap
-from bot.mcp_server.answers import Combinations, Ids, ids_of, unclassified
-from bot.mcp_server.set_answers import StatusAnswer, SuggestionsAnswer
+from bot.mcp_server.answers import Combinations, Names, StatusAnswer, SuggestionsAnswer, Unclassified
+from bot.mcp_server.set_tools import status_page, suggestions_page
+from bot.mcp_server.tool_runner import shown_in_chat
 from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
 from bot.rater.pair_coverage import MissingPair, PairCoverage
@@ -42,6 +40,7 @@ BOUNDED = {
     "new_capabilities",
     "wins",
     "reasons",
+    "counts",
     "champion_of",
     "pinned",
     "remaining",
@@ -67,11 +66,10 @@ BOUNDED = {
 
 def test_of_many_there_are_a_count_and_a_few() -> None:
     ids = [f"q{number}" for number in range(1_000)]
-    assert ids_of(ids) == Ids(count=1_000, first=[mark(id) for id in ids[:5]])
-    combinations: TypeAdapter[Any] = TypeAdapter(Combinations)
-    assert combinations.dump_python((("a", "b"),) * 400) == {"count": 400, "first": (("a", "b"),) * 5}
-    left = unclassified(dict.fromkeys(ids, "too few samples"))
-    assert (left.count, len(left.first), left.first[4].id) == (1_000, 5, mark("q4"))
+    assert shown_in_chat(ids, Names) == {"count": 1_000, "first": [mark(id) for id in ids[:5]]}
+    assert shown_in_chat((("a", "b"),) * 400, Combinations) == {"count": 400, "first": [["a", "b"]] * 5}
+    left = shown_in_chat(dict.fromkeys(ids, "too few samples"), Unclassified)
+    assert (left["count"], len(left["first"]), left["first"][4]["id"]) == (1_000, 5, mark("q4"))
 
 
 def test_swaps_and_least_losses_come_in_pages_too() -> None:
@@ -84,12 +82,12 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
         ],
         over_ceiling=0,
     )
-    first, last = SuggestionsAnswer.of(output, 0, 4), SuggestionsAnswer.of(output, 4, 4)
-    shown = last.model_dump(mode="json")
-    assert (first.total, first.all_swaps, first.all_least_loss) == (0, 5, 3)
-    assert (len(first.swaps), len(first.least_loss), first.next_offset) == (4, 3, 4)
-    assert ([swap["admit"] for swap in shown["swaps"]], last.least_loss, last.next_offset) == ([mark("n4")], [], None)
-    combinations = first.model_dump(mode="json")["least_loss"][0]["combinations"]
+    first, last = (shown_in_chat(suggestions_page(output, offset, 4), SuggestionsAnswer) for offset in (0, 4))
+    assert (first["total"], first["all_swaps"], first["all_least_loss"]) == (0, 5, 3)
+    assert (len(first["swaps"]), len(first["least_loss"]), first["next_offset"]) == (4, 3, 4)
+    assert [swap["admit"] for swap in last["swaps"]] == [mark("n4")]
+    assert (last["least_loss"], last["next_offset"]) == ([], None)
+    combinations = first["least_loss"][0]["combinations"]
     assert (combinations["count"], len(combinations["first"])) == (9, 5)
 
 
@@ -116,13 +114,13 @@ def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> 
         evicted=[],
         lagging=[],
     )
-    first, last = StatusAnswer.of(output, "all", 0, 4), StatusAnswer.of(output, "all", 4, 4)
-    assert (len(first.missing_pairs), first.next_offset, last.next_offset) == (4, 4, None)
-    (row,) = last.model_dump(mode="json")["missing_pairs"]
+    first, last = (shown_in_chat(status_page(output, "all", offset, 4), StatusAnswer) for offset in (0, 4))
+    assert (len(first["missing_pairs"]), first["next_offset"], last["next_offset"]) == (4, 4, None)
+    (row,) = last["missing_pairs"]
     assert (row["capabilities"], row["first_agents"]) == (["a", "b4"], [mark("acme/desk")])
     assert (row["waiting"]["count"], row["waiting"]["first"]) == (9, [mark(id) for id in waiting[:5]])
-    unasked = StatusAnswer.of(output.model_copy(update={"missing_pairs": None}), "all", 0, 4)
-    assert unasked.missing_pairs == []
+    unasked = status_page(output.model_copy(update={"missing_pairs": None}), "all", 0, 4)
+    assert shown_in_chat(unasked, StatusAnswer)["missing_pairs"] == []
 
 
 @pytest.mark.parametrize("tool", sorted(published()))

@@ -158,7 +158,7 @@ def test_rows_that_cannot_be_read_cost_no_other(platform: Path) -> None:
     answer = drive(work)
     assert answer["unread"]["count"] == 1
     assert "evals.yaml" in answer["unread"]["first"][0]
-    judged = sum(answer["counts"][name] for name in ("admitted", "waiting_for_review", "excluded"))
+    judged = sum(answer["counts"][name] for name in ("admitted", "waiting-for-review", "excluded"))
     assert judged + answer["settled"]["count"] > 0
 
 

@@ -16,10 +16,9 @@ from bot.classifier.model import Consensus, Finding, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.config import CONFIG_FILE
 from bot.errors import OutsideError
-from bot.mcp_server.single_flight import PATIENCE as PATIENCE_TO_FIT
-from bot.mcp_server.single_flight import SingleFlight
 from bot.mcp_server.tool_runner import WAITING, WORKERS
-from bot.mcp_server.workspace import Workspace
+from bot.mcp_server.workspace import PATIENCE as PATIENCE_TO_FIT
+from bot.mcp_server.workspace import SingleFlight, Workspace
 from tests.mcp_server.conftest import BRANCH_LINE, PATIENCE, answer_of, ask, drive, refusal_of, workspace_client
 
 PAUSE = 0.05

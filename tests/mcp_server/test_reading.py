@@ -54,7 +54,7 @@ def test_the_pages_together_are_the_whole(tool: str, rows: str, more: dict[str, 
 def test_texts_and_facts_come_only_when_asked_for(platform: Path) -> None:
     short = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all")
     whole = ask(in_process(platform), "classify_to_verdict", folder=BRANCH_LINE, only="all", texts=True, facts=True)
-    assert all(row["turns"] is None and row["facts"] is None for row in short["verdicts"])
+    assert all(row.keys().isdisjoint({"turns", "facts"}) for row in short["verdicts"])
     assert all(row["turns"] and row["facts"] for row in whole["verdicts"])
     assert len(json.dumps(short)) < len(json.dumps(whole)) * 0.6
 
@@ -156,7 +156,7 @@ def test_all_that_the_classifier_remarks_is_shown_when_asked_for(
         found = row.get("contradiction")
         assert (found is None) is (only == "unfamiliar")
         if found is not None:
-            assert (found["id"], found["expected"]["count"]) == (row["id"], 0)
+            assert found["expected"]["count"] == 0
             assert found["likeliest"]["first"] == ["freeze_card"]
     page = ask(in_process(platform), "classify_to_verdict", **brought, only=only, limit=4)
     assert (page["total"], page["next_offset"]) == (6, 4)

@@ -113,7 +113,7 @@ def test_scores_to_verdicts(tool: str, platform: Path, json_of: JsonOf) -> None:
     printed = json_of("consolidate", "--scores", file, "--repo", platform)
     fields = ("id", "decision", "route", "reasons", "displaces", "alternate_of", "facts")
     assert of(answer["verdicts"], *fields) == of(with_cut_facts(printed["verdicts"]), *fields)
-    assert sum(answer["counts"][name] for name in ("admitted", "waiting_for_review", "excluded")) == len(queries) - 1
+    assert sum(answer["counts"][name] for name in ("admitted", "waiting-for-review", "excluded")) == len(queries) - 1
     assert (answer["settled"]["count"], answer["lagging"]) == (1, entries(platform))
     assert {row["id"]: row["entry"] for row in answer["settled"]["first"]} == printed["settled"] == {"q4": entry["id"]}
 
@@ -375,8 +375,9 @@ def test_results(platform: Path, json_of: JsonOf, tmp_path: Path) -> None:
 def test_agreement_without_a_ledger(platform: Path, json_of: JsonOf) -> None:
     answer = bare(ask(in_process(platform), "agreement", months=True))
     printed = json_of("agreement", "--repo", platform)
+    assert printed["months"] == {}
     assert {name: answer[name] for name in answer if name not in OF_THE_PAGE} == {
-        name: printed[name] for name in printed if name not in ("routes", "since", "until", "by")
+        name: printed[name] for name in printed if name not in ("routes", "since", "until", "by", "months")
     }
     assert "git fetch origin incumbent/ledger" in answer["to_do"]
 

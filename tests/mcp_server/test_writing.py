@@ -16,7 +16,7 @@ from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.github.commands import Verb
 from bot.github.git_state import differing_place
-from bot.mcp_server.on_github import command_line
+from bot.mcp_server.writing import command_line
 from tests.mcp_server.conftest import BRANCH_LINE, ask, bare, in_process, refusal_of, surest
 from tests.mcp_server.test_same_answers import cut
 

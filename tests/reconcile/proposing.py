@@ -19,7 +19,7 @@ from bot.reconcile.admission_pull_request import AdmissionOffer, OfferStep
 from bot.reconcile.desired_suggestions import DesiredSuggestions, SuggestionInputs, desired_suggestions
 from bot.reconcile.suggestion_plan import plan_suggestions, remembered, suggested
 from bot.reconcile.suggestion_pull_requests import LABEL, Proposal, is_suggestion
-from bot.report.admission_pull_request import EntryChange, Offered
+from bot.report.pull_request_bodies import EntryChange, Offered
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull
 

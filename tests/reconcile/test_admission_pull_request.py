@@ -21,8 +21,7 @@ from bot.reconcile.admission_pull_request import (
     turned_down,
 )
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, is_suggestion
-from bot.report.admission_pull_request import EntryChange, Offered
-from bot.report.eviction_pull_request import closing
+from bot.report.pull_request_bodies import EntryChange, Offered, closing
 from tests.factories import make_entry
 from tests.reconcile.merges import make_pull, source
 

@@ -7,7 +7,7 @@ import pytest
 from bot.ledger.model import record_path
 from bot.reconcile.admission_plan import AdmissionWrites
 from bot.reconcile.admission_pull_request import Refused, content_of
-from bot.report.admission_pull_request import EntryChange
+from bot.report.pull_request_bodies import EntryChange
 from tests.factories import make_entry
 from tests.github.scenes import Hub, make_platform, make_query
 from tests.reconcile.admitting import ASKED, GRAVE, NEW, OTHER, after, said

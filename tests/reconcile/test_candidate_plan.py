@@ -28,7 +28,7 @@ from bot.github.models import (
 )
 from bot.ledger.model import CANDIDATES, CandidateRecord
 from bot.reconcile.candidate_plan import LABEL, branch_of, is_candidate, plan_candidates
-from bot.report.candidate_pull_request import render_candidate
+from bot.report.candidates import render_candidate
 from bot.taxonomy.loading import TAXONOMY_FILE, load_taxonomy
 from tests.extension.builders import make_candidate, make_taxonomy
 from tests.reconcile.merges import BOT, TIP, commit, make_pull

@@ -25,7 +25,7 @@ from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
 from bot.reconcile.suggestion_pull_requests import grounds_in
 from bot.report.dashboard import MARKER, TITLE
-from bot.report.eviction_group import GroupMembers
+from bot.report.pull_request_bodies import GroupMembers
 from bot.report.task_list import Task, boxes_in
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown

@@ -13,8 +13,7 @@ from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal, Request
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, grounds_in
-from bot.report.eviction_group import GroupMembers
-from bot.report.eviction_pull_request import closing
+from bot.report.pull_request_bodies import GroupMembers, closing
 from tests.factories import make_entry
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull

@@ -32,8 +32,7 @@ from bot.reconcile.suggestion_pull_requests import (
     of_present,
     refused_grounds,
 )
-from bot.report.eviction_group import members_in
-from bot.report.eviction_pull_request import closing
+from bot.report.pull_request_bodies import closing, members_in
 from tests.factories import make_entry
 from tests.reconcile.merges import BOT, commit, make_pull, source
 from tests.reconcile.proposing import BEST, Plan, Suggesting, found, kinds, make_platform, record_in

@@ -11,7 +11,7 @@ from bot.github.models import PullRequest
 from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
 from bot.reconcile.suggestion_plan import answered, remembered, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, Proposal, branch_of
-from bot.report.eviction_pull_request import closing
+from bot.report.pull_request_bodies import closing
 from tests.ledger.replay import replay
 from tests.reconcile.merges import BOT, make_pull
 

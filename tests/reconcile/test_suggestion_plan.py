@@ -27,7 +27,7 @@ from bot.ledger.events import SET_EVENTS
 from bot.ledger.model import ArchivedQuery, SuggestionRecord
 from bot.reconcile.desired_suggestions import folders_looked_back_on
 from bot.reconcile.suggestion_pull_requests import LABEL
-from bot.report.eviction_pull_request import CLOSED, closing
+from bot.report.pull_request_bodies import CLOSED, closing
 from bot.text.digests import digest
 from tests.factories import make_entry, make_taxonomy
 from tests.ledger.replay import replay

@@ -6,12 +6,12 @@ import io
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from rich.console import Console
 
 from bot.agreement.agreement import Agreement, agreement_of
 from bot.agreement.responses import Response, responses_of
-from bot.report.agreement import AgreementOutput, print_agreement
-from bot.report.agreement_section import agreement_sections
+from bot.report.agreement import AgreementOutput, AgreementReport, agreement_sections, print_agreement
 from bot.report.dashboard import render_dashboard
 from bot.report.escaping import printable
 from bot.report.verdict_text import MarkdownStyle
@@ -26,15 +26,15 @@ MONTH = agreement_of(responses_of(EVENTS))
 LEFT_OUT = "Left out, since they did not last: 1 explicit, 0 implicit\n"
 
 
-def output(agreement: Agreement = MONTH, **more: Any) -> AgreementOutput:
-    return AgreementOutput.of(agreement, **{"ledger": True} | more)
+def output(agreement: Agreement = MONTH, **more: Any) -> AgreementReport:
+    return AgreementReport(agreement=agreement, **{"ledger": True} | more)
 
 
-def of(*responses: Response) -> AgreementOutput:
+def of(*responses: Response) -> AgreementReport:
     return output(agreement_of(responses))
 
 
-def shown(item: AgreementOutput, terminal: bool = False) -> str:
+def shown(item: AgreementReport, terminal: bool = False) -> str:
     stream = io.StringIO()
     console = Console(
         file=stream, force_terminal=terminal, width=200, color_system="standard" if terminal else None,
@@ -79,7 +79,7 @@ def test_a_terminal_gets_tables() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_said(item: AgreementOutput, words: str) -> None:
+def test_what_is_not_there_is_said(item: AgreementReport, words: str) -> None:
     assert shown(item) == words
 
 
@@ -100,7 +100,7 @@ def test_long_lists_are_cut_and_say_so() -> None:
     assert "c09" in text
     assert "c10" not in text
     assert "\x1b" not in text
-    assert len(of(*many).said) == len(of(*many).overridden) == 12
+    assert len(of(*many).agreement.said) == len(of(*many).agreement.overridden) == 12
     body = render_dashboard(make_dashboard(agreement=agreement_of(many)))
     for title in ("Capabilities whose verdicts are overridden (12)", "Reasons that people give (12)"):
         assert len(rows(section(body, title))) == 10
@@ -109,7 +109,10 @@ def test_long_lists_are_cut_and_say_so() -> None:
 
 def test_secrets_that_people_wrote_are_not_repeated() -> None:
     token = "ghp_" + "a1B2" * 9
-    assert token not in of(response(said=f"See {token}")).model_dump_json()
+    printed: TypeAdapter[AgreementReport] = TypeAdapter(AgreementOutput)
+    report = of(response(said=f"See {token}"))
+    assert token not in printed.dump_json(report).decode()
+    assert token not in shown(report)
 
 
 # The dashboard

@@ -13,9 +13,10 @@ from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.facts import classified_of, facts_of
 from bot.ledger.model import StoredClassification
-from bot.mcp_server.answers import ClassifiedRow, Ids, contradictions_of
+from bot.mcp_server.answers import ClassifiedRow
+from bot.mcp_server.tool_runner import shown_in_chat
 from bot.pipeline.review import Review, judge
-from bot.report.classify import ClassifyOutput
+from bot.report.classify import ClassifiedQuery, ClassifyOutput
 from bot.report.console import Printer
 from bot.report.review_console import print_text
 from bot.report.review_json import ReviewOutput
@@ -161,22 +162,18 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
     assert row["contradiction"]["likeliest"] == ["[looks like a secret]"]
     assert row["unfamiliar"] == "code"
     bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
-    (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).queries
-    assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
+    (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).model_dump()["queries"]
+    assert (plain["calls"], plain["contradiction"], plain["unfamiliar"]) == (None, None, None)
 
 
 def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
-    row = ClassifiedRow.of(item, query("q"), texts=False, every_value=False)
-    calls = row.model_dump(mode="json")["calls"]
-    assert (calls["steps"], calls["first"][0]["tool"]) == (2, "<untrusted>look_up</untrusted>")
-    assert row.contradiction is not None
-    assert row.contradiction.expected == Ids(count=1, first=["<untrusted>look_up</untrusted>"])
-    assert "ghp_" not in row.model_dump_json()
-    plain = ClassifiedRow.of(classification(calls=None), query("q"), texts=False, every_value=False)
-    assert (plain.calls, plain.contradiction, plain.unfamiliar) == (None, None, None)
-    many = contradictions_of({f"q{number}": found((), ("a",)) for number in range(9)})
-    assert (many.count, len(many.first)) == (9, 5)
+    row = shown_in_chat(ClassifiedQuery(item, ("hi",)), ClassifiedRow)
+    assert (row["calls"]["steps"], row["calls"]["first"][0]["tool"]) == (2, "<untrusted>look_up</untrusted>")
+    assert row["contradiction"]["expected"] == {"count": 1, "first": ["<untrusted>look_up</untrusted>"]}
+    assert "ghp_" not in json.dumps(row)
+    plain = shown_in_chat(ClassifiedQuery(classification(calls=None), ("hi",)), ClassifiedRow)
+    assert (plain["calls"], plain["contradiction"], plain["unfamiliar"]) == (None, None, None)
 
 
 # What the ledger keeps.

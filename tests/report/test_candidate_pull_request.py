@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.extension.model import DraftExemplar
-from bot.report.candidate_pull_request import render_candidate
-from bot.report.eviction_pull_request import SHOWN
+from bot.report.candidates import render_candidate
+from bot.report.pull_request_bodies import SHOWN
 from bot.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate
 

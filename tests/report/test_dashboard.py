@@ -14,12 +14,12 @@ from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Sou
 from bot.curator.store import RegressionSet
 from bot.export.plan import plan_export, writers
 from bot.intake.query import FixtureFolder, Setup
+from bot.ledger.model import Run
 from bot.pipeline.review import Platform
 from bot.report.dashboard import (
     MARKER,
     Dashboard,
     Kind,
-    LastRun,
     OpenSuggestion,
     PendingReview,
     UnopenedSuggestion,
@@ -376,8 +376,8 @@ def test_pins_of_people_are_told_with_their_reasons() -> None:
 
 def test_the_last_runs_are_told() -> None:
     runs = (
-        LastRun(at=NOW, commit=COMMIT, did="admitted 2", run="https://github.com/o/r/actions/runs/1"),
-        LastRun(at=NOW, commit=COMMIT, did="nothing", run=None),
+        Run.model_construct(at=NOW, commit=COMMIT, did="admitted 2", run="https://github.com/o/r/actions/runs/1"),
+        Run.model_construct(at=NOW, commit=COMMIT, did="nothing", run=None),
     )
     found = rows(section(render_dashboard(make_dashboard(runs=runs)), "Last runs"))
     assert found == [
@@ -427,7 +427,7 @@ def crowd(count: int, text: str) -> Dashboard:
         ),
         candidates=tuple(UnopenedSuggestion(entry=name, kind="swap", why=text, compare=f"../{name}") for name in names),
         pending=tuple(PendingReview(pull_request=place, queries=names, merged=True) for place in range(count)),
-        runs=tuple(LastRun(at=NOW, commit=text, did=name, run=f"https://x/{name}") for name in names),
+        runs=tuple(Run.model_construct(at=NOW, commit=text, did=name, run=f"https://x/{name}") for name in names),
         notices=names,
     )
 
@@ -513,7 +513,7 @@ def hostile(text: str) -> Dashboard:
             UnopenedSuggestion(entry=text, kind="displaced", why=f"{text} beats it", compare="../compare/a...b"),
         ),
         pending=(PendingReview(pull_request=4242, queries=(text, f"{text} 2"), merged=True),),
-        runs=(LastRun(at=text, commit=text, did=text, run="https://github.com/o/r"),),
+        runs=(Run.model_construct(at=text, commit=text, did=text, run="https://github.com/o/r"),),
         notices=(text, f"A decision of {text} was ignored."),
     )
 
@@ -537,7 +537,7 @@ def test_nothing_comes_alive_on_the_dashboard(name: str) -> None:
 
 def test_half_a_character_is_shown_and_breaks_nothing() -> None:
     notices = (HALF_CHARACTER,)
-    runs = (LastRun(at=NOW, commit=COMMIT, did=HALF_CHARACTER, run=f"https://x/{HALF_CHARACTER}"),)
+    runs = (Run.model_construct(at=NOW, commit=COMMIT, did=HALF_CHARACTER, run=f"https://x/{HALF_CHARACTER}"),)
     body = render_dashboard(make_dashboard(notices=notices, runs=runs))
     assert body.encode()
     well_formed(body)

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from bot.curator.suggestions import suggest
-from bot.report.eviction_group import TABLE_BYTES, GroupMembers, KeptEntry, members_in, render_group
-from bot.report.eviction_pull_request import SuggestionContext, is_as_written
+from bot.report.pull_request_bodies import (
+    TABLE_BYTES,
+    GroupMembers,
+    KeptEntry,
+    SuggestionContext,
+    is_as_written,
+    members_in,
+    render_group,
+)
 from tests.factories import make_entry
 from tests.reconcile.merges import source
 from tests.reconcile.proposing import BEST, make_platform

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bot.curator.growth import Growth, GrowthPoint
 from bot.report.console import Printer
-from bot.report.growth import growth_charts, print_growth
+from bot.report.status import growth_charts, print_growth
 
 CHART = re.compile(
     r"```mermaid\nxychart-beta\n"

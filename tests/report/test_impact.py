@@ -30,8 +30,7 @@ from bot.pipeline.impact.model import (
     WithInterval,
 )
 from bot.report.escaping import printable, visible
-from bot.report.impact_markdown import impact_headline, render_impact
-from bot.report.impact_text import appraisals_text, impact_text
+from bot.report.impact import appraisals_text, impact_headline, impact_text, render_impact
 from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
 from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep

@@ -16,7 +16,7 @@ from bot.github.facts import classified_of
 from bot.intake.query import Setup
 from bot.pipeline.review import Review, judge
 from bot.report.console import Printer
-from bot.report.eviction_pull_request import SuggestionContext, render_eviction
+from bot.report.pull_request_bodies import SuggestionContext, render_eviction
 from bot.report.review_console import print_text
 from bot.report.review_json import ReviewOutput
 from bot.report.review_markdown import render_markdown

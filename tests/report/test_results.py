@@ -16,7 +16,7 @@ from bot.pipeline.review import Platform
 from bot.reconcile.suggestion_pull_requests import proposals_of
 from bot.report.console import Printer
 from bot.report.dashboard import Dashboard, render_dashboard
-from bot.report.eviction_pull_request import SuggestionContext, render_eviction
+from bot.report.pull_request_bodies import SuggestionContext, render_eviction
 from bot.report.results import (
     ResultsOutput,
     added_overview,
