@@ -29,29 +29,6 @@ _HALF: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseOutcome:
-    """What one release said of an entry."""
-
-    release: str
-    result: EntryResult
-
-    @property
-    def ran(self) -> bool:
-        """Whether a run told anything of the agent."""
-        return bool(self.result.passed or self.result.failed)
-
-    @property
-    def failed(self) -> bool:
-        """Whether a run of it failed."""
-        return self.result.failed > 0
-
-    @property
-    def mixed(self) -> bool:
-        """Whether runs of the same release disagree."""
-        return self.result.passed > 0 and self.result.failed > 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntryHistory:
     """What the releases say of one entry, of its present content; counts are of releases, unless they name runs.
 
@@ -103,8 +80,8 @@ def in_order(records: Iterable[ReleaseRecord]) -> tuple[ReleaseRecord, ...]:
     return tuple(sorted(records, key=lambda item: (item.at, item.release)))
 
 
-def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> tuple[ReleaseOutcome, ...]:
-    """What each of ``records`` says of ``entry`` as it is now; a record of another content says nothing of it."""
+def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> list[tuple[str, EntryResult]]:
+    """Releases, and what each says of ``entry`` as it is now; a record of another content says nothing of it."""
     content = content_of(entry)
     found = []
     for record in records:
@@ -114,8 +91,8 @@ def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> tuple[Release
             same = [item for _, item in sorted(record.entries.items()) if item.content == content]
             result = same[0] if same else None
         if result is not None:
-            found.append(ReleaseOutcome(release=record.release, result=result))
-    return tuple(found)
+            found.append((record.release, result))
+    return found
 
 
 def histories(
@@ -124,8 +101,8 @@ def histories(
     """The history of each of ``entries`` over the last releases among ``records``, which are in order."""
     last = records[-settings.window :]
     outcomes = {id: outcomes_of(entry, last) for id, entry in entries.items()}
-    ran = {id: sum(1 for item in found if item.ran) for id, found in outcomes.items()}
-    failing = {id: sum(1 for item in found if item.failed) for id, found in outcomes.items()}
+    ran = {id: sum(1 for _, result in found if result.ran) for id, found in outcomes.items()}
+    failing = {id: sum(1 for _, result in found if result.failed) for id, found in outcomes.items()}
     groups = _groups(entries)
     totals = {name: (sum(failing[id] for id in ids), sum(ran[id] for id in ids)) for name, ids in groups.items()}
     kin: dict[str, list[str]] = {id: [] for id in entries}
@@ -190,16 +167,18 @@ def _prior(groups: Sequence[tuple[int, int]], own: tuple[int, int]) -> float:
     return sum(rates) / len(rates) if rates else _HALF
 
 
-def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings: ResultSettings) -> EntryHistory:
-    ran = [item for item in outcomes if item.ran]
-    failing = [item for item in ran if item.failed]
-    plain = [item.failed for item in ran if not item.mixed]
+def _history(
+    id: str, outcomes: Sequence[tuple[str, EntryResult]], prior: float, settings: ResultSettings
+) -> EntryHistory:
+    ran = [(release, result) for release, result in outcomes if result.ran]
+    failing = [release for release, result in ran if result.failed]
+    plain = [result.failed > 0 for _, result in ran if not result.mixed]
     flips = sum(1 for before, after in pairwise(plain) if before is not after)
-    mixed = sum(1 for item in ran if item.mixed)
+    mixed = sum(1 for _, result in ran if result.mixed)
     # Beta(alpha, beta): as if so many releases of its kin had been seen before its own.
     alpha = settings.prior_releases * prior + len(failing)
     beta = settings.prior_releases * (1 - prior) + len(ran) - len(failing)
-    results = [item.result for item in outcomes]
+    results = [result for _, result in outcomes]
     return EntryHistory(
         entry=id,
         releases=len(ran),
@@ -210,7 +189,7 @@ def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings
         flapping=mixed >= settings.mixed or flips >= settings.flips,
         failure_rate=alpha / (alpha + beta),
         hidden=_exceeds(alpha, beta, settings.defect_rate) if ran and not failing else None,
-        last_failure=failing[-1].release if failing else None,
+        last_failure=failing[-1] if failing else None,
         runs=sum(item.passed + item.failed for item in results),
         errors=sum(item.errors for item in results),
         skipped=sum(item.skipped for item in results),
