@@ -13,13 +13,12 @@ import click
 from bot.classifier.classify import classify
 from bot.classifier.corrections import Corrections, merged
 from bot.classifier.usage import Usage
-from bot.cli.options import FOLDER, Command, json_option, read_named, repository_options
+from bot.cli.options import FOLDER, LABELS, Command, json_option, labels_in, read_named, repository_options
 from bot.cli.output import print_json, progress_bar, say, show_usage, write_files
 from bot.config import REVIEWED_FILES, ClassifierSettings, load_config
 from bot.curator.corrections import by_hand, load_corrections
 from bot.errors import IncompleteError, IncumbentError, InputError, Problem, UsageError
 from bot.evaluation.labels import (
-    DOCUMENTS,
     LEFT_OUT,
     CorrectedQueries,
     LabelledQuery,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from bot.report.evaluation import EvaluateOutput
 
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
-_FOLDER: Final = "labels"
 _PLACES: Final = 10
 """The most queries without a prediction that a message names."""
 
@@ -299,12 +297,6 @@ def agent_specification(folder: Path | None, platform: Platform) -> Specificatio
     return read_specification(WorkingTree(folder, folder.as_posix()), platform.config.limits)
 
 
-def labels_in(repo: Path) -> tuple[Path, ...]:
-    """The label files in the folder ``labels/`` of ``repo``."""
-    found = sorted((repo / _FOLDER).glob("*"))
-    return tuple(path for path in found if path.name.lower().endswith((".tsv", *DOCUMENTS)))
-
-
 def read_label_files(
     files: Sequence[Path], vocabulary: LabelVocabulary, platform: Platform
 ) -> tuple[LabelledQuery, ...]:
@@ -365,7 +357,7 @@ def labelled_queries(
     if not files and not ledger:
         files = labels_in(repo)
         if not files:
-            place = (repo / _FOLDER).as_posix()
+            place = (repo / LABELS).as_posix()
             raise UsageError(f"there are no labels: give --labels FILE or --ledger, or put files into {place}/")
     queries = read_label_files(files, vocabulary, platform)
     if ledger:

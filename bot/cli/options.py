@@ -31,6 +31,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER: Final = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """Arguments that name a folder or a file that is there."""
+LABELS: Final = "labels"
+"""The folder of a platform repository with the files that label queries."""
 _OWNER_AND_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _DECIDING: Final = frozenset({"config", "regression_set", "taxonomy"})
 """The folders whose files affect a change of the set; a merge conflict elsewhere does not matter."""
@@ -272,6 +274,14 @@ def reason_given(value: str) -> str:
     if not value.strip():
         raise UsageError("--reason must say something")
     return masked(value.strip())
+
+
+def labels_in(repo: Path) -> tuple[Path, ...]:
+    """The label files in the folder ``labels/`` of ``repo``."""
+    from bot.evaluation.labels import DOCUMENTS
+
+    found = sorted((repo / LABELS).glob("*"))
+    return tuple(path for path in found if path.name.lower().endswith((".tsv", *DOCUMENTS)))
 
 
 def read_named(path: Path, most: int | None = None) -> bytes:

@@ -15,6 +15,7 @@ from bot.cli.options import (
     FILE,
     dry_run_option,
     json_option,
+    labels_in,
     one_at_a_time,
     read_named,
     repo_option,
@@ -255,7 +256,6 @@ def migrate_command(
       incumbent migrate --dry-run
       incumbent migrate --from HEAD~1 --labels labels/*.yaml
     """
-    from bot.cli.evaluation import labels_in
     from bot.curator.file_changes import apply
     from bot.curator.journal import refuse_half_written
     from bot.pipeline.migrate import plan_migration
