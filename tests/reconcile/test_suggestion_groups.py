@@ -314,6 +314,13 @@ def test_closing_refuses_all_and_the_ledger_remembers() -> None:
     assert not set(world.proposals) & set(IDS)
 
 
+def test_closing_refuses_what_was_suggested_whatever_its_description_says_by_then() -> None:
+    world = started()
+    ended(world, body="Nothing of ours.")
+    (refusal,) = refusals(world.plan())
+    assert set(refusal.entries) == set(IDS)
+
+
 def test_merging_refuses_what_is_still_there() -> None:
     world = started()
     pull = ended(world, merge=commit(50))
