@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import click
@@ -88,7 +88,7 @@ def validate_command(
     refuse_half_written(repo)
     if since is not None and base is not None:
         raise UsageError("--from looks at all eval sets, and --changed at some: give one of the two")
-    chosen = None if base is None else _folders_of(_changed(repo, base))
+    changed = None if base is None else _changed(repo, base)
     old = None if since is None else taxonomy_at(repo, since)[1]
     snapshot = tree_of(repo)
     refuse_other_folders(snapshot)
@@ -105,7 +105,10 @@ def validate_command(
     known_set = collect(lambda: load_regression_set(snapshot, taxonomy), problems)
     collect(lambda: load_corrections(snapshot, taxonomy), problems)
     packages: list[Package] = []
+    chosen = None
     if config is not None:
+        if changed is not None and not _concerns_all(changed, config_path, config.fixtures_folder):
+            chosen = _folders_of(changed)
         folders = collect(lambda: submission_folders(snapshot), problems) or ()
         reader = PackageReader(snapshot, config)
         read = [folder for folder in folders if chosen is None or folder in chosen]
@@ -156,6 +159,16 @@ def _changed(repo: Path, base: str) -> frozenset[str]:
     if read_top(repo) is None:
         raise UsageError(f"{repo} is not inside a git repository, so nothing says what changed: leave --changed out")
     return read_changed(repo, base)
+
+
+def _concerns_all(paths: Iterable[str], config_path: str, fixtures: str | None) -> bool:
+    """Whether one of ``paths`` may make an unchanged eval set invalid: the config with its limits, or a fixture."""
+    folder = None if fixtures is None else PurePosixPath(fixtures)
+    return any(
+        PurePosixPath(path) == PurePosixPath(config_path)
+        or (folder is not None and PurePosixPath(path).is_relative_to(folder))
+        for path in paths
+    )
 
 
 def _folders_of(paths: Iterable[str]) -> frozenset[str]:

@@ -91,6 +91,26 @@ def test_only_what_differs_is_read(repository: git.Repo, platform: Path, incumbe
     assert read == ["eval_sets/amber/desk", "eval_sets/dover/desk"]
 
 
+def test_a_removed_fixture_is_missed_in_an_eval_set_that_did_not_change(
+    repository: git.Repo, platform: Path, incumbent: Incumbent, read: list[str]
+) -> None:
+    config = platform / "config/curation.yaml"
+    config.write_text(config.read_text() + "fixtures_folder: fixtures\n")
+    for name in ("a", "b"):
+        (platform / "fixtures").mkdir(exist_ok=True)
+        (platform / f"fixtures/{name}.json").write_text("{}")
+    evals = platform / "eval_sets/amber/desk/evals.yaml"
+    rows = [{"id": "q1", "query": "Show my orders", "setup": {"fixtures": ["a.json"]}}]
+    evals.write_text(yaml.safe_dump({"eval_set": 1, "queries": rows}))
+    repository.git.add(all=True)
+    repository.git.commit(message="fixtures")
+    repository.git.checkout("-b", "later")
+    (platform / "fixtures/a.json").unlink()
+    outcome = incumbent("validate", "--repo", platform, "--changed", "mine")
+    assert (outcome.code, len(read)) == (1, len(list(platform.glob("eval_sets/*/*"))))
+    assert "a.json" in outcome.err
+
+
 def test_reviewed_files_are_checked_whole(repository: git.Repo, platform: Path, incumbent: Incumbent) -> None:
     config = platform / "config/curation.yaml"
     config.write_text(config.read_text() + "odd: 1\n")
