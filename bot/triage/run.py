@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import glob
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bot.classifier.caching_backend import through_batches
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.model import Backend, Stages
-from bot.errors import IncompleteError, InputError, Problem, UsageError
+from bot.errors import IncompleteError, InputError, OutsideError, Problem, UsageError
+from bot.files.process import only_command_in
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Package
 from bot.text.masking import mask_by
@@ -36,6 +40,10 @@ from bot.triage.tables import PART, connected
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+_NEW: Final = "new"
+_OLDER: Final = "older"
+"""A result before it is moved to its place, and the one that was there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +84,10 @@ def triage(
     report, and asked again by the next run.
     """
     settings = assignment.platform.config.triage
+    fix = f"free some of its disk, or give --work {work.folder} with --out on another disk; the same command goes on"
+    with writing_to(out, fix, spilling=False):
+        _recover(out)
+    refuse_other(out, replaces=replaces)
     with ExitStack() as held:
         connection = held.enter_context(connected(work.folder, settings.megabytes))
         gathered = _gather(assignment, connection, work, stages)
@@ -97,9 +109,6 @@ def triage(
             reasons = "; ".join(f"{id}: {why}" for id, why in lacking.items())
             raise IncompleteError(f"not classified: {reasons}; run again, which asks for these alone")
         shortlist = choose(connection, work.folder, ground, stages("with merit judged"))
-        fix = (
-            f"free some of its disk, or give --work {work.folder} with --out on another disk; the same command goes on"
-        )
         with writing_to(out, fix, spilling=False), _beside(out) as temporary:
             summary = summarise(connection, work.folder, temporary, ground, shortlist, settings.shown)
             outcome = TriageOutcome(
@@ -114,9 +123,15 @@ def triage(
             _write(outcome, assignment, temporary)
             refuse_other(out, replaces=replaces)
             # An older result stays until there is a new one.
-            if out.exists():
-                out.replace(temporary.with_name("older"))
-            temporary.replace(out)
+            older = temporary.with_name(_OLDER)
+            try:
+                if out.exists():
+                    out.replace(older)
+                temporary.replace(out)
+            except BaseException:
+                if older.exists() and not out.exists():
+                    older.replace(out)
+                raise
     return outcome
 
 
@@ -130,13 +145,32 @@ def refuse_other(out: Path, *, replaces: bool) -> None:
         raise UsageError(f"{out} is not the result of a triage, and is not overwritten; name another folder with --out")
 
 
+def _recover(out: Path) -> None:
+    """Remove what a killed run left beside ``out``, and restore an older result that it had moved away."""
+    # As a temporary folder is called.
+    pattern = re.compile(rf"{re.escape(out.name)}\.[a-z0-9_]{{8}}{re.escape(PART)}")
+    for folder in sorted(out.parent.glob(f"{glob.escape(out.name)}.*{PART}")):
+        if not pattern.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
+            continue
+        if not {path.name for path in folder.iterdir()} <= {_NEW, _OLDER}:
+            continue
+        with suppress(OutsideError), only_command_in(folder, ""):
+            if (folder / _OLDER).exists() and not out.exists():
+                (folder / _OLDER).replace(out)
+            shutil.rmtree(folder)
+
+
 @contextmanager
 def _beside(out: Path) -> Iterator[Path]:
     """An empty folder on the disk of ``out``, in a temporary folder; both are removed at the end."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{out.name}.", suffix=PART, dir=out.parent) as name:
+    with (
+        tempfile.TemporaryDirectory(prefix=f"{out.name}.", suffix=PART, dir=out.parent) as name,
+        # Another command to the same folder must not take it for the rest of a killed one.
+        only_command_in(Path(name), f"another command writes {out}; wait until it has ended"),
+    ):
         # A temporary folder itself is readable by its user only.
-        folder = Path(name) / "new"
+        folder = Path(name) / _NEW
         folder.mkdir()
         yield folder
 

@@ -400,6 +400,23 @@ def test_no_folder_of_somebody_else_is_overwritten(incumbent: Incumbent) -> None
 
 
 @pytest.mark.usefixtures("root")
+def test_what_a_kill_at_the_end_left_is_restored_or_removed(incumbent: Incumbent) -> None:
+    write_lines(Path("t.jsonl"), traffic(3))
+    arguments = ["triage", "t.jsonl", "--agent", AGENT, "--out", "out", "--processes", "1"]
+    assert incumbent(*arguments).code == 0
+    result = content(Path("out"))
+    # Killed between the two renames; another run was killed while it wrote.
+    for folder in ("out.abcdefg_.part", "out.abcdefg1.part/new", "out.mine.part"):
+        Path(folder).mkdir(parents=True)
+    Path("out").rename("out.abcdefg_.part/older")
+    outcome = incumbent(*arguments)
+    assert outcome.code == 2
+    assert "out exists" in outcome.err
+    assert content(Path("out")) == result
+    assert [path.name for path in Path().glob("out.*.part")] == ["out.mine.part"]
+
+
+@pytest.mark.usefixtures("root")
 def test_an_output_that_comes_into_being_meanwhile_stays(incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch) -> None:
     from bot.triage import run, shortlist
 
