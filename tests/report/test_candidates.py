@@ -1,11 +1,12 @@
-"""What ``incumbent candidates --json`` says of a candidate."""
+"""Candidates for a capability: what is printed of them, and the draft pull request of one."""
 
 from __future__ import annotations
 
 import json
 
 from bot.extension.model import DistinctiveTrait, DraftExemplar, Member, Signal, Trait
-from bot.report.candidates import CandidatesOutput
+from bot.report.candidates import CandidatesOutput, render_candidate
+from bot.report.pull_request_bodies import SHOWN
 from bot.text.masking import masked_json
 from bot.text.secrets import STAND_IN
 from tests.extension.builders import make_candidate
@@ -33,3 +34,26 @@ def test_whatever_looks_like_a_secret_has_a_stand_in() -> None:
     assert named == [CLEAN] * 4
     assert STAND_IN in found["telling"][0]["trait"]
     assert found["negative"][0]["turns"] == [CLEAN]
+
+
+def test_each_exemplar_is_told_with_its_source_before_the_queries() -> None:
+    drawn = (
+        DraftExemplar(turns=("zigzag", "and back"), source="acme/desk/7"),
+        DraftExemplar(turns=("zigzag via https://admin:hunter2@db.example/",), source="acme/desk/8"),
+    )
+    body = render_candidate(make_candidate(positive=drawn))
+    assert (
+        "#### Exemplars drawn (2)\n\n"
+        "| exemplar | from |\n"
+        "| --- | --- |\n"
+        "| `zigzag / and back` | `acme/desk/7` |\n"
+        f"| `zigzag via https://{STAND_IN}@db.example/` | `acme/desk/8` |\n\n"
+        "#### Queries (1)\n"
+    ) in body
+
+
+def test_of_many_exemplars_the_first_are_told() -> None:
+    drawn = tuple(DraftExemplar(turns=(f"zigzag {number}",), source=f"c/a/{number}") for number in range(SHOWN + 2))
+    body = render_candidate(make_candidate(positive=drawn))
+    assert f"#### Exemplars drawn ({SHOWN + 2})" in body
+    assert "| and 2 more | |" in body
