@@ -112,24 +112,26 @@ def explain_command(
     """
     from bot.pipeline.explain import explain_entry, explain_query
     from bot.report.explanation import ExplainOutput, explanation_lines
+    from bot.report.results import local_results
 
     platform = open_platform(repo, config_path)
     if entry is not None:
         if eval_set_dir is not None or query is not None:
             raise UsageError("use --entry alone: leave EVAL_SET_DIR and QUERY out")
         explained, usage = explain_entry(platform, entry), None
+        history = local_results(repo, platform).output.history_of(entry)
     else:
         if eval_set_dir is None or query is None:
             raise UsageError("name a folder and a query of its eval set, or an entry with --entry")
         package = open_package(platform, repo, eval_set_dir, customer, agent)
         backend = open_backend(platform, progress_bar)
         outcome = review(platform, package, backend, progress_bar("classifying"))
-        explained, usage = explain_query(outcome, query), backend.usage
+        explained, usage, history = explain_query(outcome, query), backend.usage, None
         show_usage(backend)
     if as_json:
-        print_json(ExplainOutput.of(explained, usage))
+        print_json(ExplainOutput.of(explained, usage, history=history))
         return
-    for line in explanation_lines(explained):
+    for line in explanation_lines(explained, history):
         say(line)
 
 

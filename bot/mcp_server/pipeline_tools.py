@@ -62,6 +62,7 @@ from bot.pipeline.submission import Package, Submission
 from bot.rater.scores import KeptScores, ScoredQueryFile, ScoresFile
 from bot.report.classify import ClassifyOutput
 from bot.report.explanation import ExplainOutput
+from bot.report.results import local_results
 from bot.report.review_json import outcome_of
 from bot.report.verdict_text import headline, why
 
@@ -303,7 +304,8 @@ class PipelineTools:
                 known = {**platform.regression_set.waiting, **platform.regression_set.entries}
                 id = find_name(entry, known, "entry", "take an id of `find_entries`")
                 explained = explain_entry(platform, id, tick=check_cancelled)
-                return ExplainOutput.of(explained, most=most, style=style)
+                history = local_results(self._workspace.root, platform).output.history_of(id)
+                return ExplainOutput.of(explained, most=most, style=style, history=history)
             if folder is None or query is None:
                 raise UsageError("give `folder` and `query`, or `entry`")
             package = self._workspace.package(platform, folder, customer=customer, agent_name=agent_name)

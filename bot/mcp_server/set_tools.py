@@ -71,7 +71,8 @@ class SetTools:
         def work(_: Progress) -> Page[StatusOutput]:
             platform = self._workspace.platform()
             agents = declared_agents(platform, self._workspace.root) if pairs else None
-            return status_page(status_overview(platform, agents), only, offset, limit)
+            results = local_results(self._workspace.root, platform).output
+            return status_page(status_overview(platform, agents, results), only, offset, limit)
 
         return await self._workers.answer(ctx, work, StatusAnswer)
 

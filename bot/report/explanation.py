@@ -19,7 +19,9 @@ from bot.files.views import View
 from bot.pipeline.explain import Explained
 from bot.report.output import Spent, VerdictOutput
 from bot.report.query_context import remarks_on, without_secrets
+from bot.report.results import record_words
 from bot.report.verdict_text import PlainStyle, TextStyle, codes, counted, verdict_words, why_with_advice
+from bot.results.history import EntryHistory
 from bot.text.compare import rounded
 
 RulingOutput: TypeAlias = Annotated[Ruling, View("outcome decision route reasons", reasons=tuple[str, ...])]
@@ -63,16 +65,24 @@ class ExplainOutput(BaseModel):
     scores: list[ScoreChangeOutput] = Field(description="the smallest per capability and outcome, smallest first")
     absences: list[AbsenceOutput] = Field(description="each suffices alone; sorted by id")
     knobs: list[KnobChangeOutput] = Field(description="the smallest of each knob, global ones first")
+    results: Checked[EntryHistory] | None = Field(
+        description="what release runs said of the entry; null: it is a query, or there are no results here"
+    )
     usage: Spent
     left_out: int = Field(default=0, exclude=True, ge=0, description="changes that `most` cut off")
 
     @staticmethod
     def of(
-        explained: Explained, usage: Usage | None = None, most: int | None = None, style: TextStyle | None = None
+        explained: Explained,
+        usage: Usage | None = None,
+        most: int | None = None,
+        style: TextStyle | None = None,
+        history: EntryHistory | None = None,
     ) -> ExplainOutput:
         """``explained`` for output, with at most ``most`` changes of each kind; ``usage`` is what it has cost now.
 
-        ``style`` is that of names in the reason (default: as they are).
+        ``history`` is what release runs said of the entry; ``style`` is that of names in the reason (default: as they
+        are).
         """
         found, said = explained.explanation, explained.classification
         cut = [0 if most is None else max(0, len(all) - most) for all in (found.scores, found.absences, found.knobs)]
@@ -88,6 +98,7 @@ class ExplainOutput(BaseModel):
             scores=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.scores[:most]],
             absences=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.absences[:most]],
             knobs=[replace(item, in_cycle=explained.in_cycle(item)) for item in found.knobs[:most]],
+            results=history,
             usage=usage,
             left_out=sum(cut),
         )
@@ -99,8 +110,8 @@ SHOWN = 3
 _SHOWN_STEPS: Final = 1000
 
 
-def explanation_lines(explained: Explained) -> list[str]:
-    """What ``explained`` says, line by line."""
+def explanation_lines(explained: Explained, history: EntryHistory | None = None) -> list[str]:
+    """What ``explained`` says, line by line; ``history`` is what release runs said of the entry."""
     style = PlainStyle(explained.platform.taxonomy)
     found, verdict = explained.explanation, explained.verdict
     lines = [
@@ -111,6 +122,8 @@ def explanation_lines(explained: Explained) -> list[str]:
         held = ", ".join(style.quote(reason) for reason in explained.pinned)
         lines[0] += "  (as if it came today)"
         lines.append(f"    pinned: {held}" if held else "    not pinned")
+    if history is not None:
+        lines.append(f"    release runs: {record_words(history)}")
     if explained.classification is not None:
         lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(style)]
     lines.append("")

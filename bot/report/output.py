@@ -165,6 +165,9 @@ class StatusOutput(Output):
     cost: float = Field(description="total cost of the entries' set-ups")
     taxonomy: str
     capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
+    in_name_alone: list[str] | None = Field(
+        default=None, description="capabilities whose entries all flap in release runs; null: there are no results here"
+    )
     combinations: int = Field(description="distinct combinations that the set carries")
     pairs: PairCounts | None = Field(description="null: under `novelty: signature`, which has no pairs")
     missing_pairs: list[Checked[MissingPair]] | None = Field(

@@ -15,13 +15,23 @@ from bot.files.validation import Checked
 from bot.files.views import HowMany, View
 from bot.ledger.store import open_ledger
 from bot.pipeline.review import Platform
+from bot.rater.contextualizer import LiveSet
 from bot.report.agreement import FromLedger
 from bot.report.escaping import visible
 from bot.report.tables import TableSection
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
-from bot.results.history import CapabilityEvidence, EntryHistory, evidence, histories, in_order
+from bot.results.history import (
+    CapabilityEvidence,
+    CombinationEvidence,
+    EntryHistory,
+    combination_evidence,
+    evidence,
+    histories,
+    in_order,
+)
 from bot.results.ledger_records import Addition, load_releases
 from bot.results.record import CaseResult, ReleaseRecord
+from bot.results.selection import RunTotal, run_totals
 
 if TYPE_CHECKING:
     from bot.report.console import Printer
@@ -46,6 +56,17 @@ class ResultsOutput(BaseModel):
     releases: list[ReleaseOutput]
     entries: list[Checked[EntryHistory]] = Field(description="entries of the set, by id")
     capabilities: list[Checked[CapabilityEvidence]] = Field(description="in the taxonomy's order")
+    combinations: Checked[CombinationEvidence]
+    run: list[Checked[RunTotal]] = Field(description="what a run of all entries takes; empty: no run was measured")
+
+    def history_of(self, entry: str) -> EntryHistory | None:
+        """What the releases say of ``entry``; ``None`` if there are none, or it is not in the set."""
+        return next((item for item in self.entries if self.releases and item.entry == entry), None)
+
+    @property
+    def in_name_alone(self) -> list[str]:
+        """The capabilities whose coverers all flap: they are not covered in effect."""
+        return [item.capability for item in self.capabilities if item.coverers and not item.in_effect]
 
     @property
     def never_failed(self) -> list[EntryHistory]:
@@ -101,13 +122,21 @@ def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, le
     ordered = in_order(records)
     known, config = platform.regression_set, platform.config
     found = histories(known.entries, ordered, config.results)
-    roles = derive_roles(known.residents(platform.taxonomy)[0], config)
+    residents = known.residents(platform.taxonomy)[0]
+    roles, live = derive_roles(residents, config), LiveSet(residents, (), config)
+    carriers: dict[int, list[str]] = {}
+    for member in live.members:
+        for mask in live.capabilities.carried(member):
+            if mask.bit_count() > 1:
+                carriers.setdefault(mask, []).append(member.id)
     names = [name for name in platform.taxonomy.by_id if name not in platform.taxonomy.trial]
     return ResultsOutput(
         ledger=ledger,
         releases=list(ordered),
         entries=[found[id] for id in sorted(found)],
         capabilities=list(evidence(roles.coverers, found, names)),
+        combinations=combination_evidence(carriers.values(), found),
+        run=list(run_totals(found)),
     )
 
 
@@ -136,6 +165,37 @@ def entry_words(item: EntryHistory) -> str:
     return f"failed last in {visible(item.last_failure or '')}"
 
 
+def record_words(item: EntryHistory) -> str:
+    """What releases show of an entry: how often it failed, how often that changed, and what that means."""
+    if not item.releases:
+        return "never ran"
+    flips = f", {counted(item.flips, 'change', 'changes')} between passing and failing" if item.flips else ""
+    mixed = f", runs disagree in {counted(item.mixed, 'release', 'releases')}" if item.mixed else ""
+    failed = f"failed in {item.failing} of {counted(item.releases, 'release', 'releases')}"
+    return f"{failed}{flips}{mixed}: {entry_words(item)}"
+
+
+def totals_words(output: ResultsOutput) -> str:
+    """What a run of all entries takes; empty if no run was measured."""
+    said = []
+    for item in output.run:
+        amount = (
+            f"{item.total / 60:,.1f} minutes" if item.measure == "seconds" else f"cost {figure(round(item.total, 4))}"
+        )
+        guessed = (
+            f" ({counted(item.estimated, 'entry', 'entries')} by the mean of the others)" if item.estimated else ""
+        )
+        said.append(f"{amount}{guessed}")
+    return f"a run of the whole set takes {' and '.join(said)}" if said else ""
+
+
+def combination_words(item: CombinationEvidence) -> str:
+    """How many of the carried combinations anything was ever able to fail at."""
+    of = counted(item.carried, "combination", "combinations")
+    alone = f", {item.flapping} carried by flapping entries alone" if item.flapping else ""
+    return f"{of} carried: a test failed at {item.failed}, none ran for {item.carried - item.ran}{alone}"
+
+
 def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableSection, ...]:
     """What the dashboard says of release runs, of which there is one at least.
 
@@ -146,11 +206,13 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
         f"{counted(len(output.releases), 'release', 'releases')}, the last {style.quote(last.release)}: "
         f"{counted(last.passed, 'run', 'runs')} passed, {last.failed} failed. No verdict rests on it."
     )
+    totals = totals_words(output)
+    more_about = f"{combination_words(output.combinations)}{f'; {totals}' if totals else ''}."
     rows = [(style.capability(item.capability), capability_words(item)) for item in output.doubtful]
     return (
         TableSection(
             title=f"Never seen to fail in a release, or flapping ({len(rows)})",
-            about=(about,),
+            about=(about, more_about[:1].upper() + more_about[1:]),
             header=("Capability", "Its tests"),
             rows=tuple(rows) or (("–", "every covered capability has a test that failed once"),),
             more=more,
@@ -193,6 +255,9 @@ def print_results(output: ResultsOutput, out: Printer) -> None:
         f"{last.passed} passed, {last.failed} failed, {last.errors} errors, {last.skipped} skipped",
         "bold",
     )
+    if totals := totals_words(output):
+        out.line(totals)
+    out.line(combination_words(output.combinations))
     rows = [
         (visible(item.release), item.at[:10], *map(str, (item.passed, item.failed, item.errors, item.unmatched)))
         for item in reversed(output.releases)

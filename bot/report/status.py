@@ -22,6 +22,7 @@ from bot.report.output import (
     RepackOutput,
     StatusOutput,
 )
+from bot.report.results import ResultsOutput
 from bot.report.tables import TableSection, folded
 from bot.report.verdict_text import MarkdownStyle, counted, figure, listed
 
@@ -31,12 +32,18 @@ if TYPE_CHECKING:
 
 
 def status_overview(
-    platform: Platform, agents: RuledOut | None = None, *, with_pairs: bool = True, over_time: bool = False
+    platform: Platform,
+    agents: RuledOut | None = None,
+    results: ResultsOutput | None = None,
+    *,
+    with_pairs: bool = True,
+    over_time: bool = False,
 ) -> StatusOutput:
     """The state of the platform's regression set, roles derived live.
 
     With ``agents`` it lists the missing pairs, and who could bring them, unless not ``with_pairs``; without, the
     taxonomy alone decides which pairs are possible.  ``over_time``: the set up to its last change is shown, too.
+    ``results`` say which capabilities are covered in name alone.
     """
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     roles = derive_roles(residents, platform.config)
@@ -70,6 +77,7 @@ def status_overview(
         cost=platform.regression_set.cost,
         taxonomy=platform.taxonomy.version,
         capabilities=capabilities,
+        in_name_alone=None if results is None or not results.releases else results.in_name_alone,
         combinations=len(frozenset().union(*(member.combinations for member in live.members))),
         pairs=pairs,
         missing_pairs=list(pairs.missing) if pairs is not None and is_listed else None,
@@ -125,6 +133,8 @@ def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False
     )
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
+    if output.in_name_alone:
+        out.lines("Covered in name alone, since all their entries flap: `incumbent results`", output.in_name_alone)
     out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
     if output.growth is not None:
         print_growth(output.growth, out)

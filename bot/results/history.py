@@ -29,6 +29,29 @@ _HALF: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOutcome:
+    """What one release said of an entry."""
+
+    release: str
+    result: EntryResult
+
+    @property
+    def ran(self) -> bool:
+        """Whether a run told anything of the agent."""
+        return bool(self.result.passed or self.result.failed)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a run of it failed."""
+        return self.result.failed > 0
+
+    @property
+    def mixed(self) -> bool:
+        """Whether runs of the same release disagree."""
+        return self.result.passed > 0 and self.result.failed > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntryHistory:
     """What the releases say of one entry, of its present content; counts are of releases, unless they name runs.
 
@@ -75,13 +98,23 @@ class CapabilityEvidence:
         return self.flapping < len(self.coverers)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinationEvidence:
+    """Of the combinations that the set carries, how many anything was ever able to fail at."""
+
+    carried: Annotated[Amount, Field(description="combinations of several capabilities that an entry carries")]
+    ran: Annotated[Amount, Field(description="those of which an entry ran in a release")]
+    failed: Annotated[Amount, Field(description="those of which an entry failed in a release")]
+    flapping: Annotated[Amount, Field(description="those that only flapping entries carry")]
+
+
 def in_order(records: Iterable[ReleaseRecord]) -> tuple[ReleaseRecord, ...]:
     """``records`` from the oldest release to the newest."""
     return tuple(sorted(records, key=lambda item: (item.at, item.release)))
 
 
-def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> list[tuple[str, EntryResult]]:
-    """Releases, and what each says of ``entry`` as it is now; a record of another content says nothing of it."""
+def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> tuple[ReleaseOutcome, ...]:
+    """What each of ``records`` says of ``entry`` as it is now; a record of another content says nothing of it."""
     content = content_of(entry)
     found = []
     for record in records:
@@ -91,8 +124,8 @@ def outcomes_of(entry: Entry, records: Sequence[ReleaseRecord]) -> list[tuple[st
             same = [item for _, item in sorted(record.entries.items()) if item.content == content]
             result = same[0] if same else None
         if result is not None:
-            found.append((record.release, result))
-    return found
+            found.append(ReleaseOutcome(release=record.release, result=result))
+    return tuple(found)
 
 
 def histories(
@@ -101,8 +134,8 @@ def histories(
     """The history of each of ``entries`` over the last releases among ``records``, which are in order."""
     last = records[-settings.window :]
     outcomes = {id: outcomes_of(entry, last) for id, entry in entries.items()}
-    ran = {id: sum(1 for _, result in found if result.ran) for id, found in outcomes.items()}
-    failing = {id: sum(1 for _, result in found if result.failed) for id, found in outcomes.items()}
+    ran = {id: sum(1 for item in found if item.ran) for id, found in outcomes.items()}
+    failing = {id: sum(1 for item in found if item.failed) for id, found in outcomes.items()}
     groups = _groups(entries)
     totals = {name: (sum(failing[id] for id in ids), sum(ran[id] for id in ids)) for name, ids in groups.items()}
     kin: dict[str, list[str]] = {id: [] for id in entries}
@@ -138,6 +171,17 @@ def evidence(
     return tuple(found)
 
 
+def combination_evidence(carriers: Iterable[Sequence[str]], known: Mapping[str, EntryHistory]) -> CombinationEvidence:
+    """What the histories of their ``carriers`` say of combinations, each carried by at least one entry."""
+    groups = [[known[id] for id in ids] for ids in carriers]
+    return CombinationEvidence(
+        carried=len(groups),
+        ran=sum(1 for items in groups if any(item.releases for item in items)),
+        failed=sum(1 for items in groups if any(item.failing for item in items)),
+        flapping=sum(1 for items in groups if all(item.flapping for item in items)),
+    )
+
+
 def only_failing(
     known: Mapping[str, EntryHistory], coverers: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
@@ -167,18 +211,16 @@ def _prior(groups: Sequence[tuple[int, int]], own: tuple[int, int]) -> float:
     return sum(rates) / len(rates) if rates else _HALF
 
 
-def _history(
-    id: str, outcomes: Sequence[tuple[str, EntryResult]], prior: float, settings: ResultSettings
-) -> EntryHistory:
-    ran = [(release, result) for release, result in outcomes if result.ran]
-    failing = [release for release, result in ran if result.failed]
-    plain = [result.failed > 0 for _, result in ran if not result.mixed]
+def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings: ResultSettings) -> EntryHistory:
+    ran = [item for item in outcomes if item.ran]
+    failing = [item for item in ran if item.failed]
+    plain = [item.failed for item in ran if not item.mixed]
     flips = sum(1 for before, after in pairwise(plain) if before is not after)
-    mixed = sum(1 for _, result in ran if result.mixed)
+    mixed = sum(1 for item in ran if item.mixed)
     # Beta(alpha, beta): as if so many releases of its kin had been seen before its own.
     alpha = settings.prior_releases * prior + len(failing)
     beta = settings.prior_releases * (1 - prior) + len(ran) - len(failing)
-    results = [result for _, result in outcomes]
+    results = [item.result for item in outcomes]
     return EntryHistory(
         entry=id,
         releases=len(ran),
@@ -189,7 +231,7 @@ def _history(
         flapping=mixed >= settings.mixed or flips >= settings.flips,
         failure_rate=alpha / (alpha + beta),
         hidden=_exceeds(alpha, beta, settings.defect_rate) if ran and not failing else None,
-        last_failure=failing[-1] if failing else None,
+        last_failure=failing[-1].release if failing else None,
         runs=sum(item.passed + item.failed for item in results),
         errors=sum(item.errors for item in results),
         skipped=sum(item.skipped for item in results),

@@ -79,16 +79,6 @@ class EntryResult(FileModel):
     priced: Amount = 0
 
     @property
-    def ran(self) -> bool:
-        """Whether a run told anything of the agent."""
-        return bool(self.passed or self.failed)
-
-    @property
-    def mixed(self) -> bool:
-        """Whether runs of the release disagree."""
-        return self.passed > 0 and self.failed > 0
-
-    @property
     def runs(self) -> int:
         """How many runs there were, however they ended."""
         return self.passed + self.failed + self.errors + self.skipped

@@ -23,6 +23,7 @@ Kind: TypeAlias = Literal["capability", "combination", "failure"]
 Goal: TypeAlias = tuple[Kind, tuple[str, ...]]
 """Its kind, and the names of the capabilities, or the id of the entry that failed."""
 
+MEASURES: Final[tuple[Measure, ...]] = ("seconds", "cost")
 KINDS: Final[tuple[Kind, ...]] = ("capability", "combination", "failure")
 
 
@@ -74,6 +75,17 @@ class RunPart:
     goals: tuple[KeptGoals, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTotal:
+    """What a run of all entries takes, as past runs show it."""
+
+    measure: Measure
+    total: Annotated[float, Field(ge=0)]
+    estimated: Annotated[
+        int, Field(ge=0, description="entries that no run measured: they count as the mean of the others")
+    ]
+
+
 def choose_part(
     entries: Sequence[RunnableEntry], budget: float | None = None, changed: Collection[str] | None = None
 ) -> RunPart:
@@ -120,6 +132,16 @@ def run_prices(histories: Mapping[str, EntryHistory], measure: Measure) -> tuple
         return {}, missing
     mean = fsum(known.values()) / len(known)
     return {id: known.get(id, mean) for id in sorted(histories)}, missing
+
+
+def run_totals(histories: Mapping[str, EntryHistory]) -> tuple[RunTotal, ...]:
+    """What a run of all entries takes in seconds and in cost, as far as a run was measured."""
+    found = [(measure, *run_prices(histories, measure)) for measure in MEASURES]
+    return tuple(
+        RunTotal(measure=measure, total=_total(prices.values()), estimated=len(missing))
+        for measure, prices, missing in found
+        if prices
+    )
 
 
 def _greedy(

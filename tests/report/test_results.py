@@ -23,9 +23,11 @@ from bot.report.results import (
     entry_words,
     print_added,
     print_results,
+    record_words,
     results_overview,
     run_summary,
 )
+from bot.report.status import print_status, status_overview
 from bot.results.history import histories
 from bot.results.ledger_records import with_results
 from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
@@ -95,6 +97,44 @@ def test_the_table_says_what_flaps_what_never_failed_and_what_never_ran() -> Non
     assert lines["idle"] == ["0 of 0", "0", "–", "never ran"]
     assert [item.entry for item in overview().entries] == ["calm", "failed", "flaps", "idle"]
     assert printed(overview(records=())) == "no results yet: `incumbent results add FILE`\n"
+
+
+def test_a_capability_whose_coverers_all_flap_is_covered_in_name_alone() -> None:
+    assert overview().in_name_alone == ["b"]
+    state = status_overview(platform(*ALL), results=overview())
+    assert state.in_name_alone == ["b"]
+    assert status_overview(platform(*ALL), results=overview(records=())).in_name_alone is None
+    stream = io.StringIO()
+    out = Printer(console=Console(file=stream, force_terminal=False, width=200, color_system=None))
+    print_status(state, out)
+    said = stream.getvalue()
+    assert "Covered in name alone, since all their entries flap: `incumbent results`" in said
+    assert "\n  b\n" in said
+
+
+def test_the_record_of_an_entry_is_one_line() -> None:
+    said = {id: record_words(found) for id in ("calm", "flaps", "failed") if (found := overview().history_of(id))}
+    assert said["flaps"] == "failed in 2 of 4 releases, 3 changes between passing and failing: flaps"
+    assert said["failed"] == "failed in 1 of 4 releases, 2 changes between passing and failing: failed last in v1"
+    assert said["calm"].startswith("failed in 0 of 4 releases: never failed; the chance")
+    (mixed,) = histories({"failed": FAILED}, releases([(FAILED, "~")]), ResultSettings()).values()
+    assert record_words(mixed) == "failed in 1 of 1 release, runs disagree in 1 release: flaps"
+    idle = overview().history_of("idle")
+    assert idle is not None
+    assert record_words(idle) == "never ran"
+    assert overview().history_of("gone") is None
+    assert overview(records=()).history_of("calm") is None
+
+
+def test_combinations_and_a_whole_run_are_counted() -> None:
+    pair, other, flaky = entry("pair", "a", "b"), entry("other", "a", "c"), entry("flaky", "b", "c")
+    records = releases([(pair, "+-++"), (flaky, "+-+-")])
+    output = results_overview(platform(pair, other, flaky), records, ledger=True)
+    text = printed(output)
+    assert "3 combinations carried: a test failed at 2, none ran for 1, 1 carried by flapping entries alone\n" in text
+    assert "a run of the whole set takes 0.1 minutes (1 entry by the mean of the others)\n" in text
+    assert [(item.measure, item.total, item.estimated) for item in output.run] == [("seconds", 6.0, 1)]
+    assert overview(records=()).run == []
 
 
 def test_a_name_of_a_release_moves_no_cursor() -> None:

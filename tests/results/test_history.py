@@ -110,8 +110,8 @@ def test_results_of_another_text_do_not_count_and_those_under_another_id_do() ->
     edited = one.model_copy(update={"turns": ("another text",)})
     renamed = one.model_copy(update={"id": "renamed"})
     records = releases({"e": result(edited, 0, 1)}, {"e": result(one, 1)}, {"renamed": result(renamed, 1)})
-    assert [release for release, _ in outcomes_of(one, records)] == ["v1", "v2"]
-    assert [release for release, _ in outcomes_of(edited, records)] == ["v0"]
+    assert [item.release for item in outcomes_of(one, records)] == ["v1", "v2"]
+    assert [item.release for item in outcomes_of(edited, records)] == ["v0"]
 
 
 def test_means_are_of_the_runs_that_stated_something() -> None:

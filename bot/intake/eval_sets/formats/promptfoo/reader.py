@@ -272,8 +272,8 @@ class _Config:
         """Add the turns of one test with one prompt to its query."""
         problems: list[Problem] = []
         try:
-            ready, attached = self._variables.ready(case.place, values)
-            value, size = render(template, ready, self._variables.most)
+            ready = self._variables.ready(case.place, values)
+            value, size = render(template, ready.values, self._variables.most)
             self._variables.room -= size
             spoken, messages = speak(value, prompt, self._source.path, self._source.limits, problems)
         except TooLongFault as fault:
@@ -304,7 +304,7 @@ class _Config:
             expected["prompt"] = fields
         group.tests += 1
         group.turns.extend(spoken.turns)
-        group.attachments.extend((*attached, *spoken.attachments))
+        group.attachments.extend((*ready.attached, *spoken.attachments))
         # The expectation applies to the last turn of a test.
         group.expected.extend([*({} for _ in spoken.turns[1:]), expected])
 

@@ -94,6 +94,14 @@ _ROUNDS: Final = 5
 """promptfoo replaces variables in variables so many times."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The values of a test's variables, ready for prompts, and the names of attached files."""
+
+    values: Mapping[str, Data]
+    attached: tuple[str, ...]
+
+
 @dataclass
 class Variables:
     """Prepares variables for prompts.
@@ -105,8 +113,8 @@ class Variables:
     most: int
     room: int
 
-    def ready(self, place: Node, values: Mapping[str, Data]) -> tuple[Mapping[str, Data], list[str]]:
-        """``values`` of the test at ``place``, ready for prompts, and the names of attached files.
+    def ready(self, place: Node, values: Mapping[str, Data]) -> Ready:
+        """``values`` of the test at ``place``, ready for prompts.
 
         Raises :class:`~bot.errors.InputError` for a file that cannot be read, and
         :class:`~bot.intake.eval_sets.formats.promptfoo.template.TooLongFault`.
@@ -133,7 +141,7 @@ class Variables:
                     changed = changed or found[name] != value
             if not changed:
                 break
-        return found, attached
+        return Ready(found, tuple(attached))
 
     def _rendered(self, value: str, others: Mapping[str, Data]) -> str:
         """``value`` with the others replaced in it; as in promptfoo, an invalid template is a text."""
