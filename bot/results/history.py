@@ -254,7 +254,9 @@ def _exceeds(alpha: float, beta: float, rate: float) -> float:
     )
     upper, lower = 1.0, 1 / (1 - (alpha + beta) * rate / (alpha + 1))
     value = lower
-    for step in range(1, _MOST_STEPS):
+    step, change = 0, 0.0
+    while abs(change - 1) >= _EXACT and step < _MOST_STEPS:
+        step += 1
         twice = alpha + 2 * step
         for numerator in (
             step * (beta - step) * rate / ((twice - 1) * twice),
@@ -262,9 +264,8 @@ def _exceeds(alpha: float, beta: float, rate: float) -> float:
         ):
             lower = 1 / (1 + numerator * lower)
             upper = 1 + numerator / upper
-            value *= lower * upper
-        if abs(lower * upper - 1) < _EXACT:
-            break
+            change = lower * upper
+            value *= change
     return 1 - front * value
 
 

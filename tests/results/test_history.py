@@ -12,12 +12,23 @@ from scipy.special import betaincc
 
 from bot.config import ResultSettings
 from bot.curator.entry import Entry
-from bot.results.history import _exceeds, evidence, histories, in_order, outcomes_of
+from bot.results.history import (
+    _exceeds,
+    combination_evidence,
+    evidence,
+    histories,
+    in_order,
+    only_failing,
+    outcomes_of,
+)
 from bot.results.record import EntryResult, ReleaseRecord, content_of
 from tests.factories import make_entry
 from tests.reconcile.merges import source
 
 SETTINGS = ResultSettings(window=20, flips=3, mixed=1, prior_releases=4.0, defect_rate=0.05)
+
+
+FLAPPING = ({"passed": 1}, {"failed": 1}, {"passed": 1}, {"failed": 1})
 
 
 def entry(id: str = "e", customer: str = "acme", **scores: float) -> Entry:
@@ -165,3 +176,12 @@ def test_counts_agree_with_one_another(marks: str, later: str) -> None:
 @given(st.floats(0.05, 60), st.floats(0.05, 60), st.floats(0.001, 0.999))
 def test_the_upper_tail_of_a_beta_distribution_is_that_of_scipy(alpha: float, beta: float, rate: float) -> None:
     assert _exceeds(alpha, beta, rate) == pytest.approx(float(betaincc(alpha, beta, rate)), abs=1e-10)
+
+
+def test_a_combination_is_tested_by_any_of_its_carriers_and_flaps_with_all() -> None:
+    items = {id: entry(id) for id in "pqr"}
+    records = releases(*({"p": result(items["p"], **counts), "q": result(items["q"], passed=1)} for counts in FLAPPING))
+    found = histories(items, records, SETTINGS)
+    evident = combination_evidence([("p",), ("p", "q"), ("q", "r"), ("r",)], found)
+    assert (evident.carried, evident.ran, evident.failed, evident.flapping) == (4, 3, 2, 1)
+    assert only_failing(found, {"a": ("p", "q"), "b": ("q", "r"), "c": ("p", "gone")}) == {"p": ("a", "c")}

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.curator.store import RegressionSet
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
-from bot.results.ledger_records import forgetting, load_release, load_releases, with_results
+from bot.results.ledger_records import forgetting, load_release, load_releases, match_files, with_results
 from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, release_path
+from tests.factories import make_entry
 
 V1 = ReleaseRecord(release="v1", at="2026-01-01T00:00:00Z")
 A, B = "a" * 24, "b" * 24
@@ -84,3 +86,21 @@ def test_every_name_of_a_release_has_a_file_of_its_own(one: str, other: str) -> 
         assert path.isascii()
         assert path.count("/") == 1
         assert ".." not in path.split("/")
+
+
+def test_the_sums_of_a_release_are_of_all_its_entries() -> None:
+    results = {"one": {"passed": 1, "errors": 2}, "two": {"passed": 3, "failed": 4, "skipped": 5}}
+    entries = {id: EntryResult.model_validate({"content": A, **counts}) for id, counts in results.items()}
+    record = V1.model_copy(update={"entries": entries})
+    assert (record.passed, record.failed, record.errors, record.skipped) == (4, 4, 2, 5)
+    assert [item.runs for item in entries.values()] == [3, 12]
+
+
+def test_faults_of_one_file_keep_all_from_being_counted() -> None:
+    known = RegressionSet({"one": make_entry("one", {"a": 0.9})}, {}, {})
+    good, bad = b'{"entry": "one", "outcome": "passed"}', b'{"outcome": "passed"}'
+    (matched,) = match_files({"good.jsonl": good}, None, known).values()
+    assert matched.entries["one"].passed == 1
+    with pytest.raises(InputError) as caught:
+        match_files({"good.jsonl": good, "bad.jsonl": bad, "worse.jsonl": bad}, None, known)
+    assert [problem.file for problem in caught.value.problems] == ["bad.jsonl", "worse.jsonl"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.results.history import histories
-from bot.results.selection import RunnableEntry, RunPart, choose_part, run_prices
+from bot.results.selection import RunnableEntry, RunPart, RunTotal, choose_part, run_prices, run_totals
 from tests.results.test_history import SETTINGS, entry, releases, result
 
 
@@ -134,3 +134,4 @@ def test_an_entry_that_no_run_measured_counts_as_the_mean_of_the_others() -> Non
     found = histories(entries, [record], SETTINGS)
     assert run_prices(found, "seconds") == ({"p": 4.0, "q": 2.0, "r": 3.0}, ("r",))
     assert run_prices(found, "cost") == ({}, ("p", "q", "r"))
+    assert run_totals(found) == (RunTotal(measure="seconds", total=9.0, estimated=1),)
