@@ -37,6 +37,9 @@ _NO_MESSAGES: Final = frozenset(
 )
 """Modules whose strings are words to recognise, what a model is asked, or words of the ledger's format."""
 
+_FIELDS: Final = re.compile(r" ?[a-z_]+(=[a-z_.]+)?( [a-z_]+(=[a-z_.]+)?)*")
+"""Names, each perhaps with where its value is found."""
+
 _DIALECT: Final = re.compile(
     r"\b(told|nobody|whoever|stands|stood|mend(?:s|ed|ing)?|heal(?:s|ed|ing)?|strangers?|at hand|as it is|of which"
     r"|lag(?:s|ged|ging)?|settled|(?:waiting|waits?|stays?|entry|entries|set or) in line|a bug of ours"
@@ -93,12 +96,17 @@ def dialect_in(text: str) -> tuple[str, ...]:
 
 
 def messages(source: str) -> Iterator[tuple[int, str]]:
-    """Line and text of each string literal of a module, and of each docstring that is the help of a command."""
+    """Line and text of each string literal of a module, and of each docstring that is the help of a command.
+
+    A name, and a list of fields such as ``size=whole.size``, is no message.
+    """
     tree = ast.parse(source)
     internal = {id(node) for node in _docstrings(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in internal:
-            yield node.lineno, node.value
+            is_name = _FIELDS.fullmatch(node.value) and ("=" in node.value or " " not in node.value)
+            if not is_name:
+                yield node.lineno, node.value
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:

@@ -103,8 +103,8 @@ class CombinationEvidence:
     """Of the combinations that the set carries, how many anything was ever able to fail at."""
 
     carried: Annotated[Amount, Field(description="combinations of several capabilities that an entry carries")]
-    ran: Annotated[Amount, Field(description="those of which an entry ran in a release")]
-    failed: Annotated[Amount, Field(description="those of which an entry failed in a release")]
+    ran: Annotated[Amount, Field(description="those with an entry that ran in a release")]
+    failed: Annotated[Amount, Field(description="those with an entry that failed in a release")]
     flapping: Annotated[Amount, Field(description="those that only flapping entries carry")]
 
 
