@@ -336,7 +336,7 @@ def _keep(folder: Path) -> None:
 
 
 def _read(folder: Path) -> _Plan | None:
-    plan = None if folder.is_symlink() else read_model(folder / _PLAN, _Plan, _LARGEST)
+    plan = None if folder.is_symlink() else read_model(folder / _PLAN, _Plan, _LARGEST, shared=True)
     if plan is None:
         return None
     # A command that finds a plan writes only here; the command that wrote the plan updates files elsewhere.

@@ -42,11 +42,15 @@ def remove_whole(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def read_model(path: Path, model: type[Model], largest: int) -> Model | None:
-    """The ``model`` in the JSON file at ``path``; ``None`` if it is invalid, or larger than ``largest`` bytes."""
+def read_model(path: Path, model: type[Model], largest: int, *, shared: bool = False) -> Model | None:
+    """The ``model`` in the JSON file at ``path``.
+
+    ``None`` if it is invalid, larger than ``largest`` bytes, or, unless it is ``shared``, if another user could have
+    written it.
+    """
     # Pydantic's ValidationError is a ValueError.
     with suppress(OSError, ValueError):
-        if path.is_file() and path.stat().st_size <= largest:
+        if (path.is_file() and path.stat().st_size <= largest) if shared else _is_ours(path, largest):
             return model.model_validate_json(path.read_bytes())
     return None
 
@@ -116,9 +120,9 @@ class RememberedFiles:
         self._pack = None if self._packs is None else _file(self._packs, str(repository.resolve()))
 
     def holds(self, key: str) -> bool:
-        """Whether the content with digest ``key`` passed before."""
+        """Whether the content with digest ``key`` passed before; a mark of another user does not count."""
         try:
-            return self._marks is not None and _file(self._marks, key).is_file()
+            return self._marks is not None and _is_ours(_file(self._marks, key), 0)
         except OSError:
             return False
 
@@ -130,7 +134,7 @@ class RememberedFiles:
     def pack(self) -> bytes | None:
         """The kept parsed files of this repository, unless another user could have written them."""
         with suppress(OSError):
-            if self._pack is not None and _is_ours(self._pack):
+            if self._pack is not None and _is_ours(self._pack, LARGEST_PACK):
                 return self._pack.read_bytes()
         return None
 
@@ -163,9 +167,10 @@ def _file(folder: Path, key: str) -> Path:
     return folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _is_ours(path: Path) -> bool:
+def _is_ours(path: Path, largest: int) -> bool:
+    """Whether ``path`` is a file of at most ``largest`` bytes that only this user can have written."""
     status = path.stat(follow_symlinks=False)
-    if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_PACK:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > largest:
         return False
     # Windows has no such mode bits, and its folder belongs to the user.
     return sys.platform == "win32" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)

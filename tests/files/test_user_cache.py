@@ -4,8 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
-from bot.files.user_cache import KEPT_MARKS, KEPT_PACKS, LARGEST_PACK, RememberedFiles, user_cache_folder
+from bot.files.user_cache import (
+    KEPT_MARKS,
+    KEPT_PACKS,
+    LARGEST_PACK,
+    RememberedFiles,
+    read_model,
+    user_cache_folder,
+    write_whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +96,27 @@ def test_a_pack_that_others_could_have_written_is_not_read(tmp_path: Path) -> No
     file.rename(other)
     file.symlink_to(other)
     assert remembered.pack() is None
+
+
+class _Kept(BaseModel):
+    number: int
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights are others there")
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_marks_and_models_that_others_could_have_written_do_not_count(mode: int, tmp_path: Path) -> None:
+    remembered = RememberedFiles(tmp_path, Path())
+    remembered.note("key")
+    (mark,) = (tmp_path / "checked").iterdir()
+    model = tmp_path / "kept.json"
+    assert write_whole(model, b'{"number": 1}')
+    assert remembered.holds("key")
+    assert read_model(model, _Kept, 100) == _Kept(number=1)
+    mark.chmod(mode)
+    model.chmod(mode)
+    assert not remembered.holds("key")
+    assert read_model(model, _Kept, 100) is None
+    assert read_model(model, _Kept, 100, shared=True) == _Kept(number=1)
 
 
 def test_packs_are_few_and_none_is_too_large(tmp_path: Path) -> None:

@@ -83,8 +83,8 @@ class BatchRecords:
             record = read_model(path, BatchRecord, _LARGEST)
             if record is None:
                 raise UsageError(
-                    f"{path} is no record of a batch that can be read; remove it, if no batch of yours is open at the "
-                    "endpoint, or its requests may be paid for twice"
+                    f"{path} is no record of a batch that can be read, or another user can write it; remove it, if no "
+                    "batch of yours is open at the endpoint, or its requests may be paid for twice"
                 )
             if record.target == target:
                 found.append(record)
