@@ -36,6 +36,8 @@ _FIRST: Final = 100
 """At least one of this many first rows must have the columns."""
 _HELD: Final = 32_000_000
 """Bytes of rows of a Parquet file that are read at a time."""
+_ROW_NUMBER: Final = "file_row_number"
+"""DuckDB's name of the number of a row; a file may have a column of that name."""
 _TOO_LONG: Final = "the line is longer than limits.file_bytes"
 _UNFIT: Final = re.compile("[\0\ud800-\udfff]")
 _FIX: Final = "correct the row, or leave it: the others were read"
@@ -328,15 +330,19 @@ def _parquet(
         with connected(None, megabytes) as connection:
             # Otherwise all of a column's part of a row group is in memory, and not one of its pages alone.
             connection.execute("SET GLOBAL disable_parquet_prefetching = true")
-            name(connection, "traffic", [path], numbered=True)
+            name(connection, "traffic", [path])
             relation = connection.table("traffic")
             of = dict(zip(relation.columns, relation.types, strict=True))
+            is_numbered = _ROW_NUMBER not in map(str.lower, of)
+            name(connection, "traffic", [path], numbered=is_numbered)
             query, id = _columns(path, of, columns)
             # Others may be large.
             used = dict.fromkeys(each for each in (query, id, columns.agent) if each is not None)
             number, rows, size = 0, max(1, row_count(connection, path)), path.stat().st_size
             position.inside = lambda: size * number // rows
-            for number, record in enumerate(_bounded_rows(connection, {each: of[each] for each in used}, longest), 1):
+            for number, record in enumerate(
+                _bounded_rows(connection, {each: of[each] for each in used}, longest, is_numbered), 1
+            ):
                 yield number, record
     except duckdb.OutOfMemoryException:
         what = f"it needs more memory to be unpacked than triage.reading_megabytes, which is {megabytes:,}"
@@ -348,7 +354,7 @@ def _parquet(
 
 
 def _bounded_rows(
-    connection: DuckDBPyConnection, types: Mapping[str, DuckDBPyType], longest: int
+    connection: DuckDBPyConnection, types: Mapping[str, DuckDBPyType], longest: int, is_numbered: bool
 ) -> Iterator[Mapping[str, Any] | str]:
     """The rows of the view ``traffic``.  A row of more than ``longest`` bytes is not read.
 
@@ -371,8 +377,11 @@ def _bounded_rows(
     next_long = next(long_ones, None)
     for start, end in pairwise([*starts, count]):
         # One table scan per part, whose complete rows have a bounded size.
-        wanted = f"file_row_number >= {start} AND file_row_number < {end} AND ({size}) <= {longest}"
-        found = rows_of(connection, f"SELECT {selected} FROM traffic WHERE {wanted}", fetched=1)
+        part = f"FROM traffic WHERE {_ROW_NUMBER} >= {start} AND {_ROW_NUMBER} < {end}"
+        if not is_numbered:
+            # Slower: row groups before the part are read too.
+            part = f"FROM traffic LIMIT {end - start} OFFSET {start}"
+        found = rows_of(connection, f"SELECT {selected} FROM ({part}) WHERE ({size}) <= {longest}", fetched=1)
         for number in range(start, end):
             if number == next_long:
                 yield _TOO_LONG

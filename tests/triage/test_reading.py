@@ -13,6 +13,7 @@ import pytest
 
 from bot.config import Limits
 from bot.errors import InputError, Problem, UsageError
+from bot.triage import reading
 from bot.triage.reading import Position, TrafficColumns, TrafficRow, read_rows, refuse_changed, stamp
 from bot.triage.tables import connected, write_query
 from tests.factories import make_config
@@ -87,6 +88,20 @@ def test_parquet_with_nested_columns_is_read_by_the_column_that_counts(tmp_path:
     assert read(path, TrafficColumns(query="s"))[0] == f"1: {NO_TURNS.replace('query', 's')}"
     assert read(path, TrafficColumns(query='m"'))[0].startswith('1: m": expected text')
     with pytest.raises(InputError, match='there are messages, s, m"'):
+        read(path, TrafficColumns(query="q"))
+
+
+def test_a_column_may_be_called_as_the_database_calls_the_number_of_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.parquet"
+    texts = "SELECT 'Show ' || range AS query, 7 AS \"File_Row_Number\" FROM range(9) UNION ALL SELECT "
+    texts += f"repeat('x', {LIMITS.file_bytes + 1}), 7 UNION ALL SELECT 'last', 7"
+    duckdb.connect().execute(f"COPY ({texts}) TO '{path}'")
+    monkeypatch.setattr(reading, "_HELD", 20)
+    found = [*(f"Show {number}" for number in range(9)), "10: the line is longer than limits.file_bytes", "last"]
+    assert read(path) == found
+    with pytest.raises(InputError, match=r"there are query, File_Row_Number$"):
         read(path, TrafficColumns(query="q"))
 
 
