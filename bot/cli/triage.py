@@ -157,7 +157,7 @@ def triage_command(
     if as_json:
         from bot.triage.outcome import TriageOutput
 
-        print_json(TriageOutput.of(outcome, str(out)))
+        print_json(TriageOutput.of(outcome, str(out), backend.usage))
     else:
         chosen = outcome.shortlist.chosen
         entering = sum(item.verdict.admitted for item in chosen)

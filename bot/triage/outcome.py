@@ -10,10 +10,12 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from bot.classifier.usage import Usage
 from bot.errors import Problem
 from bot.files.views import View
 from bot.files.yaml_writer import dumped
 from bot.report.escaping import code, plain, shortened, visible
+from bot.report.output import Spent
 from bot.triage.shortlist import Chosen, Shortlist
 from bot.triage.summary import CoverageCount, Summary
 
@@ -179,13 +181,16 @@ class TriageOutput(BaseModel):
     representatives: int = Field(description="rows without near duplicates")
     settled: int = Field(description="representatives that are on record already")
     off_taxonomy: int = Field(description="representatives that exercise nothing of the taxonomy")
+    unclassified: int = Field(description="representatives that a language model could not classify")
     unfamiliar: int = Field(description="representatives of a kind of text that the classifier cannot judge")
     merit: int = Field(description="representatives with merit against the present set")
     judged: int = Field(description="representatives with merit at their turn")
     shortlist: tuple[ChosenOutput, ...]
+    usage: Spent
 
     @staticmethod
-    def of(outcome: TriageOutcome, out: str) -> TriageOutput:
+    def of(outcome: TriageOutcome, out: str, usage: Usage | None) -> TriageOutput:
+        """``outcome`` for output; ``usage`` is what classifying has cost now."""
         counts = outcome.summary.counts
         return TriageOutput(
             out=out,
@@ -195,8 +200,10 @@ class TriageOutput(BaseModel):
             representatives=counts.representatives,
             settled=counts.settled,
             off_taxonomy=counts.off_taxonomy,
+            unclassified=counts.unclassified,
             unfamiliar=counts.unfamiliar,
             merit=counts.merit,
             judged=outcome.shortlist.judged,
             shortlist=outcome.shortlist.chosen,
+            usage=usage,
         )

@@ -87,6 +87,7 @@ def test_duplicates_are_counted_and_what_is_personal_is_written_nowhere(incumben
     said = json.loads(outcome.out)
     Draft202012Validator(schema("triage-output")).validate(said)
     assert (said["rows"], said["unreadable"], said["texts"], said["representatives"]) == (76, 4, 66, 61)
+    assert (said["unclassified"], said["usage"]) == (0, None)
     assert said["shortlist"]
     for folder in ("out", "out.work"):
         for name, held in content(Path(folder)).items():
