@@ -286,11 +286,11 @@ def _analyse(
         say(f"nothing to analyse: {found}")
         return
     _write(document, found.model_dump_json(indent=1) + "\n", "w")
-    say(f"{found.classified} queries classified, {found.reused} known from before; facts in {document}")
+    say(f"{found.work.classified} queries classified, {found.work.reused} known from before; facts in {document}")
     for backend in opened:
         show_usage(backend)
-    if found.stopped is not None:
-        say(f"not every query was asked about: {found.stopped.message}")
+    if found.work.stopped is not None:
+        say(f"not every query was asked about: {found.work.stopped.message}")
 
 
 def _publish(
@@ -317,7 +317,7 @@ def _publish(
         analysis = facts if isinstance(facts, Analysis) else None
         quiet = isinstance(facts, Quiet) and facts.quiet == event.head
         publication = publish_event(event, analysis, world, client, _wait, dry_run, quiet)
-    spent = None if facts is None or isinstance(facts, Quiet) else facts.usage
+    spent = None if facts is None or isinstance(facts, Quiet) else facts.work.usage
     return replace(publication, usage=spent)
 
 

@@ -30,7 +30,9 @@ from bot.github.events import Event
 from bot.github.facts import (
     Analysis,
     ChangedEntryFile,
+    ClassifierWork,
     EvictionFacts,
+    JudgedFacts,
     StoppedFacts,
     SubmissionFacts,
     facts_of,
@@ -105,25 +107,31 @@ def analyse(
     identity = backend.identity
     return Analysis(
         repository=event.repository,
-        pull_request=event.pull_request,
-        base=base,
-        head=head,
         at=at,
         held=held,
         touches=touches,
-        set_changes=tuple(
-            item for item in _set_changes(snapshot, changes) if measured.follows.get(item.path) != (item.after or "")
+        judged=JudgedFacts(
+            pull_request=event.pull_request,
+            base=base,
+            head=head,
+            identity=identity,
+            submissions=found.submissions,
+            problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
+            set_changes=tuple(
+                item
+                for item in _set_changes(snapshot, changes)
+                if measured.follows.get(item.file.path) != (item.file.object_after or "")
+            ),
+            departing=departing,
         ),
-        identity=identity,
-        submissions=found.submissions,
-        problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
-        reused=found.reused,
-        classified=found.classified,
-        stopped=StoppedFacts.of(found.stopped),
-        usage=total([backend.usage, measured.usage]),
+        work=ClassifierWork(
+            reused=found.reused,
+            classified=found.classified,
+            stopped=StoppedFacts.of(found.error),
+            usage=total([backend.usage, measured.usage]),
+        ),
         impact=measured.impact,
         remembered=dict(measured.remembered),
-        departing=departing,
     )
 
 
@@ -131,21 +139,21 @@ def analyse(
 class ClassifiedPackages:
     """The facts of packages, with the numbers of reused and of new classifications.
 
-    ``stopped`` is the error that stopped the classifier, if any.
+    ``error`` stopped the classifier, if any did.
     """
 
     submissions: tuple[SubmissionFacts, ...]
     reused: int
     classified: int
-    stopped: IncumbentError | None
+    error: IncumbentError | None
 
     def joined(self, other: ClassifiedPackages) -> ClassifiedPackages:
         """These facts and the ``other`` ones, by folder."""
         return ClassifiedPackages(
-            submissions=tuple(sorted((*self.submissions, *other.submissions), key=lambda facts: facts.folder)),
+            submissions=tuple(sorted((*self.submissions, *other.submissions), key=lambda facts: facts.about.folder)),
             reused=self.reused + other.reused,
             classified=self.classified + other.classified,
-            stopped=self.stopped or other.stopped,
+            error=self.error or other.error,
         )
 
 
@@ -189,7 +197,7 @@ def classify_all(
             stopped = found.result.stopped
             # A backend that failed or used up its budget is not asked again for the next package.
             backend = halt(backend, stopped)
-    return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, stopped=stopped)
+    return ClassifiedPackages(submissions=tuple(submissions), reused=reused, classified=classified, error=stopped)
 
 
 def _packages(
@@ -258,11 +266,13 @@ def _set_changes(snapshot: CommitSnapshot, changes: Sequence[ChangedFile]) -> tu
         tombstone = f"{EVICTED}/{lost.rpartition('/')[2]}"
         found.append(
             ChangedEntryFile(
-                path=whole(change.path),
-                kind=change.kind,
-                before=None if change.before is None else whole(change.before),
+                file=replace(
+                    change,
+                    path=whole(change.path),
+                    before=None if change.before is None else whole(change.before),
+                    object_before=None,
+                ),
                 buried=snapshot.exists(tombstone),
-                after=change.object_after,
                 eviction=_eviction(snapshot, change.path),
             )
         )

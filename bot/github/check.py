@@ -80,19 +80,19 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
     if analysis.impact is not None and analysis.impact.is_incomplete:
         labels.append(PullRequestLabel.INCOMPLETE)
         code = IncompleteError.exit_code
-    if analysis.stopped is not None:
-        titles.append(analysis.stopped.message)
-        code = analysis.stopped.exit_code
+    if analysis.work.stopped is not None:
+        titles.append(analysis.work.stopped.message)
+        code = analysis.work.stopped.exit_code
     if judgement.removed_for_good:
         titles.insert(0, "An entry is removed without a tombstone")
     elif judgement.changed_by_hand:
         titles.insert(0, "The regression set is changed by hand")
-    at_fault = analysis.problems or (review is not None and review.problems)
+    at_fault = analysis.judged.problems or (review is not None and review.problems)
     if at_fault or judgement.removed_for_good or judgement.changed_by_hand:
         labels.append(PullRequestLabel.AT_FAULT)
         code = InputError.exit_code
-        if analysis.problems:
-            count = len(analysis.problems)
+        if analysis.judged.problems:
+            count = len(analysis.judged.problems)
             titles.append(f"{count} {'fault' if count == 1 else 'faults'} in the input")
     if config.mode == "observe":
         code = 0

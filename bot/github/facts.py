@@ -6,22 +6,23 @@ It contains no verdicts: the publish job derives these from reviewed files and f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.findings import Findings
 from bot.classifier.model import Identity
 from bot.classifier.usage import Usage
-from bot.curator.entry import EntryId, Evicted, entry_id
+from bot.curator.entry import EntryId, Evicted
 from bot.curator.store import RegressionSet
 from bot.errors import IncompleteError, IncumbentError, Problem
 from bot.files.snapshot import ReadingLimits
 from bot.files.validation import Checked, ConstraintError, FileModel, Text, Timestamp, Tuple
-from bot.intake.query import Query, Setup
+from bot.git import ChangedFile
+from bot.intake.query import Query
 from bot.ledger.keys import content_key
 from bot.ledger.model import CommitId, Digest, Learnt, StoredClassification
 from bot.pipeline.impact.model import Impact
@@ -32,10 +33,8 @@ from bot.taxonomy.model import Identifier, Taxonomy
 from bot.text.masking import masked
 
 LONGEST = 4096
-Path = Annotated[str, Field(max_length=LONGEST)]
 DOCUMENT_LIMITS = ReadingLimits(file_bytes=256_000_000, nesting_depth=100, nodes=50_000_000)
 """The limits of the document: the bot writes it, and it is as large as all that a pull request may bring."""
-Line = Annotated[int, Field(ge=1)]
 
 
 def whole(text: str) -> str:
@@ -60,17 +59,13 @@ def without_secrets(problem: Problem) -> Problem:
 
 
 class QueryFacts(FileModel):
-    """One query: its text, its place, and its classification, in one mapping.
+    """One query and its classification, in one mapping.
 
     ``key`` is the ledger's key of the classification.  An already decided query has neither, unless its entry
-    ``waits``; a query that could not be classified has the key alone.  An entry keeps ``expected`` and ``setup``
-    unread; ``expected_tools`` is what the classifier takes from ``expected``.
+    ``waits``; a query that could not be classified has the key alone.
     """
 
-    id: Annotated[str, Field(min_length=1)]
-    turns: Annotated[Tuple[str], Field(min_length=1)]
-    file: str
-    line: Line | None
+    query: Checked[Query]
     key: Digest | None
     classification: StoredClassification | None
     waits: bool = Field(
@@ -79,11 +74,9 @@ class QueryFacts(FileModel):
         description="already decided as long as its entry waits for a slot, since that may leave the waitlist again",
     )
     shortfall: str | None = Field(default=None, description="why it could not be classified")
-    expected: JsonValue = None
     expected_tools: Tuple[str] | None = Field(
         default=None, description="declared tools that the eval set expects to be called; null: it does not say"
     )
-    setup: Checked[Setup] = Setup()
 
     @property
     def settled(self) -> bool:
@@ -95,32 +88,19 @@ class QueryFacts(FileModel):
         """Whether it is undecided and could not be classified."""
         return not self.settled and self.classification is None
 
-    @property
-    def query(self) -> Query:
-        """The query as a value."""
-        return Query(
-            id=self.id,
-            turns=self.turns,
-            expected=self.expected,
-            setup=self.setup,
-            file=self.file,
-            line=self.line,
-        )
+
+def _counted_in(submission: Submission) -> Submission:
+    for problem in (*submission.problems, *submission.notes):
+        _counted(problem)
+    return submission
 
 
 class SubmissionFacts(FileModel):
-    """One agent of one customer: the parts of its submission, specification and classification that the jobs share."""
+    """One agent of one customer: its submission, and the facts of its specification and queries."""
 
-    customer: Annotated[str, Field(min_length=1)]
-    agent: Annotated[str, Field(min_length=1)]
-    folder: Path
+    about: Annotated[Checked[Submission], AfterValidator(_counted_in)] = Field(description="without its queries")
     specification: Text = Field(description="digest of the agent's specification")
-    prefix: str
-    moved_from: Annotated[Tuple[str], Field(min_length=2, max_length=2)] | None
     queries: Tuple[QueryFacts]
-    problems: Tuple[Fault]
-    notes: Tuple[Fault]
-    tools: Tuple[str] | None = Field(default=None, description="names of declared tools; null: none are listed")
     ruled_out: Tuple[Identifier] = Field(
         default=(),
         exclude_if=lambda value: not value,
@@ -128,33 +108,38 @@ class SubmissionFacts(FileModel):
     )
 
     @property
+    def submission(self) -> Submission:
+        """The submission with its queries."""
+        return replace(self.about, queries=tuple(item.query for item in self.queries))
+
+    @property
     def contents(self) -> dict[str, str]:
         """Query → digest of its text, attachments, expected tools and agent: a decision is bound to it."""
         return {
-            query.id: content_key(query.query.classified_turns, self.specification, query.expected_tools)
-            for query in self.queries
+            item.query.id: content_key(item.query.classified_turns, self.specification, item.expected_tools)
+            for item in self.queries
         }
 
     @property
     def unclassified(self) -> tuple[str, ...]:
         """The undecided queries that could not be classified."""
-        return tuple(query.id for query in self.queries if query.unclassified)
+        return tuple(item.query.id for item in self.queries if item.unclassified)
+
+    def entry_of(self, item: QueryFacts) -> str:
+        """The id that the entry of the query has by its source."""
+        return self.about.entry_id(item.query.id)
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification has exactly the capabilities of ``taxonomy``."""
-        known = [query.classification for query in self.queries]
+        known = [item.classification for item in self.queries]
         return all(item.fits(taxonomy.by_id) for item in known if item is not None)
 
 
 def refuse_doubles(submissions: Sequence[SubmissionFacts]) -> None:
     """Raise :class:`ConstraintError` for queries or agents with the same name, which would be ambiguous."""
-    ids = [query.id for submission in submissions for query in submission.queries]
-    agents = [(submission.customer, submission.agent) for submission in submissions]
-    entries = {
-        entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
-        for facts in submissions
-        for query in facts.queries
-    }
+    ids = [item.query.id for facts in submissions for item in facts.queries]
+    agents = [(facts.about.customer, facts.about.agent) for facts in submissions]
+    entries = {facts.entry_of(item) for facts in submissions for item in facts.queries}
     if len(set(ids)) < len(ids) or len(set(agents)) < len(agents) or len(entries) < len(ids):
         raise ConstraintError("queries and agents whose names differ", "name each of them once")
 
@@ -183,13 +168,10 @@ class EvictionFacts(FileModel):
 
 
 class ChangedEntryFile(FileModel):
-    """A file of the regression set that the head changes; ``after`` is git's id of its content there."""
+    """A file of the regression set that the head changes."""
 
-    path: Path
-    kind: Literal["added", "modified", "deleted", "renamed"]
-    before: Path | None
+    file: Checked[ChangedFile]
     buried: bool = Field(description="for a deleted entry: whether its tombstone is in the head")
-    after: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")] | None = None
     eviction: EvictionFacts | None = Field(default=None, description="of a tombstone that the head adds")
 
 
@@ -202,13 +184,20 @@ class JudgedFacts:
     """
 
     pull_request: int | None
-    base: str
-    head: str
+    base: Annotated[
+        CommitId, Field(description="the reviewed commit with the taxonomy, config and regression set of the facts")
+    ]
+    head: CommitId
     identity: Identity
     submissions: tuple[SubmissionFacts, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: Annotated[
+        tuple[Fault, ...], Field(description="faults that left a folder or a reviewed file unread")
+    ] = ()
     set_changes: tuple[ChangedEntryFile, ...] = ()
-    departing: Mapping[str, str] = field(default_factory=dict)
+    departing: Annotated[
+        Mapping[EntryId, Literal["source-deleted", "customer-left"]],
+        Field(description="entries whose queries the head takes out of the eval sets"),
+    ] = field(default_factory=dict)
 
     @property
     def contents(self) -> dict[str, str]:
@@ -216,58 +205,41 @@ class JudgedFacts:
         return {name: content for submission in self.submissions for name, content in submission.contents.items()}
 
 
-class Analysis(FileModel):
-    """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
+class ClassifierWork(FileModel):
+    """What the classifier did in the first job, and what it cost."""
 
-    format: Literal[1] = 1
-    repository: str
-    pull_request: int | None
-    base: CommitId = Field(description="the reviewed commit with the taxonomy, config and regression set of the facts")
-    head: CommitId
-    at: Timestamp = Field(description="the time of the head")
-    held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
-    touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
-    set_changes: Tuple[ChangedEntryFile]
-    identity: Checked[Identity]
-    submissions: Tuple[SubmissionFacts]
-    problems: Tuple[Fault] = Field(description="faults that left a folder or a reviewed file unread")
     reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
     classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
     stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
     usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
-    impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
-    remembered: dict[Digest, StoredClassification] = Field(
-        default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
-    )
-    departing: dict[EntryId, Literal["source-deleted", "customer-left"]] = Field(
-        default_factory=dict, description="entries whose queries the head takes out of the eval sets"
-    )
     abilities: Learnt = Field(
         default_factory=dict, description="what was found out of the endpoint of a language model; null: forget it"
     )
 
+
+class Analysis(FileModel):
+    """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
+
+    format: Literal[2] = 2
+    repository: str
+    at: Timestamp = Field(description="the time of the head")
+    held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
+    touches: Tuple[Literal["eval_sets", "regression_set", "taxonomy", "config"]]
+    judged: Checked[JudgedFacts]
+    work: ClassifierWork
+    impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
+    remembered: dict[Digest, StoredClassification] = Field(
+        default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
+    )
+
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Analysis:
-        refuse_doubles(self.submissions)
+        refuse_doubles(self.judged.submissions)
         return self
-
-    @property
-    def judged(self) -> JudgedFacts:
-        """Its facts for a judgement."""
-        return JudgedFacts(
-            pull_request=self.pull_request,
-            base=self.base,
-            head=self.head,
-            identity=self.identity,
-            submissions=self.submissions,
-            problems=self.problems,
-            set_changes=self.set_changes,
-            departing=self.departing,
-        )
 
     def fits(self, taxonomy: Taxonomy) -> bool:
         """Whether every classification has exactly the capabilities of ``taxonomy``."""
-        return all(item.fits(taxonomy) for item in self.submissions)
+        return all(item.fits(taxonomy) for item in self.judged.submissions)
 
 
 class Quiet(FileModel):
@@ -299,64 +271,46 @@ def facts_of(
         for each in item.result.classifications
     }
     return SubmissionFacts(
-        customer=submission.customer,
-        agent=submission.agent,
-        folder=submission.folder,
+        about=replace(
+            submission,
+            queries=(),
+            problems=tuple(map(without_secrets, submission.problems)),
+            notes=tuple(map(without_secrets, submission.notes)),
+        ),
         specification=specification,
-        prefix=submission.prefix,
-        moved_from=submission.moved_from,
         queries=tuple(
             QueryFacts(
-                id=query.id,
-                turns=query.turns,
-                file=query.file,
-                line=query.line,
+                query=query,
                 key=keys.get(query.id),
                 classification=found.get(query.id),
                 waits=query.id in waits,
                 shortfall=item.result.shortfalls.get(query.id),
-                expected=query.expected,
                 expected_tools=None if (tools := expected.get(query.id)) is None else tuple(tools),
-                setup=query.setup,
             )
             for query in submission.queries
         ),
-        problems=tuple(map(without_secrets, submission.problems)),
-        notes=tuple(map(without_secrets, submission.notes)),
-        tools=submission.tools,
         ruled_out=tuple(ruled_out),
     )
 
 
 def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
     """The submission with the classifications of undecided queries, for :func:`bot.pipeline.review.judge`."""
-    moved = facts.moved_from
     return ClassifiedSubmission(
-        submission=Submission(
-            customer=facts.customer,
-            agent=facts.agent,
-            folder=facts.folder,
-            queries=tuple(query.query for query in facts.queries),
-            problems=facts.problems,
-            notes=facts.notes,
-            tools=facts.tools,
-            prefix=facts.prefix,
-            moved_from=None if moved is None else (moved[0], moved[1]),
-        ),
+        submission=facts.submission,
         result=ClassifierResult(
             classifications=tuple(
-                query.classification.classification(query.id)
-                for query in facts.queries
-                if query.classification is not None and not query.settled
+                item.classification.classification(item.query.id)
+                for item in facts.queries
+                if item.classification is not None and not item.settled
             ),
             unclassified=facts.unclassified,
-            shortfalls={query.id: query.shortfall or "" for query in facts.queries if query.unclassified},
+            shortfalls={item.query.id: item.shortfall or "" for item in facts.queries if item.unclassified},
         ),
     )
 
 
 def as_in(facts: SubmissionFacts, regression_set: RegressionSet) -> SubmissionFacts:
     """``facts`` in which only those queries wait that are on the waitlist of ``regression_set``."""
-    line = in_line(settle([classified_of(facts).submission], regression_set), regression_set)
-    queries = tuple(query.model_copy(update={"waits": query.waits and query.id in line}) for query in facts.queries)
+    line = in_line(settle([facts.submission], regression_set), regression_set)
+    queries = tuple(item.model_copy(update={"waits": item.waits and item.query.id in line}) for item in facts.queries)
     return facts.model_copy(update={"queries": queries})

@@ -16,9 +16,9 @@ from bot.curator.losses import Departure, departure
 from bot.curator.roles import EvictionKind
 from bot.curator.staging import restoration
 from bot.curator.suggestions import suggest
-from bot.git import blob_id
+from bot.git import ChangedFile, blob_id
 from bot.github.authority import Author, may_write
-from bot.github.facts import Analysis, ChangedEntryFile, JudgedFacts, classified_of
+from bot.github.facts import ChangedEntryFile, JudgedFacts, classified_of
 from bot.ledger.keys import verdict_digest
 from bot.ledger.model import DecisionRecord, DisplayedVerdict
 from bot.pipeline.matching import settle
@@ -74,7 +74,7 @@ class ReviewJudgement:
         contents = self.facts.contents
         found = {} if self.review is None else {self.entries[name]: contents[name] for name in self.review.queries}
         if self.facts.set_changes:
-            changes = [[item.path, item.kind, item.before] for item in self.facts.set_changes]
+            changes = [[item.file.path, item.file.kind, item.file.before] for item in self.facts.set_changes]
             found[SET_NAME] = digest([self.facts.head, changes])
         return found
 
@@ -107,7 +107,7 @@ class ReviewJudgement:
     @property
     def removed_for_good(self) -> tuple[ChangedEntryFile, ...]:
         """Entries that the head removes without a tombstone: no one could restore them."""
-        return tuple(item for item in self.facts.set_changes if _removes(item) and not item.buried)
+        return tuple(item for item in self.facts.set_changes if _removes(item.file) and not item.buried)
 
     @property
     def changed_by_hand(self) -> bool:
@@ -116,7 +116,7 @@ class ReviewJudgement:
         return bool(self.facts.set_changes) and not allowed
 
 
-def _removes(change: ChangedEntryFile) -> bool:
+def _removes(change: ChangedFile) -> bool:
     lost = change.path if change.kind == "deleted" else change.before
     return lost is not None and lost.count("/") == 1 and lost.endswith((".yaml", ".yml"))
 
@@ -206,37 +206,39 @@ def _trust(classified: Sequence[ClassifiedSubmission], platform: Platform, autho
     )
 
 
-def without_derived(analysis: Analysis, platform: Platform) -> Analysis:
-    """``analysis`` without changes of the set that equal an allowed plan, byte for byte.
+def without_derived(facts: JudgedFacts, platform: Platform) -> JudgedFacts:
+    """``facts`` without changes of the set that equal an allowed plan, byte for byte.
 
     People may restore an entry, or evict a suggested one, on the command line and open a pull request: they could ask
     the bot for the same.
     """
     found: dict[str, str | None] = {}
-    for change in analysis.set_changes:
-        if change.before is not None:
-            found[change.before] = None
-        found[change.path] = change.after
+    for change in facts.set_changes:
+        if change.file.before is not None:
+            found[change.file.before] = None
+        found[change.file.path] = change.file.object_after
     derived: set[str] = set()
-    for plan in _plans(analysis, platform):
+    for plan in _plans(facts, platform):
         files = {item.path: None if item.content is None else blob_id(item.content) for item in plan}
         if files.items() <= found.items():
             derived |= files.keys()
-    left = tuple(
-        change for change in analysis.set_changes if not derived.issuperset({change.path, change.before or change.path})
-    )
-    return analysis if left == analysis.set_changes else analysis.model_copy(update={"set_changes": left})
+    left = [
+        change
+        for change in facts.set_changes
+        if not derived.issuperset({change.file.path, change.file.before or change.file.path})
+    ]
+    return facts if len(left) == len(facts.set_changes) else replace(facts, set_changes=tuple(left))
 
 
-def _plans(analysis: Analysis, platform: Platform) -> Iterator[tuple[FileChange, ...]]:
+def _plans(facts: JudgedFacts, platform: Platform) -> Iterator[tuple[FileChange, ...]]:
     """The plans that may be meant: restored entries, and any of the suggested evictions together."""
     known = platform.regression_set
     full = len(known.entries) >= platform.config.ceiling
-    touched = {change.path.rpartition("/")[2] for change in analysis.set_changes}
+    touched = {change.file.path.rpartition("/")[2] for change in facts.set_changes}
     back = [item for id, item in known.tombstones.items() if f"{id}.yaml" in touched]
     if full or len(known.entries) + len(back) <= platform.config.ceiling:
         yield from (restoration(item, full).file_changes for item in back)
-    gone = [change.eviction for change in analysis.set_changes if change.eviction is not None]
+    gone = [change.eviction for change in facts.set_changes if change.eviction is not None]
     if gone:
         safe = {item.id for item in suggest(known, platform.taxonomy, platform.config).evictions}
         yield from (changes.evict(known.entries[item.entry], item.evicted) for item in gone if item.entry in safe)

@@ -67,7 +67,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             else "Released, but this run had not read the data yet: run it again, or comment `/incumbent run` again."
         )
     if judgement.removed_for_good:
-        names = ", ".join(quoted(item.before or item.path) for item in judgement.removed_for_good[:10])
+        names = ", ".join(quoted(item.file.before or item.file.path) for item in judgement.removed_for_good[:10])
         notices.append(
             f"{names}: removed without a tombstone, so that it could not be restored. Run "
             "`incumbent evict ID --reason …` and commit what it writes."
@@ -82,7 +82,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             "the change out, or let a curator comment `/incumbent accept regression_set` with the reason. That applies "
             "to this commit alone."
         )
-    elif analysis.set_changes:
+    elif analysis.judged.set_changes:
         allowed = next(
             item for item in reversed(judgement.decisions) if item.action == "accept" and item.entry == SET_NAME
         )

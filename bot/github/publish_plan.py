@@ -112,17 +112,18 @@ def plan_review(
     In this order the next run completes what a killed run left: replies are known by their markers, and what the ledger
     is about to show counts as shown only once the comment has its digest.
     """
+    facts = analysis.judged
     # Only queries need the permission of their author.
-    asked = permission if analysis.submissions else lambda login: UNKNOWN_PERMISSION
+    asked = permission if facts.submissions else lambda login: UNKNOWN_PERMISSION
     author = author_of(inputs.pull, asked)
     observing = platform.config.mode == "observe"
     sticky, doubled = find_sticky(inputs.login, inputs.comments, inputs.record)
-    record = inputs.record or PullRequestRecord(pull_request=inputs.pull.number, head=analysis.head)
+    record = inputs.record or PullRequestRecord(pull_request=inputs.pull.number, head=facts.head)
     displayed = displayed_in(sticky, record)
     corrections = merged(platform.taxonomy, [platform.corrections, inputs.corrections.stands])
     context = DecisionContext(
         judge=lambda decisions, contested, corrections: judge_facts(
-            analysis.judged, replace(platform, corrections=corrections), author, decisions, contested
+            facts, replace(platform, corrections=corrections), author, decisions, contested
         ),
         displayed=displayed,
         author=author,
@@ -142,14 +143,14 @@ def plan_review(
     judgement = outcome.judgement
     result = result_of(judgement, analysis)
     showing = Showing(
-        digest=digest([analysis.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),
+        digest=digest([facts.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),
         verdicts=dict(judgement.shown),
     )
     report = PullRequestReport(
-        commit=analysis.head,
+        commit=facts.head,
         digest=showing.digest,
         notices=notices_of(judgement, outcome, record, analysis, inputs.corrections.ended, author),
-        problems=analysis.problems,
+        problems=facts.problems,
         review=judgement.review,
         run=inputs.run,
         product=inputs.product,
@@ -301,18 +302,18 @@ def _ledger(
     outcome: CommandOutcome,
     inputs: PublishInputs,
 ) -> list[Operation]:
-    judgement = outcome.judgement
+    judgement, judged = outcome.judgement, analysis.judged
     found = dict(analysis.remembered) | {
         query.key: query.classification
-        for facts in analysis.submissions
-        for query in facts.queries
+        for item in judged.submissions
+        for query in item.queries
         if query.key is not None and query.classification is not None
     }
     # Queries that were not read keep their record.
-    partial = analysis.problems or analysis.held or any(facts.unclassified for facts in analysis.submissions)
+    partial = judged.problems or analysis.held or any(item.unclassified for item in judged.submissions)
     new = record.model_copy(
         update={
-            "head": analysis.head,
+            "head": judged.head,
             "classifications": {**(record.classifications if partial else {}), **found},
             "texts": {**record.texts, **judgement.texts},
             "changes": changes_of(judgement, record),
@@ -324,7 +325,7 @@ def _ledger(
     )
     known = inputs.corrections
     corrections = noted(known.record, known.ended, outcome.corrected)
-    abilities = inputs.abilities.after(analysis.abilities)
+    abilities = inputs.abilities.after(analysis.work.abilities)
     same = corrections == known.record and abilities == inputs.abilities
     if inputs.record is not None and _same(new, inputs.record, outcome) and same:
         return []
@@ -340,8 +341,8 @@ def _ledger(
     if events:
         files[events_path(inputs.pull.number)] = appended(inputs.events, events)
     if inputs.ledger is None:
-        files[RECONCILED] = record_text(Reconciled(commit=analysis.base))
-    message = f"Pull request {inputs.pull.number} at {analysis.head[:12]}"
+        files[RECONCILED] = record_text(Reconciled(commit=judged.base))
+    message = f"Pull request {inputs.pull.number} at {judged.head[:12]}"
     return [WriteLedger.of(inputs.ledger, files, message)]
 
 

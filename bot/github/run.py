@@ -17,7 +17,7 @@ from bot.github.check import result_of
 from bot.github.client import GitHubClient, LostRaceError
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
-from bot.github.facts import Analysis
+from bot.github.facts import Analysis, JudgedFacts
 from bot.github.git_state import (
     Commits,
     World,
@@ -130,7 +130,8 @@ def analyse_event(
         measured=measured,
         previous=None if left is None else world.store.snapshot(left),
     )
-    return analysis.model_copy(update={"abilities": learnt_by(opened)})
+    work = analysis.work.model_copy(update={"abilities": learnt_by(opened)})
+    return analysis.model_copy(update={"work": work})
 
 
 def publish_event(
@@ -214,22 +215,22 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     commits = world.fetch(event, head=False)
     _refuse_foreign_facts(event, analysis, world, commits)
     try:
-        platform = with_masks(load_platform(world.store.snapshot(analysis.base)))
+        platform = with_masks(load_platform(world.store.snapshot(analysis.judged.base)))
     except InputError as error:
         raise ForeignFactsError(f"The analysis holds by files with faults: {error}") from None
     if not analysis.fits(platform.taxonomy):
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)
-    analysis = without_derived(analysis, platform)
+    analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     if event.flow is Flow.GROUP:
-        corrections = _corrections(analysis, platform, {}, ledger, world, github)
+        corrections = _corrections(analysis.judged, platform, {}, ledger, world, github)
         corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])
         platform = replace(platform, corrections=corrected)
         return _publish_group(event, analysis, platform, world, github, dry_run)
     assert event.pull_request is not None
     pull = github.pull_request(event.pull_request)
-    why = _why_not(event, pull, analysis.head)
+    why = _why_not(event, pull, analysis.judged.head)
     if why is not None:
         return nothing(why)
     comments = github.said_on(pull.number)
@@ -241,14 +242,14 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         login=github.login,
         pull=pull,
         comments=comments,
-        check=github.check(analysis.head),
+        check=github.check(analysis.judged.head),
         ledger=commits.ledger,
         record=record_of(ledger, event.pull_request),
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
         previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
-        corrections=_corrections(analysis, platform, here, ledger, world, github),
+        corrections=_corrections(analysis.judged, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
@@ -260,18 +261,18 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
 
 
 def _corrections(
-    analysis: Analysis,
+    judged: JudgedFacts,
     platform: Platform,
     here: Mapping[CommentKey, ThreadComment],
     ledger: CommitSnapshot | None,
     world: World,
     github: GitHubClient,
 ) -> RecordedCorrections:
-    """Curators' corrections of the texts of ``analysis``; ``here`` are comments that were read already."""
+    """Curators' corrections of the texts of ``judged``; ``here`` are comments that were read already."""
     lookups = comment_lookup(github, platform.config.curators)
     lookups = replace(lookups, remark=cache(lambda key: here.get(key) or github.find_remark(key)))
-    texts = {text_key(query.turns) for facts in analysis.submissions for query in facts.queries}
-    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, analysis.base).all, lookups)
+    texts = {text_key(item.query.turns) for facts in judged.submissions for item in facts.queries}
+    return look_up(corrections_of(ledger), texts, platform.taxonomy, History(world.store, judged.base).all, lookups)
 
 
 def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
@@ -289,12 +290,12 @@ def _governed(platform: Platform, world: World, commits: Commits) -> Platform:
 
 def _refuse_foreign_facts(event: Event, analysis: Analysis, world: World, commits: Commits) -> None:
     """Raise an error unless the facts are about this event and based on reviewed files."""
-    about = (analysis.repository, analysis.pull_request)
-    if about != (event.repository, event.pull_request):
+    judged = analysis.judged
+    if (analysis.repository, judged.pull_request) != (event.repository, event.pull_request):
         raise ForeignFactsError("The analysis is about something else than the event")
-    if event.flow is Flow.GROUP and (analysis.base, analysis.head) != (event.group_base, event.head):
+    if event.flow is Flow.GROUP and (judged.base, judged.head) != (event.group_base, event.head):
         raise ForeignFactsError("The analysis is of other commits than the merge group's")
-    if not (world.store.exists(analysis.base) and world.store.is_ancestor(analysis.base, commits.base)):
+    if not (world.store.exists(judged.base) and world.store.is_ancestor(judged.base, commits.base)):
         raise ForeignFactsError("The analysis holds by files that are not on the default branch")
 
 
@@ -302,21 +303,22 @@ def _publish_group(
     event: Event, analysis: Analysis, platform: Platform, world: World, github: GitHubClient, dry_run: bool
 ) -> Publication:
     """The same check for a merge group.  Changes of the set by hand were decided on each pull request."""
-    judgement = judge_facts(analysis.judged, platform, None, ())
+    facts = analysis.judged
+    judgement = judge_facts(facts, platform, None, ())
     if not judgement.removed_for_good:
         judgement = replace(judgement, facts=replace(judgement.facts, set_changes=()))
     result = result_of(judgement, analysis, decided=True)
     report = PullRequestReport(
-        commit=analysis.head,
-        digest=digest(analysis.head),
+        commit=facts.head,
+        digest=digest(facts.head),
         notices=(),
-        problems=analysis.problems,
+        problems=facts.problems,
         review=judgement.review,
         run=world.run,
         product=world.product,
         departure=None if judgement.departure is None else (judgement.departure, platform.taxonomy),
     )
-    operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(analysis.head))
+    operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(facts.head))
     apply_all(operations, github, dry_run)
     summary = render_summary(report)
     return Publication(operations=tuple(operations), result=result, summary=summary, plan=None, judged=True)

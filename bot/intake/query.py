@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 
-from pydantic import Field, TypeAdapter, model_validator, with_config
+from pydantic import Field, JsonValue, TypeAdapter, model_validator, with_config
 
 from bot.errors import Problem, untrusted_list
 from bot.files.documents import Data
@@ -75,6 +75,7 @@ class Setup:
     ] = True
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """The smallest unit of curation: one turn, or an ordered list of turns.
@@ -83,12 +84,12 @@ class Query:
     customer's expectation of the answer, unchanged.  ``file`` and ``line`` say where it was read.
     """
 
-    id: str
-    turns: tuple[str, ...]
-    expected: Data = None
+    id: Annotated[str, Field(min_length=1)]
+    turns: Annotated[tuple[str, ...], Field(min_length=1)]
+    expected: JsonValue = None
     setup: Setup = field(default_factory=Setup)
     file: str
-    line: int | None
+    line: Annotated[int, Field(ge=1)] | None
 
     @property
     def classified_turns(self) -> tuple[str, ...]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
+
+from pydantic import Field, with_config
 
 from bot.config import Curation, Limits
 from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.errors import InputError, Problem
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot, WorkingTree
+from bot.files.validation import FILE_CONFIG
 from bot.intake.query import Query
 from bot.intake.specification import Specification
 from bot.text.masking import mask_by
@@ -22,6 +25,7 @@ EVAL_SETS = "eval_sets"
 Value = TypeVar("Value")
 
 
+@with_config(FILE_CONFIG)
 @dataclass(frozen=True, kw_only=True)
 class Submission:
     """The queries of one agent of one customer; ``problems`` are unreadable rows.
@@ -31,10 +35,10 @@ class Submission:
     declaration).  ``moved_from`` are the customer and agent of this folder before it was renamed, if it was.
     """
 
-    customer: str
-    agent: str
-    folder: str
-    queries: tuple[Query, ...]
+    customer: Annotated[str, Field(min_length=1)]
+    agent: Annotated[str, Field(min_length=1)]
+    folder: Annotated[str, Field(max_length=4096)]
+    queries: tuple[Query, ...] = ()
     problems: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
     tools: tuple[str, ...] | None = None

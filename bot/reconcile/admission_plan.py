@@ -134,7 +134,7 @@ def _plan(
     folders = remember_folders(inventory, present, reconciled.left, inputs.folders)
     files: dict[str, str | None] = {RECONCILED: record_text(reconciled.model_copy(update={"left": {}}))}
     files |= {path: None if item is None else record_text(item) for path, item in folders.items()}
-    abilities = inputs.abilities.after(inventory.abilities)
+    abilities = inputs.abilities.after(inventory.work.abilities)
     if abilities != inputs.abilities:
         files[ABILITIES] = record_text(abilities)
     if not pushed:

@@ -5,26 +5,25 @@ Like the analysis of a pull request it holds no verdicts; these are derived wher
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from bot.classifier.model import Identity
-from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId
 from bot.curator.store import RegressionSet
 from bot.extension.model import ExtensionCandidate
 from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
 from bot.github.facts import (
+    ClassifierWork,
     Fault,
     StoppedFacts,
     SubmissionFacts,
     as_in,
-    classified_of,
     refuse_doubles,
 )
 from bot.github.reclassified_entries import RenewalFacts
-from bot.ledger.model import CommitId, Digest, Learnt, ReconciledFolder
+from bot.ledger.model import CommitId, Digest, ReconciledFolder
 from bot.pipeline.matching import settle
 from bot.pipeline.submission import agent_name
 from bot.taxonomy.model import Taxonomy
@@ -44,7 +43,7 @@ class Inventory(FileModel):
     ``since`` is the last reconciled commit: only later merges may be admitted without a person.
     """
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     repository: str
     base: CommitId = Field(description="the commit of the default branch that the facts are of")
     at: Timestamp = Field(description="the time of that commit")
@@ -64,18 +63,12 @@ class Inventory(FileModel):
     )
     unread: Tuple[str] = Field(description="folders of agents whose files could not be read")
     problems: Tuple[Fault]
-    reused: Annotated[int, Field(ge=0)] = Field(description="classifications that the ledger knew")
-    classified: Annotated[int, Field(ge=0)] = Field(description="classifications that were made")
-    stopped: StoppedFacts | None = Field(default=None, description="why not every query was asked about")
-    usage: Checked[Usage] | None = Field(default=None, description="what asking has cost; null: nothing that costs")
+    work: ClassifierWork
     candidates: Tuple[Checked[ExtensionCandidate]] = Field(
         default=(), description="capabilities that the taxonomy may lack, without those that were raised before"
     )
     renewals: Tuple[RenewalFacts] = Field(
         default=(), description="entries, also on the waitlist, that a change of taxonomy or classifier concerns"
-    )
-    abilities: Learnt = Field(
-        default_factory=dict, description="what was found out of the endpoint of a language model; null: forget it"
     )
 
     @model_validator(mode="after")
@@ -86,7 +79,7 @@ class Inventory(FileModel):
     @property
     def agents(self) -> dict[str, tuple[str, ...]]:
         """Agent, as ``customer/agent`` → the capabilities that its specification rules out."""
-        found = {facts.folder: facts.ruled_out for facts in self.submissions}
+        found = {facts.about.folder: facts.ruled_out for facts in self.submissions}
         found |= {folder: item.ruled_out for folder, item in self.unchanged.items()}
         return {agent_name(folder): names for folder, names in sorted(found.items())}
 
@@ -95,8 +88,8 @@ class Inventory(FileModel):
         """Why not every query that is not settled could be classified, if any could not."""
         names = [name for facts in self.submissions for name in facts.unclassified]
         entries = [item.entry for item in self.renewals if item.missing]
-        if self.stopped is not None or not (names or entries):
-            return self.stopped
+        if self.work.stopped is not None or not (names or entries):
+            return self.work.stopped
         subjects = [f"{len(names)} of the merged queries"] if names else []
         subjects += [f"{len(entries)} of the entries"] if entries else []
         return StoppedFacts(message=f"{' and '.join(subjects)} could not be classified", exit_code=3)
@@ -108,7 +101,7 @@ class Inventory(FileModel):
 
     def departed_from(self, regression_set: RegressionSet) -> dict[str, Literal["source-deleted", "customer-left"]]:
         """Those that ``departed`` and are still in ``regression_set``: the same id may hold another query by now."""
-        found = settle([classified_of(facts).submission for facts in self.submissions], regression_set)
+        found = settle([facts.submission for facts in self.submissions], regression_set)
         present = {item.id for item in found.settled.values()}
         return {id: kind for id, kind in self.departed.items() if id not in present}
 

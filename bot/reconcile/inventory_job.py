@@ -16,7 +16,7 @@ from bot.extension.model import Core, ExtensionCandidate, Observed
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore, is_id
 from bot.github.analyse_job import classify_all, moved_from
-from bot.github.facts import StoppedFacts, SubmissionFacts, classified_of, without_secrets
+from bot.github.facts import ClassifierWork, StoppedFacts, SubmissionFacts, classified_of, without_secrets
 from bot.github.reclassified_entries import renew_entries
 from bot.ledger.keys import under
 from bot.ledger.model import (
@@ -135,14 +135,14 @@ def survey(
         first = len(packages)
         packages += _packages(platform, snapshot, more, folders, new, moves, problems, unread)
         named = [with_agent_in_ids(package) for package in refuse_shared_ids(packages, platform.regression_set)]
-        asked = backend if found.stopped is None else halt(backend, found.stopped)
+        asked = backend if found.error is None else halt(backend, found.error)
         found = found.joined(classify_all(platform, named[first:], remembered, asked, progress, line=True))
     # Where admissions are made by hand nobody would write what was found: `incumbent reclassify` is theirs as well.
     renewing = () if by_hand else entries
     tasks = tasks_of(renewing, platform.taxonomy, backend.identity, previous, platform.corrections)
-    asked = backend if found.stopped is None else halt(backend, found.stopped)
+    asked = backend if found.error is None else halt(backend, found.error)
     renewal = renew_entries(tasks, platform, snapshot, remembered, asked, progress)
-    stopped = found.stopped or renewal.stopped
+    stopped = found.error or renewal.stopped
     candidates: tuple[ExtensionCandidate, ...] = ()
     naming: Usage | None = None
     if raised is not None and stopped is None:
@@ -164,15 +164,19 @@ def survey(
         ),
         submissions=found.submissions,
         unchanged=dict(unchanged),
-        trees={facts.folder: trees[facts.folder] for facts in found.submissions if facts.folder in trees},
+        trees={
+            folder: trees[folder] for folder in (facts.about.folder for facts in found.submissions) if folder in trees
+        },
         conditions=conditions,
         departed=_departed(platform, folders, named, {*unread, *unchanged}, store),
         unread=tuple(unread),
         problems=tuple(without_secrets(problem) for problem in InputError(problems).problems),
-        reused=found.reused,
-        classified=found.classified + renewal.classified,
-        stopped=StoppedFacts.of(stopped),
-        usage=total([backend.usage, naming]),
+        work=ClassifierWork(
+            reused=found.reused,
+            classified=found.classified + renewal.classified,
+            stopped=StoppedFacts.of(stopped),
+            usage=total([backend.usage, naming]),
+        ),
         renewals=renewal.facts,
         candidates=candidates,
     )

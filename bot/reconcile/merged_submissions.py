@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.curator.entry import entry_id
 from bot.curator.store import RegressionSet
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
-from bot.github.facts import JudgedFacts, QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import JudgedFacts, SubmissionFacts
 from bot.github.judgement import judge_facts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import (
@@ -124,7 +123,7 @@ def judged_again(
         if submissions:
             last = max(items.values(), key=lambda item: (item.at, item.commit))
             case = _case(inventory, last.commit, last.at, texts)
-            outside = {entry_of(facts, query) for facts in submissions for query in facts.queries}.difference(settled)
+            outside = {facts.entry_of(query) for facts in submissions for query in facts.queries}.difference(settled)
             lost = any(items[entry].waits for entry in outside)
             found.append((number, replace(case, submissions=submissions, again=True, lost=lost)))
     return tuple(found)
@@ -203,7 +202,7 @@ def without(case: MergedSubmission, names: Collection[str]) -> MergedSubmission:
     if not names:
         return case
     submissions = tuple(
-        facts.model_copy(update={"queries": tuple(query for query in facts.queries if query.id not in names)})
+        facts.model_copy(update={"queries": tuple(query for query in facts.queries if query.query.id not in names)})
         for facts in case.submissions
     )
     return replace(case, submissions=submissions)
@@ -231,8 +230,8 @@ def _filtered(
     for facts in submissions:
         kept, mine = [], False
         for query in facts.queries:
-            entry = entry_of(facts, query)
-            own = texts.get(entry) == digest(list(query.turns))
+            entry = facts.entry_of(query)
+            own = texts.get(entry) == digest(list(query.query.turns))
             if query.settled:
                 # What others brought into the folder since is told where they brought it.
                 if own or entry in pinned:
@@ -249,19 +248,17 @@ def _filtered(
 
 def settled_in(inventory: Inventory, regression_set: RegressionSet) -> frozenset[str]:
     """The ids that the settled queries have by their sources, with what was settled since ``inventory`` was made."""
-    submissions = [classified_of(facts).submission for facts in inventory.submissions]
+    submissions = [facts.submission for facts in inventory.submissions]
     return frozenset(item.entry_id(name) for item in submissions for name in settle([item], regression_set).settled)
-
-
-def entry_of(facts: SubmissionFacts, query: QueryFacts) -> str:
-    """The id that the entry of ``query`` has by its source."""
-    return entry_id(facts.customer, facts.agent, query.id.removeprefix(facts.prefix))
 
 
 def _by_item(facts: SubmissionFacts) -> SubmissionFacts:
     """``facts`` with the names that a pull request with one agent shows."""
-    queries = tuple(query.model_copy(update={"id": query.id.removeprefix(facts.prefix)}) for query in facts.queries)
-    return facts.model_copy(update={"prefix": "", "queries": queries})
+    about, queries = replace(facts.about, prefix=""), []
+    for item in facts.queries:
+        query = replace(item.query, id=facts.about.item(item.query.id))
+        queries.append(item.model_copy(update={"query": query}))
+    return facts.model_copy(update={"about": about, "queries": tuple(queries)})
 
 
 @dataclass(frozen=True, kw_only=True)

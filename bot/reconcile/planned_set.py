@@ -13,7 +13,6 @@ from bot.curator.entry import Entry
 from bot.curator.file_changes import FileChange
 from bot.curator.staging import Staging
 from bot.curator.store import entry_path, waiting_path
-from bot.github.facts import classified_of
 from bot.github.judgement import ReviewJudgement
 from bot.intake.query import Query, Setup
 from bot.ledger.model import DecisionRecord
@@ -162,7 +161,7 @@ def follow_renames(inventory: Inventory, platform: Platform) -> dict[str, Entry]
     """
     found = {}
     for facts in inventory.submissions:
-        submission = classified_of(facts).submission
+        submission = facts.submission
         queries = {query.id: query for query in submission.queries}
         for name, entry in settle([submission], platform.regression_set).settled.items():
             if not isinstance(entry, Entry) or entry.source is None:

@@ -13,7 +13,7 @@ from typing import Final
 from bot.curator.entry import Entry, Source, Tombstone
 from bot.curator.store import RegressionSet
 from bot.git import is_id, tree_id
-from bot.github.facts import QueryFacts, SubmissionFacts, classified_of
+from bot.github.facts import QueryFacts, SubmissionFacts
 from bot.ledger.model import (
     CorrectionRecord,
     FolderIndex,
@@ -28,7 +28,7 @@ from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, unsettled
 from bot.pipeline.submission import EVAL_SETS, agent_folder
 from bot.reconcile.inventory import Inventory
-from bot.reconcile.merged_submissions import MergedSubmission, entry_of
+from bot.reconcile.merged_submissions import MergedSubmission
 from bot.reconcile.planned_set import follow_renames
 from bot.text.compare import text_key
 from bot.text.digests import digest
@@ -39,9 +39,9 @@ def _moves(inventory: Inventory, platform: Platform) -> dict[str, tuple[str, ...
     known = platform.regression_set
     places = {entry.source.place[:2] for entry in (*known.entries.values(), *known.waiting.values()) if entry.source}
     return {
-        facts.folder: facts.moved_from
+        facts.about.folder: facts.about.moved_from
         for facts in inventory.submissions
-        if facts.moved_from is not None and facts.moved_from in places
+        if facts.about.moved_from is not None and facts.about.moved_from in places
     }
 
 
@@ -49,7 +49,7 @@ def waiting(inventory: Inventory, regression_set: RegressionSet) -> dict[str, Le
     """The queries that wait for a slot in ``regression_set`` and may leave the line again, with what brought them."""
     found = {}
     for facts in inventory.submissions:
-        submission = classified_of(facts).submission
+        submission = facts.submission
         for name, entry in in_line(settle([submission], regression_set), regression_set).items():
             source = entry.source
             if source is not None and source.pull_request and is_id(source.commit or ""):
@@ -90,8 +90,8 @@ def remember(
     contents: set[str] = set()
     for facts in inventory.submissions:
         for query in _outside(facts, platform):
-            contents.add(facts.contents[query.id])
-            present.add((entry_of(facts, query), digest(list(query.turns))))
+            contents.add(facts.contents[query.query.id])
+            present.add((facts.entry_of(query), digest(list(query.query.turns))))
     for item in inventory.unchanged.values():
         contents.update(item.rejected)
     entries = {**platform.regression_set.waiting, **platform.regression_set.entries}
@@ -124,7 +124,7 @@ def remember_folders(
     partial = inventory.incomplete is not None
     found: dict[str, FolderRecord | None] = dict.fromkeys(before)
     for facts in inventory.submissions:
-        path = folder_path(facts.folder)
+        path = folder_path(facts.about.folder)
         previous = before.get(path)
         known = dict(previous.classifications) if previous is not None and partial else {}
         known |= {
@@ -132,16 +132,16 @@ def remember_folders(
             for query in _outside(facts, platform)
             if query.key is not None and query.classification is not None
         }
-        ids = sorted(left.keys() & {entry_of(facts, query) for query in facts.queries})
+        ids = sorted(left.keys() & {facts.entry_of(query) for query in facts.queries})
         own = {entry: left[entry] for entry in ids}
-        found[path] = FolderRecord(folder=facts.folder, classifications=known, left=own) if known or own else None
+        found[path] = FolderRecord(folder=facts.about.folder, classifications=known, left=own) if known or own else None
     return found
 
 
 def _outside(facts: SubmissionFacts, platform: Platform) -> list[QueryFacts]:
     """The queries that are not in the set, or may leave its line, and were not when they were read."""
-    outside = {query.id for query in unsettled(platform, classified_of(facts).submission, line=True)}
-    return [query for query in facts.queries if query.id in outside and query.key is not None]
+    outside = {query.id for query in unsettled(platform, facts.submission, line=True)}
+    return [query for query in facts.queries if query.query.id in outside and query.key is not None]
 
 
 _DEPTH: Final = 2
@@ -275,19 +275,20 @@ def _at_rest(
     rejected = {item.decision.content for item in reconciled.rejections}
     found = {}
     for facts in inventory.submissions:
-        tree, ids = inventory.trees.get(facts.folder), {entry_of(facts, query) for query in facts.queries}
+        folder, ids = facts.about.folder, {facts.entry_of(query) for query in facts.queries}
+        tree = inventory.trees.get(folder)
         left = {entry: reconciled.left[entry] for entry in sorted(ids & reconciled.left.keys())}
         if (
             tree is not None
-            and facts.folder not in stirred
+            and folder not in stirred
             and not ids & spoken
             and not busy & {item.pull_request for item in left.values()}
             and _is_settled(facts, left, corrections, platform)
         ):
-            kept = [query for query in facts.queries if entry_of(facts, query) in left]
+            kept = [query for query in facts.queries if facts.entry_of(query) in left]
             uncarried = {name for query in kept for name in _exercised(query)} - carried
             numbers = [item.pull_request for item in left.values()]
-            found[facts.folder] = ReconciledFolder(
+            found[folder] = ReconciledFolder(
                 tree=tree,
                 pull_requests=tuple(sorted({number for number in numbers if number is not None})),
                 pushed=numbers.count(None),
@@ -302,15 +303,15 @@ def _is_settled(
     facts: SubmissionFacts, left: Mapping[str, LeftQuery], corrections: CorrectionRecord, platform: Platform
 ) -> bool:
     """Whether each query is on record for good, or stayed outside with a classification that nobody corrects."""
-    known, submission = platform.regression_set, classified_of(facts).submission
+    known, submission = platform.regression_set, facts.submission
     found = settle([submission], known)
     outside = {query.id for query in unsettled(platform, submission, line=True)}
     return (
-        not facts.problems
-        and facts.moved_from is None
+        not submission.problems
+        and submission.moved_from is None
         and not found.edited
         and not any(item.id in known.waiting for item in found.settled.values())
         and not any(item.waits for item in left.values())
-        and all(query.classification is not None for query in facts.queries if query.id in outside)
-        and not any(text_key(query.turns) in corrections.texts for query in facts.queries)
+        and all(query.classification is not None for query in facts.queries if query.query.id in outside)
+        and not any(text_key(query.query.turns) in corrections.texts for query in facts.queries)
     )

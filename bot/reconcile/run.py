@@ -125,7 +125,8 @@ def survey_event(
     platform = replace(platform, corrections=merged(platform.taxonomy, [platform.corrections, said]))
     asked = recall(backend(platform), abilities_of(ledger, world.clock()).endpoints)
     inventory = survey(event.repository, commits.base, past, platform, world.store, raised, asked, progress)
-    return inventory.model_copy(update={"abilities": learnt_by([asked])})
+    work = inventory.work.model_copy(update={"abilities": learnt_by([asked])})
+    return inventory.model_copy(update={"work": work})
 
 
 def reconcile_event(
@@ -309,7 +310,7 @@ class _Run:
         known = platform.regression_set
         entries = [*known.entries.values(), *known.waiting.values()]
         texts = {
-            text_key(query.turns) for facts in inventory.submissions for query in facts.queries if not query.settled
+            text_key(item.query.turns) for facts in inventory.submissions for item in facts.queries if not item.settled
         }
         texts |= differing(record, ((text_key(entry.turns), entry.classified.corrected) for entry in entries))
         return look_up(record, texts, platform.taxonomy, History(self._world.store, commit).all, self._lookups)

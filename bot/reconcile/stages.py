@@ -488,7 +488,7 @@ def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, Entry]:
     if not (tip.event.seeks or known):
         return {}
     folders = None if tip.event.seeks else {item.folder for item in known.values()}
-    read = [facts for facts in inventory.submissions if folders is None or facts.folder in folders]
+    read = [facts for facts in inventory.submissions if folders is None or facts.about.folder in folders]
     names = {id for facts in read for id, content in facts.contents.items() if content in rejected}
     stamp = AuditStamp(at=inventory.at, commit=inventory.base, by=None)
     found = archived_entries(tip.platform, map(classified_of, read), inventory.identity, stamp, names)
@@ -507,7 +507,7 @@ def _found_before(entry: Entry, known: ArchivedQuery | None) -> Entry:
 def _unread(tip: RunState, record: SuggestionRecord, archived: Collection[str]) -> dict[str, ArchivedQuery]:
     """What ``record`` knows of queries that are not ``archived`` and whose eval sets were not read, or with faults."""
     inventory, known = tip.inventory, {*tip.platform.regression_set.on_record, *archived}
-    faulty = {facts.folder for facts in inventory.submissions if facts.problems}
+    faulty = {facts.about.folder for facts in inventory.submissions if facts.about.problems}
     there = {*inventory.unchanged, *inventory.unread, *faulty}
     return {id: item for id, item in record.archived.items() if item.folder in there and id not in known}
 

@@ -10,7 +10,7 @@ from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
-from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
+from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -26,6 +26,7 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.github.publish_plan import PublishInputs, PublishPlan, plan_review
+from bot.intake.query import Query
 from bot.ledger.events import events_path
 from bot.ledger.keys import classification_key
 from bot.ledger.model import (
@@ -38,6 +39,7 @@ from bot.ledger.model import (
     StoredClassification,
 )
 from bot.pipeline.review import Platform
+from bot.pipeline.submission import Submission
 from tests.factories import make_config, make_entry, make_taxonomy
 
 BOT = "github-actions[bot]"
@@ -65,13 +67,15 @@ def make_query(id: str, scores: Mapping[str, float] | None, text: str | None = N
         judgements = {name: Judgement(name in scores, scores.get(name, 0.9), "inference") for name in CAPABILITIES}
         known = StoredClassification(judgements=judgements)
     return QueryFacts(
-        id=id,
-        turns=turns,
-        file="eval_sets/acme/desk/evals.yaml",
-        line=line,
+        query=Query(id=id, turns=turns, file="eval_sets/acme/desk/evals.yaml", line=line),
         key=classification_key(turns, "s", "d", IDENTITY, ""),
         classification=known,
     )
+
+
+def reworded(item: QueryFacts, **changes: Any) -> QueryFacts:
+    """``item`` with another id, text or place in the eval set."""
+    return item.model_copy(update={"query": replace(item.query, **changes)})
 
 
 PAIR = {"a": 0.8, "b": 0.8}
@@ -94,30 +98,28 @@ def make_analysis(
 ) -> Analysis:
     """The facts of a pull request with one eval set of ``queries``."""
     submission = SubmissionFacts(
-        customer="acme",
-        agent="desk",
-        folder="eval_sets/acme/desk",
+        about=Submission(customer="acme", agent="desk", folder="eval_sets/acme/desk", problems=tuple(rows)),
         specification="s",
-        prefix="",
-        moved_from=None,
         queries=tuple(queries),
-        problems=tuple(rows),
-        notes=(),
     )
-    defaults: dict[str, Any] = {
-        "repository": "o/r",
+    judged: dict[str, Any] = {
         "pull_request": 7,
         "base": BASE,
         "head": head,
-        "at": "2026-11-21T09:00:00Z",
-        "held": False,
-        "touches": ("eval_sets",),
-        "set_changes": tuple(set_changes),
         "identity": Identity(backend="embedded", model="m1", prompt="p1", samples=5),
         "submissions": (submission,) if queries else (),
         "problems": tuple(problems),
-        "reused": 0,
-        "classified": len(queries),
+        "set_changes": tuple(set_changes),
+        "departing": {},
+    }
+    work: dict[str, Any] = {"reused": 0, "classified": len(queries), "stopped": None, "usage": None, "abilities": {}}
+    defaults: dict[str, Any] = {
+        "repository": "o/r",
+        "at": "2026-11-21T09:00:00Z",
+        "held": False,
+        "touches": ("eval_sets",),
+        "judged": JudgedFacts(**{name: more.pop(name, value) for name, value in judged.items()}),
+        "work": ClassifierWork(**{name: more.pop(name, value) for name, value in work.items()}),
     }
     return Analysis(**defaults | more)
 
@@ -218,7 +220,9 @@ class Hub:
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 
     def plan(self, analysis: Analysis) -> PublishPlan:
-        return plan_review(analysis, self.platform, self.inputs(analysis.head), lambda login: self.permissions[login])
+        return plan_review(
+            analysis, self.platform, self.inputs(analysis.judged.head), lambda login: self.permissions[login]
+        )
 
     def review(
         self, analysis: Analysis | None = None, until: Callable[[object], bool] = lambda _: False

@@ -9,7 +9,8 @@ import pytest
 from bot.classifier.corrections import Correction
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
-from bot.github.decisions import NewCorrection, differing, noted, unverified
+from bot.git import ChangedFile
+from bot.github.decisions import Ended, NewCorrection, differing, noted, unverified
 from bot.github.facts import ChangedEntryFile
 from bot.github.models import EditComment, IssueComment, React, ThreadComment
 from bot.github.publish_plan import PublishPlan
@@ -23,7 +24,7 @@ from bot.text.compare import text_key
 from tests.factories import make_entry
 from tests.github.scenes import HEAD, QUERIES, Hub, make_analysis, make_platform, make_query
 
-TEXT = text_key(QUERIES[0].turns)
+TEXT = text_key(QUERIES[0].query.turns)
 NOT_D = "/incumbent correct q01 -d it asks for something else"
 
 
@@ -286,6 +287,9 @@ def test_the_ledger_keeps_the_latest_comment_on_a_tag() -> None:
     before = CorrectionRecord(texts={TEXT: {"d": stored(5)}})
     assert noted(before, (), [said(4)]) == before
     assert noted(before, (), [said(6)]) == CorrectionRecord(texts={TEXT: {"d": stored(6)}})
+    gone = Ended(text=TEXT, capability="d", correction=stored(5))
+    assert noted(before, [gone], ()) == CorrectionRecord()
+    assert noted(before, [replace(gone, correction=stored(4))], ()) == before
     assert differing(before, [(TEXT, {"d": True}), (TEXT, {})]) == {TEXT}
     assert differing(before, [(TEXT, {"d": True}), ("0" * 24, {})]) == frozenset()
     doubtful = CorrectionRecord(texts={TEXT: {"d": stored(5, None), "e": stored(5)}})
@@ -335,7 +339,7 @@ def test_a_correction_follows_its_capability_to_another_id() -> None:
 
 
 def test_a_set_that_is_changed_by_hand_has_no_tags() -> None:
-    change = ChangedEntryFile(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
+    change = ChangedEntryFile(file=ChangedFile("regression_set/ra1.yaml", "modified"), buried=False)
     analysis = make_analysis(set_changes=[change])
     hub = Hub()
     hub.review(analysis)
@@ -352,7 +356,7 @@ def test_what_is_in_the_set_is_corrected_by_hand() -> None:
                 "e": make_entry(
                     "e",
                     {"d": 0.9},
-                    turns=QUERIES[0].turns,
+                    turns=QUERIES[0].query.turns,
                     source=Source(customer="acme", agent="desk", eval_set="eval_sets/acme/desk/evals.yaml", item="q01"),
                 )
             },

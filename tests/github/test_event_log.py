@@ -42,7 +42,7 @@ def reviewed(*queries: Any, **more: Any) -> Hub:
 def test_each_verdict_is_recorded_when_it_is_first_shown_and_says_what_it_rests_on() -> None:
     hub = reviewed()
     shown = recorded(hub)
-    assert {item.entry for item in shown} == {id_of(query.id) for query in QUERIES}
+    assert {item.entry for item in shown} == {id_of(item.query.id) for item in QUERIES}
     assert sorted(item.place for item in shown) == [0, 1, 2, 3]
     first = next(item for item in shown if item.entry == id_of("q01"))
     assert (first.base, first.head, first.author, first.at) == (BASE, HEAD, "mara", "2026-11-21T09:00:00Z")

@@ -13,19 +13,29 @@ from bot.errors import Problem
 from bot.github.facts import Analysis, classified_of, facts_of, without_secrets
 from bot.intake.query import Setup
 from tests.factories import make_taxonomy
-from tests.github.scenes import make_analysis, make_query
+from tests.github.scenes import make_analysis, make_query, reworded
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("submissions", 0, "queries", 0, "turns"), []),
-        (("submissions", 0, "queries", 0, "line"), 0),
-        (("submissions", 0, "queries", 0, "id"), "b02"),
-        (("submissions", 0, "moved_from"), ["a"]),
-        (("problems",), [{"file": "x", "line": -1, "message": "m", "fix": "f"}]),
+        (("judged", "submissions", 0, "queries", 0, "query", "turns"), []),
+        (("judged", "submissions", 0, "queries", 0, "query", "line"), 0),
+        (("judged", "submissions", 0, "queries", 0, "query", "id"), "b02"),
+        (("judged", "submissions", 0, "about", "moved_from"), ["a"]),
+        (("judged", "problems"), [{"file": "x", "line": -1, "message": "m", "fix": "f"}]),
+        (("judged", "submissions", 0, "about", "notes"), [{"file": "x", "line": 0, "message": "m", "fix": "f"}]),
+        (("judged", "submissions", 0, "about", "customer"), ""),
     ],
-    ids=["no turns", "line 0", "two of a name", "moved from half a place", "a fault before the first line"],
+    ids=[
+        "no turns",
+        "line 0",
+        "two of a name",
+        "moved from half a place",
+        "a fault before the first line",
+        "a note before the first line",
+        "no customer",
+    ],
 )
 def test_a_document_that_contradicts_itself_is_no_analysis(path: tuple[str | int, ...], value: object) -> None:
     facts: Any = make_analysis(queries=(make_query("b01", {"a": 0.9}), make_query("b02", {"b": 0.9}))).model_dump()
@@ -50,14 +60,14 @@ def test_paths_of_any_bytes_fit_into_the_document() -> None:
 
 def test_facts_outlive_the_document() -> None:
     analysis = make_analysis()
-    (facts,) = analysis.submissions
-    keys = {query.id: query.key for query in facts.queries if query.key is not None}
+    (facts,) = analysis.judged.submissions
+    keys = {item.query.id: item.key for item in facts.queries if item.key is not None}
     assert facts_of(classified_of(facts), facts.specification, keys, {}) == facts
     assert [query.expected_tools for query in facts.queries] == [None] * len(facts.queries)
 
 
 def test_expected_tools_are_facts_of_a_query() -> None:
-    (facts,) = make_analysis().submissions
+    (facts,) = make_analysis().judged.submissions
     expected = {"q01": ("add",), "q02": (), "q03": None}
     found = facts_of(classified_of(facts), facts.specification, {}, {}, expected)
     again = type(found).model_validate_json(found.model_dump_json())
@@ -66,8 +76,8 @@ def test_expected_tools_are_facts_of_a_query() -> None:
 
 def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
     def content(*attachments: str) -> str:
-        query = make_query("b01", {"a": 0.9}).model_copy(update={"setup": Setup(attachments=attachments)})
-        return make_analysis(queries=(query,)).submissions[0].contents["b01"]
+        query = reworded(make_query("b01", {"a": 0.9}), setup=Setup(attachments=attachments))
+        return make_analysis(queries=(query,)).judged.submissions[0].contents["b01"]
 
     assert len({content(), content("a.png"), content("b.png")}) == 3
 
@@ -75,7 +85,7 @@ def test_a_decision_is_bound_to_what_is_attached_as_well() -> None:
 def test_a_decision_is_bound_to_the_calls_that_are_expected() -> None:
     def content(expected: tuple[str, ...] | None) -> str:
         query = make_query("b01", {"a": 0.9}).model_copy(update={"expected_tools": expected})
-        return make_analysis(queries=(query,)).submissions[0].contents["b01"]
+        return make_analysis(queries=(query,)).judged.submissions[0].contents["b01"]
 
     assert len({content(None), content(()), content(("add",)), content(("add", "get"))}) == 4
 
@@ -91,14 +101,18 @@ def test_facts_speak_of_all_capabilities_and_of_no_others() -> None:
 def test_what_asking_has_cost_is_the_same_on_both_sides(prices: Prices | None) -> None:
     usage = Usage(requests=3, probing=1, tokens_in=100, tokens_cached=50, tokens_out=20, prices=prices)
     analysis = make_analysis(usage=usage)
-    assert Analysis.model_validate_json(analysis.model_dump_json()).usage == usage
+    assert Analysis.model_validate_json(analysis.model_dump_json()).work.usage == usage
 
 
 def test_a_fault_has_a_line_that_counts_from_one_and_nothing_private() -> None:
     facts: Any = make_analysis().model_dump()
     fault = {"file": "f", "line": 1, "message": "m", "fix": "x"}
-    assert Analysis.model_validate({**facts, "problems": [fault]}).problems == (Problem("f", 1, "m", "x"),)
+
+    def read(fault: dict[str, Any]) -> Analysis:
+        return Analysis.model_validate({**facts, "judged": {**facts["judged"], "problems": [fault]}})
+
+    assert read(fault).judged.problems == (Problem("f", 1, "m", "x"),)
     wrongs: tuple[dict[str, Any], ...] = ({"line": 0}, {"_parts": []}, {"line": "1"})
     for wrong in wrongs:
         with pytest.raises(ValidationError):
-            Analysis.model_validate({**facts, "problems": [{**fault, **wrong}]})
+            read({**fault, **wrong})

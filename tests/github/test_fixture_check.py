@@ -36,18 +36,18 @@ def test_the_check_names_what_is_missing_at_the_head(
     analysis = here.review(number)
     check = here.hub.checks[here.hub.pulls[number].head]
     assert check.conclusion == ("success" if missing is None else "failure")
-    assert [problem.message for problem in analysis.problems] == (
+    assert [problem.message for problem in analysis.judged.problems] == (
         [] if missing is None else [f"q1: not in mocks/: {missing}"]
     )
     # The query is judged all the same.
-    assert [query.id for query in analysis.submissions[0].queries] == ["q1"]
+    assert [item.query.id for item in analysis.judged.submissions[0].queries] == ["q1"]
     if missing is not None:
         assert "Faults in the input (1)" in here.sticky(number)
-        assert [(item.file, item.line) for item in analysis.problems] == [(f"{folder_of(ACME)}/evals.yaml", 3)]
+        assert [(item.file, item.line) for item in analysis.judged.problems] == [(f"{folder_of(ACME)}/evals.yaml", 3)]
 
 
 def test_a_pull_request_that_brings_its_fixtures_passes() -> None:
     here = desk(fixtures_folder="mocks")
     number = here.offer({**offered("week.json"), "mocks/week.json": "{}"})
-    assert here.review(number).problems == ()
+    assert here.review(number).judged.problems == ()
     assert here.hub.checks[here.hub.pulls[number].head].conclusion == "success"

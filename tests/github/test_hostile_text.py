@@ -25,6 +25,7 @@ from bot.cli.ci import _report
 from bot.cli.output import log
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.git import ChangedFile
 from bot.github.check import PullRequestLabel
 from bot.github.commands import Command, parse
 from bot.github.facts import Analysis, ChangedEntryFile, QueryFacts, SubmissionFacts
@@ -39,7 +40,7 @@ from bot.report.escaping import visible
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS
-from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query
+from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query, reworded
 
 MARKER = re.compile(r"<!-- incumbent:verdicts [0-9a-f]{24} -->")
 REPLY = re.compile(r"<!-- incumbent:reply [0-9]+ [0-9a-f]{24} -->")
@@ -109,23 +110,24 @@ def facts(text: str) -> Analysis:
     )
     calls = {"expected_tools": [f"tool {text}", f"other {text}"]}
     setup = Setup(tenant=f"tenant {text}", connectors=(f"connector {text}",), fixtures=(f"fixture {text}",))
-    queries = tuple(query.model_copy(update={"file": file, "expected": calls, "setup": setup}) for query in queries)
+    queries = tuple(reworded(query, file=file, expected=calls, setup=setup) for query in queries)
     off = queries[3].classification
     assert off is not None
     strange = off.model_copy(update={"off_taxonomy": (worded(text),)})
     queries = (*queries[:3], queries[3].model_copy(update={"classification": strange}), *queries[4:])
     row = Problem(file=file, line=12, message=text, fix=text)
     submission = SubmissionFacts(
-        customer=text,
-        agent=text,
-        folder=named(text, "eval_sets/"),
+        about=Submission(
+            customer=text,
+            agent=text,
+            folder=named(text, "eval_sets/"),
+            moved_from=(text, text),
+            problems=(row,),
+            notes=(Problem(file=file, line=None, message=f"tool {text}: {text}", fix=text),),
+            tools=(f"tool {text}".strip(),),
+        ),
         specification="s",
-        prefix="",
-        moved_from=(text, text),
         queries=queries,
-        problems=(row,),
-        notes=(Problem(file=file, line=None, message=f"tool {text}: {text}", fix=text),),
-        tools=(f"tool {text}".strip(),),
     )
     return make_analysis(
         queries=(),
@@ -134,11 +136,9 @@ def facts(text: str) -> Analysis:
             Problem(file=text, line=None, message=text, fix=text),
         ),
         set_changes=(
-            ChangedEntryFile(path=named(text, "regression_set/", ".yaml"), kind="deleted", before=None, buried=False),
+            ChangedEntryFile(file=ChangedFile(named(text, "regression_set/", ".yaml"), "deleted"), buried=False),
             ChangedEntryFile(
-                path="regression_set/new.yaml",
-                kind="renamed",
-                before=named(text, "regression_set/", "2.yaml"),
+                file=ChangedFile("regression_set/new.yaml", "renamed", named(text, "regression_set/", "2.yaml")),
                 buried=False,
             ),
         ),
@@ -148,7 +148,7 @@ def facts(text: str) -> Analysis:
 
 
 def two_turns(query: QueryFacts, text: str) -> QueryFacts:
-    return query.model_copy(update={"turns": (*query.turns, text, text, text)})
+    return reworded(query, turns=(*query.query.turns, text, text, text))
 
 
 def make_hub(text: str) -> Hub:
@@ -205,7 +205,7 @@ def decided(text: str) -> Written:
         for name, action in ((text, "accept"), ("q04", "reject"), ("q01", "accept"))
     ]
     record = PullRequestRecord.model_validate(
-        {"pull_request": 7, "head": analysis.head, "decisions": decisions, "cursor": comment}, strict=False
+        {"pull_request": 7, "head": analysis.judged.head, "decisions": decisions, "cursor": comment}, strict=False
     )
     hub.ledger["pull_requests/7.json"] = record_text(record)
     return write(hub, analysis)

@@ -181,7 +181,7 @@ def test_entries_just_as_migrate_writes_them_are_no_change_by_hand(more: str, by
     assert all(files[path] != text for path, text in entries.items())
     number = here.offer({**written(RENAMED), **entries})
     analysis = here.review(number)
-    assert bool(analysis.set_changes) is by_hand
+    assert bool(analysis.judged.set_changes) is by_hand
     conclusion = here.hub.checks[here.hub.pulls[number].head].conclusion
     assert conclusion == ("failure" if by_hand else "success")
 
@@ -192,7 +192,7 @@ def test_the_same_entries_without_the_taxonomy_are_changed_by_hand() -> None:
     entries: dict[str, str | None] = {
         item.path: item.content for item in plan_migration(over, BASE, {}, CONFIG_FILE).file_changes
     }
-    assert here.review(here.offer({**entries, **written(grown(BASE, "1.1.0", capability("f")))})).set_changes
+    assert here.review(here.offer({**entries, **written(grown(BASE, "1.1.0", capability("f")))})).judged.set_changes
 
 
 def test_an_effect_that_could_not_be_measured_to_its_end_fails_the_check() -> None:
@@ -322,12 +322,12 @@ def test_a_capability_that_lacks_exemplars_must_go_on_trial() -> None:
     analysis = here.analyse(here.offer(written(WITH_F)))
     assert analysis.impact is not None
     assert [(item.capability, item.standing) for item in analysis.impact.appraisals] == [("f", "unfit")]
-    assert any("add `trial: true` to it" in problem.fix for problem in analysis.problems)
+    assert any("add `trial: true` to it" in problem.fix for problem in analysis.judged.problems)
     base = here.hub.repository.branches[MAIN]
     trial = written(grown(BASE, "1.1.0", capability("f", trial=True)))
     for files, faults in ((written(WITH_F), 1), (trial, 0)):
         head = here.hub.push(f"group-{faults}", files, start=base)
-        assert len(here.analyse(None, flow=Flow.GROUP, head=head, group_base=base).problems) == faults
+        assert len(here.analyse(None, flow=Flow.GROUP, head=head, group_base=base).judged.problems) == faults
 
 
 def test_a_merge_group_is_told_faults_alone() -> None:
@@ -337,7 +337,7 @@ def test_a_merge_group_is_told_faults_alone() -> None:
         head = here.hub.push("group", written(taxonomy), start=base)
         analysis = here.analyse(None, flow=Flow.GROUP, head=head, group_base=base)
         assert analysis.impact is None
-        assert len(analysis.problems) == faults
+        assert len(analysis.judged.problems) == faults
         assert here.asked == []
 
 
@@ -386,7 +386,7 @@ def test_what_any_classifier_finds_out_of_its_endpoint_is_kept(monkeypatch: pyte
 
     monkeypatch.setattr(here, "backend", backend)
     analysis = here.review(here.offer(written(WITH_F)))
-    assert len(analysis.abilities) == len(here.made) > 1
+    assert len(analysis.work.abilities) == len(here.made) > 1
 
 
 def test_what_people_rejected_is_promised_no_slot() -> None:

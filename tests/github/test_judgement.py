@@ -13,7 +13,7 @@ from bot.curator.roles import EvictionKind
 from bot.curator.staging import restoration
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import evicted_on, suggest
-from bot.git import blob_id
+from bot.git import ChangedFile, blob_id
 from bot.github.facts import Analysis, ChangedEntryFile, EvictionFacts
 from bot.github.judgement import without_derived
 from bot.pipeline.review import Platform
@@ -40,12 +40,15 @@ def make_platform(*gone: Entry, ceiling: int = 9) -> Platform:
     return Platform(taxonomy=make_taxonomy("a", "b"), config=config, regression_set=known)
 
 
-def change_of(item: FileChange, known: RegressionSet, **more: Any) -> ChangedEntryFile:
+def change_of(
+    item: FileChange, known: RegressionSet, eviction: EvictionFacts | None = None, **more: Any
+) -> ChangedEntryFile:
     """``item`` as the facts of a head tell it."""
     present = {id: known.entries[id] for id in known.entries if item.path == f"regression_set/{id}.yaml"}
     kind = "deleted" if item.content is None else "modified" if present else "added"
     after = None if item.content is None else blob_id(item.content)
-    return ChangedEntryFile(**{"path": item.path, "kind": kind, "before": None, "buried": True, "after": after} | more)
+    file = ChangedFile(**{"path": item.path, "kind": kind, "object_after": after} | more)
+    return ChangedEntryFile(file=file, buried=True, eviction=eviction)
 
 
 def head_with(platform: Platform, *planned: FileChange, **more: Any) -> Analysis:
@@ -53,7 +56,7 @@ def head_with(platform: Platform, *planned: FileChange, **more: Any) -> Analysis
 
 
 def left(analysis: Analysis, platform: Platform) -> list[str]:
-    return [item.path for item in without_derived(analysis, platform).set_changes]
+    return [item.file.path for item in without_derived(analysis.judged, platform).set_changes]
 
 
 def evicting(platform: Platform, id: str, evicted: Evicted | None = None) -> Analysis:
@@ -69,7 +72,7 @@ def evicting(platform: Platform, id: str, evicted: Evicted | None = None) -> Ana
 def test_an_entry_that_is_restored_to_the_byte_passes() -> None:
     platform = make_platform(GONE)
     analysis = head_with(platform, *restoration(platform.regression_set.tombstones["gone"], full=False).file_changes)
-    assert len(analysis.set_changes) == 2
+    assert len(analysis.judged.set_changes) == 2
     assert left(analysis, platform) == []
 
 
@@ -84,14 +87,14 @@ def test_one_letter_more_is_a_change_by_hand() -> None:
     platform = make_platform(GONE)
     entry, grave = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
     analysis = head_with(platform, FileChange(entry.path, f"{entry.content}# a remark\n"), grave)
-    assert without_derived(analysis, platform) is analysis
+    assert without_derived(analysis.judged, platform) is analysis.judged
 
 
 def test_half_of_a_restoration_is_a_change_by_hand() -> None:
     platform = make_platform(GONE)
     entry, _ = restoration(platform.regression_set.tombstones["gone"], full=False).file_changes
     analysis = head_with(platform, entry)
-    assert without_derived(analysis, platform) is analysis
+    assert without_derived(analysis.judged, platform) is analysis.judged
 
 
 def test_what_else_is_changed_by_hand_stays() -> None:
@@ -140,7 +143,7 @@ def test_an_eviction_of_what_nobody_can_spare_is_a_change_by_hand() -> None:
     platform = make_platform()
     said = Evicted(reason=EvictionKind.REDUNDANT.value)
     analysis = evicting(platform, "best1", said)
-    assert without_derived(analysis, platform) is analysis
+    assert without_derived(analysis.judged, platform) is analysis.judged
 
 
 def test_an_eviction_of_an_entry_that_is_not_there_is_a_change_by_hand() -> None:
@@ -148,9 +151,9 @@ def test_an_eviction_of_an_entry_that_is_not_there_is_a_change_by_hand() -> None
     grave = FileChange("regression_set/evicted/ghost.yaml", "whatever")
     evicted_by = EvictionFacts(entry="ghost", evicted=Evicted(reason="x"))
     analysis = head_with(platform, grave, eviction=evicted_by)
-    assert without_derived(analysis, platform) is analysis
+    assert without_derived(analysis.judged, platform) is analysis.judged
 
 
 def test_without_changes_of_the_set_nothing_is_touched() -> None:
     analysis = make_analysis()
-    assert without_derived(analysis, make_platform(GONE)) is analysis
+    assert without_derived(analysis.judged, make_platform(GONE)) is analysis.judged

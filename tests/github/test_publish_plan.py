@@ -14,6 +14,7 @@ from bot.classifier.model import Path
 from bot.curator.entry import Source
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.git import ChangedFile
 from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.facts import Analysis, ChangedEntryFile, StoppedFacts
 from bot.github.models import CommentKind, CreateComment, EditComment, PostCheck, React, WriteLedger
@@ -21,7 +22,7 @@ from bot.github.publish_plan import PublishPlan, find_sticky, plan_retraction
 from bot.ledger.model import MOST_ENDPOINTS, AbilityRecord
 from bot.text.digests import digest
 from tests.factories import make_entry
-from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
+from tests.github.scenes import BOT, HEAD, PAIR, QUERIES, Hub, make_analysis, make_platform, make_query, reworded
 
 NEEDS = "incumbent: needs a curator"
 ADMITS = "incumbent: admits"
@@ -452,11 +453,12 @@ def test_another_agent_in_the_pull_request_voids_no_decision() -> None:
     hub.review()
     hub.say("cora", "/incumbent accept q02")
     hub.review()
-    (one,) = make_analysis().submissions
-    queries = tuple(item.model_copy(update={"id": f"acme/desk/{item.id}"}) for item in one.queries)
-    first = one.model_copy(update={"prefix": "acme/desk/", "queries": queries})
-    other = tuple(item.model_copy(update={"id": f"acme/till/{item.id}"}) for item in (make_query("z1", {"e": 0.9}),))
-    second = one.model_copy(update={"agent": "till", "prefix": "acme/till/", "queries": other})
+    (one,) = make_analysis().judged.submissions
+    queries = tuple(reworded(item, id=f"acme/desk/{item.query.id}") for item in one.queries)
+    first = one.model_copy(update={"about": replace(one.about, prefix="acme/desk/"), "queries": queries})
+    other = tuple(reworded(item, id=f"acme/till/{item.query.id}") for item in (make_query("z1", {"e": 0.9}),))
+    about = replace(one.about, agent="till", prefix="acme/till/")
+    second = one.model_copy(update={"about": about, "queries": other})
     hub.review(make_analysis(head="2" * 40, submissions=(first, second)))
     assert "is void" not in hub.ours[0]
     assert "Accepted by `cora`" in hub.ours[0]
@@ -630,7 +632,7 @@ def test_an_acceptance_that_the_base_moved_away_from_under_is_told() -> None:
     hub.say("cora", "/incumbent accept q02")
     hub.review()
     entries = dict(hub.platform.regression_set.entries)
-    entries["twin"] = make_entry("twin", PAIR, text=QUERIES[1].turns[0])
+    entries["twin"] = make_entry("twin", PAIR, text=QUERIES[1].query.turns[0])
     hub.platform = replace(hub.platform, regression_set=RegressionSet(entries, {}, {}))
     hub.review()
     assert "The decision of `cora` (accept) on `q02` has no effect: its verdict is EXCLUDE by now." in hub.ours[0]
@@ -726,7 +728,7 @@ def test_a_decision_is_void_once_the_agent_behind_the_query_changes() -> None:
     hub.review()
     hub.say("cora", "/incumbent accept q02")
     hub.review()
-    (submission,) = make_analysis().submissions
+    (submission,) = make_analysis().judged.submissions
     other = submission.model_copy(update={"specification": "another agent"})
     hub.review(make_analysis(head="2" * 40, submissions=(other,)))
     assert "is void: its content has changed" in hub.ours[0]
@@ -748,7 +750,7 @@ def test_a_decision_follows_its_text_to_another_name(verb: str) -> None:
     hub.say("cora", f"/incumbent {verb} q02 as agreed")
     hub.review()
     before = hub.plan(make_analysis()).judgement.review
-    renamed_query = QUERIES[1].model_copy(update={"id": "q09"})
+    renamed_query = reworded(QUERIES[1], id="q09")
     after = hub.review(make_analysis((QUERIES[0], renamed_query, *QUERIES[2:]), head="2" * 40)).judgement.review
     assert before is not None
     assert after is not None
@@ -762,7 +764,7 @@ def test_a_copy_of_a_rejected_query_is_rejected() -> None:
     hub.review()
     hub.say("cora", "/incumbent reject q01 not in our scope")
     hub.review()
-    copy = QUERIES[0].model_copy(update={"id": "q09"})
+    copy = reworded(QUERIES[0], id="q09")
     review = hub.review(make_analysis((*QUERIES, copy), head="2" * 40)).judgement.review
     assert review is not None
     assert [item.id for item in review.derivation.rejected] == ["q01", "q09"]
@@ -864,8 +866,8 @@ def test_a_pin_is_a_matter_of_its_own() -> None:
 # The set by hand
 
 
-EDIT = ChangedEntryFile(path="regression_set/ra1.yaml", kind="modified", before=None, buried=False)
-REMOVAL = ChangedEntryFile(path="regression_set/ra1.yaml", kind="deleted", before=None, buried=False)
+EDIT = ChangedEntryFile(file=ChangedFile("regression_set/ra1.yaml", "modified"), buried=False)
+REMOVAL = ChangedEntryFile(file=ChangedFile("regression_set/ra1.yaml", "deleted"), buried=False)
 
 
 def test_a_change_of_the_set_by_hand_fails_until_a_curator_allows_it_for_this_head() -> None:
@@ -1052,7 +1054,7 @@ def test_what_is_settled_needs_no_answer() -> None:
     first = make_analysis()
     entry = hub.plan(first).judgement.entries["q04"]
     entries = dict(hub.platform.regression_set.entries)
-    entries[entry] = known.model_copy(update={"id": entry, "turns": QUERIES[3].turns})
+    entries[entry] = known.model_copy(update={"id": entry, "turns": QUERIES[3].query.turns})
     hub.platform = replace(hub.platform, regression_set=RegressionSet(entries, {}, {}))
     hub.review(first)
     hub.say("cora", "/incumbent accept q04 please")
@@ -1078,7 +1080,7 @@ def test_a_change_of_the_set_by_hand_is_allowed_with_a_reason_and_that_is_taken_
 
 
 def test_what_has_no_line_is_annotated_nowhere() -> None:
-    rows = (QUERIES[0], QUERIES[1].model_copy(update={"line": None}))
+    rows = (QUERIES[0], reworded(QUERIES[1], line=None))
     fault = Problem(file="eval_sets/acme/desk/agent", line=None, message="no agent", fix="add one")
     hub = Hub()
     hub.review(make_analysis(rows, rows=(fault,)))
@@ -1148,7 +1150,7 @@ def test_a_decision_on_a_renamed_query_is_one_decision_however_often_this_runs()
     hub.review()
     hub.say("cora", "/incumbent reject q02 no")
     hub.review()
-    renamed_query = QUERIES[1].model_copy(update={"id": "q09"})
+    renamed_query = reworded(QUERIES[1], id="q09")
     facts = make_analysis((QUERIES[0], renamed_query, *QUERIES[2:]), head="2" * 40)
     for _ in range(3):
         hub.review(facts)
@@ -1217,7 +1219,7 @@ def test_what_is_contested_stays_so_once_it_was_accepted_and_that_taken_back() -
 
 def test_contrary_words_on_one_text_are_refused() -> None:
     hub = Hub()
-    copies = (*QUERIES[:2], QUERIES[1].model_copy(update={"id": "q07", "line": 9}))
+    copies = (*QUERIES[:2], reworded(QUERIES[1], id="q07", line=9))
     hub.review(make_analysis(copies))
     hub.say("cora", "/incumbent accept q02\n/incumbent reject q07 a copy")
     plan = hub.review(make_analysis(copies))

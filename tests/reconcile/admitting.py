@@ -9,7 +9,7 @@ from typing import Any
 from bot.curator import file_changes as changes
 from bot.curator.entry import Evicted, Tombstone
 from bot.curator.store import entry_path
-from bot.github.facts import QueryFacts, classified_of
+from bot.github.facts import QueryFacts
 from bot.github.models import CreateComment, EditComment, PullRequest, PushCommits, WriteLedger
 from bot.ledger.model import FOLDER, FOLDER_RECORDS, RECONCILED, FolderRecord, PullRequestRecord, Reconciled, Request
 from bot.pipeline.review import Platform, unsettled
@@ -67,8 +67,8 @@ class After:
     @property
     def inventory(self) -> Inventory:
         bare = facts(*self.queries)
-        outside = {query.id for query in unsettled(self.platform, classified_of(bare).submission)}
-        known = [query if query.id in outside else settled(query) for query in self.queries]
+        outside = {query.id for query in unsettled(self.platform, bare.submission)}
+        known = [query if query.query.id in outside else settled(query) for query in self.queries]
         mine = merge_of(*(self.queries if self.merged is None else self.merged))
         return make_inventory(facts(*known), merges=[*self.before, mine], **self.stated)
 

@@ -11,14 +11,16 @@ import yaml
 from bot.classifier.model import Identity
 from bot.curator.entry import Entry, Source, Tombstone, entry_id
 from bot.curator.store import RegressionSet, entry_path, tombstone_path, waiting_path
-from bot.github.facts import QueryFacts, SubmissionFacts
+from bot.github.facts import ClassifierWork, QueryFacts, SubmissionFacts
 from bot.github.models import IssueComment, PullRequest
 from bot.ledger.model import DecisionRecord, LeftQuery, Merged, PullRequestRecord
 from bot.pipeline.review import Platform
+from bot.pipeline.submission import Submission
 from bot.reconcile.inventory import Inventory, MergeFacts
 from bot.reconcile.merged_submissions import MergedSubmission, cases_of
 from bot.text.digests import digest
 from tests.factories import make_entry
+from tests.github.scenes import reworded
 
 TIP = "7" * 40
 """The default branch."""
@@ -37,7 +39,7 @@ def id_of(item: str, agent: str = "desk") -> str:
 
 
 def text_of(query: QueryFacts) -> str:
-    return digest(list(query.turns))
+    return digest(list(query.query.turns))
 
 
 def source(item: str, agent: str = "desk", **more: Any) -> Source:
@@ -50,8 +52,8 @@ def entry_of(query: QueryFacts, agent: str = "desk", **more: Any) -> Entry:
     """``query`` as the entry it has become, with the scores of its TRUE capabilities."""
     known = query.classification
     scores = {} if known is None else {name: item.confidence for name, item in known.judgements.items() if item.value}
-    defaults: dict[str, Any] = {"turns": query.turns, "source": source(query.id, agent)}
-    return make_entry(id_of(query.id, agent), scores, **defaults | more)
+    defaults: dict[str, Any] = {"turns": query.query.turns, "source": source(query.query.id, agent)}
+    return make_entry(id_of(query.query.id, agent), scores, **defaults | more)
 
 
 def settled(query: QueryFacts) -> QueryFacts:
@@ -61,17 +63,12 @@ def settled(query: QueryFacts) -> QueryFacts:
 
 def facts(*queries: QueryFacts, agent: str = "desk", prefix: str = "", **more: Any) -> SubmissionFacts:
     """One agent of acme's; ``prefix`` goes before the ids of its queries."""
-    named = tuple(query.model_copy(update={"id": f"{prefix}{query.id}"}) for query in queries)
+    named = tuple(reworded(query, id=f"{prefix}{query.query.id}") for query in queries)
+    about = {name: more.pop(name) for name in ("moved_from", "problems") if name in more}
     defaults: dict[str, Any] = {
-        "customer": "acme",
-        "agent": agent,
-        "folder": f"eval_sets/acme/{agent}",
+        "about": Submission(customer="acme", agent=agent, folder=f"eval_sets/acme/{agent}", prefix=prefix, **about),
         "specification": "s",
-        "prefix": prefix,
-        "moved_from": None,
         "queries": named,
-        "problems": (),
-        "notes": (),
     }
     return SubmissionFacts(**defaults | more)
 
@@ -89,15 +86,16 @@ def make_inventory(*submissions: SubmissionFacts, merges: Iterable[MergeFacts] =
         "departed": {},
         "unread": (),
         "problems": (),
-        "reused": 0,
-        "classified": 0,
+        "work": ClassifierWork(
+            reused=0, classified=0, stopped=more.pop("stopped", None), abilities=more.pop("abilities", {})
+        ),
     }
     return Inventory(**defaults | more)
 
 
 def merge_of(*queries: QueryFacts, by: str = MERGE, at: str = MERGED_AT, agent: str = "desk") -> MergeFacts:
     """The commit ``by`` of the default branch, which brought ``queries`` of one agent."""
-    return MergeFacts(commit=by, at=at, brought={id_of(query.id, agent): text_of(query) for query in queries})
+    return MergeFacts(commit=by, at=at, brought={id_of(query.query.id, agent): text_of(query) for query in queries})
 
 
 def make_pull(number: int = 7, **more: Any) -> PullRequest:

@@ -65,7 +65,7 @@ def test_what_people_saw_admitted_enters_by_a_commit_once_that_is_noted() -> Non
     assert world.messages == ["Admit 1 query of #7"]
     entry = world.platform.regression_set.entries[id_of("q01")]
     assert (entry.admitted.at, entry.admitted.by) == (MERGED_AT, None)
-    assert entry.source == source("q01", eval_set=NEW.file, pull_request=7, commit=MERGE)
+    assert entry.source == source("q01", eval_set=NEW.query.file, pull_request=7, commit=MERGE)
     assert world.plan().next == ()
 
 
@@ -152,7 +152,7 @@ def test_what_waits_leaves_the_line_with_its_source_unless_a_person_pinned_it() 
 
 
 def test_a_renamed_query_takes_its_entry_along() -> None:
-    there = make_query("renamed", {"d": 0.9}, text=NEW.turns[0])
+    there = make_query("renamed", {"d": 0.9}, text=NEW.query.turns[0])
     platform = with_set(make_platform(), entry_of(NEW, source=source("q01", commit="b" * 40)))
     world = after(there, hub=Hub(platform=platform))
     world.run()
@@ -187,7 +187,7 @@ def test_a_pin_on_what_took_over_its_entry_keeps_what_people_wrote_there() -> No
     world.hub.say("cora", "/incumbent pin q01 an audit")
     world.run()
     entry = world.platform.regression_set.entries[id_of("q01")]
-    assert (entry.turns, entry.pin) == (NEW.turns, "an audit")
+    assert (entry.turns, entry.pin) == (NEW.query.turns, "an audit")
     assert (world.files[f"regression_set/{id_of('q01')}.yaml"] or "").startswith("# kept by hand\n")
 
 

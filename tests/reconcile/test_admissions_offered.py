@@ -102,7 +102,7 @@ def test_each_kind_of_change_can_be_turned_down(what: str) -> None:
     if what == "waiting":
         world.queries, platform = (), with_set(platform, waiting=[make_entry("w", {"e": 0.9})])
     elif what == "renamed":
-        world.queries = (make_query("renamed", {"d": 0.9}, text=NEW.turns[0]),)
+        world.queries = (make_query("renamed", {"d": 0.9}, text=NEW.query.turns[0]),)
         platform = with_set(platform, entry)
     elif what == "pinned":
         world = after(NEW)

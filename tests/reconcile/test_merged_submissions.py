@@ -9,13 +9,12 @@ from bot.ledger.model import Merged
 from bot.reconcile.merged_submissions import (
     MergedSubmission,
     cases_of,
-    entry_of,
     has_merit,
     judged_again,
     settled_in,
     without,
 )
-from tests.github.scenes import make_platform, make_query
+from tests.github.scenes import make_platform, make_query, reworded
 from tests.reconcile.merges import (
     MERGE,
     MERGED_AT,
@@ -40,7 +39,7 @@ Q1, Q2, Q3 = (make_query(f"q{place}", {"d": 0.9}) for place in (1, 2, 3))
 
 def names(case: MergedSubmission) -> list[str]:
     """The queries of ``case``, as it calls them."""
-    return [query.id for item in case.submissions for query in item.queries]
+    return [query.query.id for item in case.submissions for query in item.queries]
 
 
 def numbers(cases: tuple[MergedSubmission, ...]) -> list[int | None]:
@@ -88,7 +87,7 @@ def test_once_it_is_settled_it_is_told_of_in_every_case_that_brought_it() -> Non
     assert [names(case) for case in cases] == [["q1", "q3"], ["q1", "q2"]]
 
 
-@pytest.mark.parametrize("now", [Q1.model_copy(update={"turns": ("another text by now",)}), settled(Q1)])
+@pytest.mark.parametrize("now", [reworded(Q1, turns=("another text by now",)), settled(Q1)])
 def test_a_text_that_changed_since_or_is_settled_makes_no_case(now: QueryFacts) -> None:
     inventory = make_inventory(facts(now), merges=[merge_of(Q1)])
     assert cases_of(inventory, inventory.merges, {MERGE: make_pull()}, {}) == ()
@@ -146,7 +145,7 @@ def test_with_one_agent_left_queries_are_called_as_its_eval_set_does() -> None:
     assert names(case) == ["q1"]
     (case,) = cases_of(inventory, both, pulls, {})
     assert names(case) == ["acme/desk/q1", "acme/shop/q2"]
-    assert [entry_of(item, item.queries[0]) for item in case.submissions] == [id_of("q1"), id_of("q2", "shop")]
+    assert [item.entry_of(item.queries[0]) for item in case.submissions] == [id_of("q1"), id_of("q2", "shop")]
 
 
 def test_queries_are_taken_out_of_a_case_by_their_names() -> None:

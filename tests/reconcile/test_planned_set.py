@@ -12,7 +12,7 @@ from bot.intake.query import Setup
 from bot.ledger.model import DecisionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.planned_set import follow_renames, is_done, pinned
-from tests.github.scenes import make_analysis, make_platform, make_query
+from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 from tests.reconcile.merges import TIP, decided, entry_of, facts, id_of, make_inventory, settled, source, with_set
 
 Q1 = make_query("q1", {"d": 0.9})
@@ -20,7 +20,7 @@ ENTRY = entry_of(Q1, source=source("q1", pull_request=3, commit="b" * 40), pin="
 
 
 def test_a_query_of_another_name_and_place_takes_its_entry_along() -> None:
-    there = settled(Q1.model_copy(update={"id": "renamed", "file": "eval_sets/acme/desk/more.yaml"}))
+    there = settled(reworded(Q1, id="renamed", file="eval_sets/acme/desk/more.yaml"))
     found = follow_renames(make_inventory(facts(there)), with_set(make_platform(), ENTRY))
     place = source("renamed", eval_set="eval_sets/acme/desk/more.yaml", pull_request=3, commit=TIP)
     assert found == {id_of("q1"): ENTRY.model_copy(update={"source": place})}
@@ -39,7 +39,7 @@ def test_an_entry_that_came_from_no_commit_names_none() -> None:
 
 
 def test_an_entry_in_line_is_followed_too() -> None:
-    there = settled(Q1.model_copy(update={"id": "renamed"}))
+    there = settled(reworded(Q1, id="renamed"))
     assert list(follow_renames(make_inventory(facts(there)), with_set(make_platform(), waiting=[ENTRY]))) == [ENTRY.id]
 
 
@@ -51,7 +51,7 @@ def test_what_stands_where_it_says_or_says_nothing_is_left_as_it_is() -> None:
 
 
 def test_what_is_expected_follows_the_eval_set() -> None:
-    there = settled(Q1.model_copy(update={"expected": {"expected_response": "Berth 4"}}))
+    there = settled(reworded(Q1, expected={"expected_response": "Berth 4"}))
     (entry,) = follow_renames(make_inventory(facts(there)), with_set(make_platform(), ENTRY)).values()
     assert (entry.expected, entry.setup, entry.pin) == ({"expected_response": "Berth 4"}, ENTRY.setup, "an audit")
     assert follow_renames(make_inventory(facts(there)), with_set(make_platform(), entry)) == {}
@@ -67,7 +67,7 @@ def test_what_is_expected_follows_the_eval_set() -> None:
     ],
 )
 def test_the_set_up_follows_an_eval_set_that_speaks_of_it(said: Setup, written: Setup, then: Setup) -> None:
-    there = settled(Q1.model_copy(update={"setup": said}))
+    there = settled(reworded(Q1, setup=said))
     known = ENTRY.model_copy(update={"setup": written})
     found = follow_renames(make_inventory(facts(there)), with_set(make_platform(), known))
     assert found.get(ENTRY.id, known).setup == then

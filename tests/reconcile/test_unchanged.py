@@ -27,7 +27,7 @@ from bot.reconcile.inventory import Inventory
 from bot.reconcile.merged_submissions import MergedSubmission
 from bot.reconcile.reconciled_state import digests_of, folders_to_read, is_whole, new_index, unchanged_folders
 from bot.text.compare import text_key
-from tests.github.scenes import make_platform, make_query
+from tests.github.scenes import make_platform, make_query, reworded
 from tests.reconcile.merges import (
     commit,
     decided,
@@ -44,7 +44,7 @@ from tests.reconcile.merges import (
 )
 
 IN, OUT = make_query("q1", {"a": 0.9}), make_query("q2", {"a": 0.6})
-EDITED = IN.model_copy(update={"turns": ("something else",)})
+EDITED = reworded(IN, turns=("something else",))
 DESK, SHOP = "eval_sets/acme/desk", "eval_sets/acme/shop"
 ENTRY = entry_of(IN)
 CONDITIONS, OTHER = "c" * 24, "d" * 24
@@ -131,7 +131,7 @@ LOST = make_query("q2", None)
 FAULT = Problem(file="f", line=1, message="m", fix="x")
 CORRECTED = CorrectionRecord(
     texts={
-        text_key(OUT.turns): {
+        text_key(OUT.query.turns): {
             "a": StoredCorrection.model_validate(
                 {"value": False, "by": "cora", "comment": 1, "at": "2026-11-22T10:00:00Z", "said": "0" * 24}
             )
@@ -149,7 +149,7 @@ WAITS = Reconciled(commit=commit(1), left={id_of("q2"): make_left(OUT, 7, waits=
         Run(submission=facts(settled(IN), OUT, problems=(FAULT,))),
         Run(submission=facts(settled(IN), OUT, moved_from=("acme", "old"))),
         Run(submission=facts(EDITED, OUT)),
-        Run(submission=facts(settled(IN.model_copy(update={"id": "renamed"})), OUT)),
+        Run(submission=facts(settled(reworded(IN, id="renamed")), OUT)),
         Run(cases=(make_case(OUT),)),
         Run(cases=(replace(make_case(make_query("q9", {"a": 0.6})), pull=make_pull(7)),)),
         Run(corrections=CORRECTED),

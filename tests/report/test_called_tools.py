@@ -97,7 +97,7 @@ UNFAMILIAR = "q02: the classifier cannot judge this kind of text: it is code or 
 @pytest.fixture
 def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
-    (facts,) = make_analysis([make_query("q01", {"d": 0.9}), make_query("q02", {"a": 0.7})]).submissions
+    (facts,) = make_analysis([make_query("q01", {"d": 0.9}), make_query("q02", {"a": 0.7})]).judged.submissions
     carried = classified_of(facts)
     first, second = carried.result.classifications
     said = found(("look_up",), ("look_up",), 0.3)
@@ -105,10 +105,10 @@ def reviewed() -> Review:
         carried.result,
         classifications=(replace(first, contradiction=said), replace(second, unfamiliar="code")),
     )
-    keys = {query.id: query.key or "" for query in facts.queries}
+    keys = {item.query.id: item.key or "" for item in facts.queries}
     again = facts_of(replace(carried, result=result), facts.specification, keys, {})
     through_json = type(again).model_validate_json(again.model_dump_json())
-    return judge(make_platform(), [classified_of(through_json)], make_analysis().identity)
+    return judge(make_platform(), [classified_of(through_json)], make_analysis().judged.identity)
 
 
 def test_every_form_of_a_review_has_the_remarks(reviewed: Review) -> None:
@@ -133,8 +133,8 @@ def test_an_unfamiliar_query_keeps_its_verdict(reviewed: Review) -> None:
 
 
 def test_without_them_there_is_nothing_to_remark() -> None:
-    (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).submissions
-    review = judge(make_platform(), [classified_of(facts)], make_analysis().identity)
+    (facts,) = make_analysis([make_query("q01", {"d": 0.9})]).judged.submissions
+    review = judge(make_platform(), [classified_of(facts)], make_analysis().judged.identity)
     assert (review.contradictions, review.unfamiliar) == ({}, {})
     assert "The expectation counts" not in render_markdown(review)
 

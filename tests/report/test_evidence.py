@@ -21,7 +21,7 @@ from bot.report.review_console import print_text
 from bot.report.review_json import ReviewOutput
 from bot.report.review_markdown import render_markdown
 from bot.report.verdict_text import PlainStyle
-from tests.github.scenes import make_analysis, make_platform, make_query
+from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 
 STYLE = PlainStyle(make_platform().taxonomy)
 
@@ -109,16 +109,18 @@ def test_many_expected_calls_are_told_quickly() -> None:
 @pytest.fixture
 def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
-    asked = make_query("q01", {"d": 0.9}, "What is this :warning: sign?").model_copy(
-        update={"expected": {"expected_tools": ["look_up", "x|y"]}, "setup": Setup(attachments=("a|b.png",))}
+    asked = reworded(
+        make_query("q01", {"d": 0.9}, "What is this :warning: sign?"),
+        expected={"expected_tools": ["look_up", "x|y"]},
+        setup=Setup(attachments=("a|b.png",)),
     )
-    (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).submissions
-    carried = classified_of(facts.model_copy(update={"tools": ("look_up",)}))
+    (facts,) = make_analysis([asked, make_query("q02", {"a": 0.7})]).judged.submissions
+    carried = classified_of(facts.model_copy(update={"about": replace(facts.about, tools=("look_up",))}))
     again = classified_of(facts_of(carried, facts.specification, {}, {}))
     assert again.submission.tools == carried.submission.tools == ("look_up",)
     platform: Platform = make_platform()
     assert isinstance(carried, ClassifiedSubmission)
-    return judge(platform, [carried], make_analysis().identity)
+    return judge(platform, [carried], make_analysis().judged.identity)
 
 
 def test_every_form_of_the_report_names_them(reviewed: Review) -> None:

@@ -23,7 +23,7 @@ from bot.report.review_markdown import render_markdown
 from bot.report.tables import Detail
 from bot.text.compare import text_key
 from tests.factories import make_entry
-from tests.github.scenes import make_analysis, make_platform, make_query
+from tests.github.scenes import make_analysis, make_platform, make_query, reworded
 from tests.reconcile.proposing import make_platform as proposing
 
 KNOWN = Setup(cost=2.0, tenant="t1", connectors=("orders",))
@@ -41,11 +41,11 @@ def review(*setups: Setup, costs: dict[str, float] | None = None, **config: Any)
     known = {"r1": make_entry("r1", {"a": 0.9}, text="known", setup=KNOWN)}
     platform = replace(platform, regression_set=RegressionSet(known, {}, {}, corrected))
     queries = [
-        make_query(f"q{name}", {name: 0.95}, text=f"query {name} " * 5).model_copy(update={"setup": setup})
+        reworded(make_query(f"q{name}", {name: 0.95}, text=f"query {name} " * 5), setup=setup)
         for name, setup in zip("bcde", setups, strict=False)
     ]
     analysis = make_analysis(queries=queries)
-    return judge(platform, [classified_of(facts) for facts in analysis.submissions], analysis.identity)
+    return judge(platform, [classified_of(facts) for facts in analysis.judged.submissions], analysis.judged.identity)
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,11 @@ def test_an_edit_takes_the_cost_of_the_entry_that_it_replaces() -> None:
     old = make_entry(id, {"b": 0.9}, text="what it said before", setup=Setup(cost=10.0))
     platform = first.platform
     known = replace(platform.regression_set, entries={**platform.regression_set.entries, id: old})
-    analysis = make_analysis(
-        queries=[make_query("qb", {"b": 0.95, "c": 0.95}).model_copy(update={"setup": Setup(cost=3.0)})]
-    )
+    analysis = make_analysis(queries=[reworded(make_query("qb", {"b": 0.95, "c": 0.95}), setup=Setup(cost=3.0))])
     found = judge(
         replace(platform, regression_set=known),
-        [classified_of(facts) for facts in analysis.submissions],
-        analysis.identity,
+        [classified_of(facts) for facts in analysis.judged.submissions],
+        analysis.judged.identity,
     )
     assert found.edited.keys() == {"qb"}
     assert (known.cost, found.cost_after) == (12.0, 5.0)

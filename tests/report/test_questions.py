@@ -28,7 +28,7 @@ def review(most: int) -> Review:
         for place, name in enumerate("bcd", 1)
     ]
     analysis = make_analysis(queries=queries)
-    return judge(platform, [classified_of(facts) for facts in analysis.submissions], analysis.identity)
+    return judge(platform, [classified_of(facts) for facts in analysis.judged.submissions], analysis.judged.identity)
 
 
 def asked(text: str) -> tuple[str, str]:

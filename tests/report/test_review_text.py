@@ -23,7 +23,7 @@ from tests.github.scenes import make_analysis, make_platform, make_query
 def reviewed(count: int = 15) -> Review:
     """One query that is new and many that repeat it."""
     asked = [make_query(f"q{number:02}", {"a": 0.9}, f"What is number {number}?") for number in range(count)]
-    analysis = make_analysis([*asked, make_query("weak", {"d": 0.55}, "Who, perhaps?")])
+    analysis = make_analysis([*asked, make_query("weak", {"d": 0.55}, "Who, perhaps?")]).judged
     return judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.identity)
 
 
@@ -56,7 +56,7 @@ def full(*in_line: str, scores: Mapping[str, float] = MappingProxyType({"a": 0.9
     platform = make_platform(ceiling=6)
     waiting = {id: make_entry(id, scores) for id in in_line}
     platform = replace(platform, regression_set=replace(platform.regression_set, waiting=waiting))
-    facts = make_analysis([make_query("q", {"a": 0.99, "b": 0.99, "d": 0.95})])
+    facts = make_analysis([make_query("q", {"a": 0.99, "b": 0.99, "d": 0.95})]).judged
     return judge(platform, [classified_of(item) for item in facts.submissions], facts.identity)
 
 
@@ -81,7 +81,7 @@ def overtaken() -> Review:
         make_query("sure-d", {"d": 0.95}, "Which one is the newest of all of them?"),
         make_query("sure-e", {"e": 0.95}, "Move everything to the next month, please."),
     ]
-    facts = make_analysis(asked)
+    facts = make_analysis(asked).judged
     return judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
 
 
@@ -99,7 +99,7 @@ def test_what_enters_without_a_person_leaves_nothing_to_decide() -> None:
 
 def test_the_command_to_copy_names_what_enters_together() -> None:
     asked = [make_query(f"q{place}", {"d": 0.6}, text) for place, text in enumerate(["Which is it?", "Move all."])]
-    facts = make_analysis([*asked, make_query("other", {"e": 0.7}, "Draw it.")])
+    facts = make_analysis([*asked, make_query("other", {"e": 0.7}, "Draw it.")]).judged
     review = judge(make_platform(novelty=1), [classified_of(item) for item in facts.submissions], facts.identity)
     assert review.together(["q0", "q1", "other"]) == ("q0", "other")
 
@@ -132,7 +132,7 @@ def test_a_classification_is_one_capability_a_line() -> None:
 
 
 def test_a_query_that_exercises_nothing_is_said_to() -> None:
-    analysis = make_analysis([make_query("none", {})])
+    analysis = make_analysis([make_query("none", {})]).judged
     review = judge(make_platform(), [classified_of(facts) for facts in analysis.submissions], analysis.identity)
     for terminal, text in ((True, "exercises no capability"), (False, "none\t\t\t\n")):
         stream = io.StringIO()
