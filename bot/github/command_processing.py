@@ -24,8 +24,16 @@ from bot.github.decisions import (
 )
 from bot.github.judgement import NO_VERDICT, ReviewJudgement
 from bot.github.models import IssueComment
-from bot.ledger.model import CommentKey, DecisionRecord, Displayed, PullRequestRecord, ReleaseRecord, comment_order
-from bot.ledger.model import StoredCorrection as StoredCorrection
+from bot.ledger.events import Corrected
+from bot.ledger.model import (
+    CitedComment,
+    CommentKey,
+    DecisionRecord,
+    Displayed,
+    PullRequestRecord,
+    StoredCorrection,
+    comment_order,
+)
 from bot.report.escaping import code
 from bot.report.task_list import shown_by
 from bot.report.verdict_text import quoted
@@ -109,7 +117,7 @@ class CommandOutcome:
     dormant: tuple[DecisionRecord, ...] = ()
     inherited: tuple[DecisionRecord, ...] = ()
     corrected: tuple[NewCorrection, ...] = ()
-    released: ReleaseRecord | None
+    released: CitedComment | None
     read: Read
 
     @property
@@ -130,11 +138,12 @@ class _ProcessingState:
     ``first`` is the judgement before any of their decisions, under the corrections so far.
     """
 
+    pull_request: int
     judgement: ReviewJudgement
     first: ReviewJudgement
     contested: Collection[str]
     decisions: list[DecisionRecord]
-    released: ReleaseRecord | None
+    released: CitedComment | None
     corrections: Corrections
     corrected: list[NewCorrection] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -180,6 +189,7 @@ def process_commands(
     dormant = [item for item in kept if item not in first.decisions]
     released = still_released(record.released, written, context)
     state = _ProcessingState(
+        pull_request=record.pull_request,
         judgement=first,
         first=first,
         contested=contested,
@@ -241,7 +251,7 @@ def _follow(
     elif item.verb is Verb.HELP:
         state.lines.append(HELP)
     elif item.verb is Verb.RUN:
-        state.released = ReleaseRecord(by=comment.author, comment=comment.key, said=digest(comment.body))
+        state.released = CitedComment(by=comment.author, comment=comment.key, said=digest(comment.body))
     elif item.verb is Verb.CORRECT:
         _correct(item, comment, state, first, context)
     else:
@@ -384,10 +394,18 @@ def _correct(
         state.corrections = merged(first.platform.taxonomy, [state.corrections, {text: said}])
         state.corrected += [
             NewCorrection(
-                entry=entry,
-                content=first.contents[entry],
-                text=text,
-                capability=id,
+                event=Corrected(
+                    at=comment.created_at,
+                    pull_request=state.pull_request,
+                    entry=entry,
+                    content=first.contents[entry],
+                    text=text,
+                    capability=id,
+                    value=value,
+                    by=comment.author,
+                    comment=comment.key,
+                    reason=item.reason,
+                ),
                 correction=StoredCorrection(
                     value=value,
                     by=comment.author,
@@ -395,8 +413,6 @@ def _correct(
                     said=digest(comment.body),
                     at=comment.created_at,
                 ),
-                at=comment.created_at,
-                reason=item.reason,
             )
             for id, value in values.items()
         ]

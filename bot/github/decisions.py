@@ -13,13 +13,13 @@ from bot.github.models import IssueComment, ThreadComment
 from bot.ledger.events import Corrected, CorrectionEnded
 from bot.ledger.migrated import corrections_in
 from bot.ledger.model import (
+    CitedComment,
     CommentKey,
     CorrectionRecord,
     DecisionRecord,
     Displayed,
     PullRequestRecord,
     Rejection,
-    ReleaseRecord,
     StoredCorrection,
     comment_order,
 )
@@ -117,8 +117,8 @@ def is_still_valid(item: DecisionRecord, written: Mapping[CommentKey, IssueComme
 
 
 def still_released(
-    item: ReleaseRecord | None, written: Mapping[CommentKey, IssueComment], context: DecisionContext
-) -> ReleaseRecord | None:
+    item: CitedComment | None, written: Mapping[CommentKey, IssueComment], context: DecisionContext
+) -> CitedComment | None:
     """``item`` if its comment is unchanged."""
     comment = None if item is None else written.get(item.comment)
     if item is None or comment is None or not _confirms(comment, item.by, item.said, Verb.RUN, context):
@@ -141,32 +141,10 @@ def _confirms(comment: IssueComment, by: str, said: str, verb: Verb, context: De
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCorrection:
-    """A curator's new correction of a capability, for the query of ``entry``; it is bound to the ``text``."""
+    """A curator's new correction: the event, and what the ledger keeps of it until its comment changes."""
 
-    entry: str
-    content: str
-    text: str
-    capability: str
+    event: Corrected
     correction: StoredCorrection
-    at: str
-    reason: str | None
-
-    def event(self, number: int) -> Corrected:
-        """The event on the pull request ``number``."""
-        item = self.correction
-        assert item.value is not None
-        return Corrected(
-            at=self.at,
-            pull_request=number,
-            entry=self.entry,
-            content=self.content,
-            text=self.text,
-            capability=self.capability,
-            value=item.value,
-            by=item.by,
-            comment=item.comment,
-            reason=self.reason,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,10 +237,10 @@ def noted(record: CorrectionRecord, ended: Iterable[Ended], said: Iterable[NewCo
         if texts.get(gone.text, {}).get(gone.capability) == gone.correction:
             del texts[gone.text][gone.capability]
     for item in said:
-        tags = texts.setdefault(item.text, {})
-        before = tags.get(item.capability)
+        tags = texts.setdefault(item.event.text, {})
+        before = tags.get(item.event.capability)
         if before is None or _when(before) <= _when(item.correction):
-            tags[item.capability] = item.correction
+            tags[item.event.capability] = item.correction
     return CorrectionRecord(texts={text: dict(sorted(tags.items())) for text, tags in sorted(texts.items()) if tags})
 
 

@@ -7,6 +7,7 @@ was killed the next one records the same.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bot.consolidator.verdict import Verdict
 from bot.github.command_processing import CommandOutcome
@@ -20,6 +21,9 @@ from bot.pipeline.review import Review
 from bot.report.verdict_text import leaves_out
 from bot.text.compare import rounded
 from bot.text.digests import digest
+
+_ENDED: Final = {"entry", "content", "action", "comment"}
+"""The fields of a decision that the event of its end contains."""
 
 
 def shown_events(
@@ -88,9 +92,17 @@ def decision_events(
     ``at`` is when the end of a correction was noticed.
     """
     number = before.pull_request
-    decided = [_decided(item, number) for item in outcome.own if item not in before.decisions]
-    withdrawn = [_withdrawn(item, number) for item in outcome.void if item not in before.void]
-    corrected = [item.event(number) for item in outcome.corrected]
+    decided = [
+        Decided(pull_request=number, **item.model_dump(exclude={"said"}))
+        for item in outcome.own
+        if item not in before.decisions
+    ]
+    withdrawn = [
+        Withdrawn(at=item.at, pull_request=number, **item.model_dump(include=_ENDED))
+        for item in outcome.void
+        if item not in before.void
+    ]
+    corrected = [item.event for item in outcome.corrected]
     return (*decided, *withdrawn, *corrected, *(item.event(at) for item in ended))
 
 
@@ -127,14 +139,7 @@ def merge_events(
 def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
     """Those of ``decisions`` that are carried out, and that the record ``after`` does not keep."""
     return tuple(
-        Applied(
-            at=at,
-            pull_request=after.pull_request,
-            entry=item.entry,
-            content=item.content,
-            action=item.action,
-            comment=item.comment,
-        )
+        Applied(at=at, pull_request=after.pull_request, **item.model_dump(include=_ENDED))
         for item in decisions
         if item not in after.decisions
     )
@@ -143,30 +148,3 @@ def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord
 def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]:
     """The pull requests that were closed unmerged."""
     return {number: (Closed(at=at, pull_request=number, commit=None),) for number in numbers}
-
-
-def _decided(item: DecisionRecord, number: int) -> Decided:
-    return Decided(
-        at=item.at,
-        pull_request=number,
-        entry=item.entry,
-        content=item.content,
-        verdict=item.verdict,
-        codes=item.codes,
-        action=item.action,
-        by=item.by,
-        comment=item.comment,
-        reason=item.reason,
-        all=item.all,
-    )
-
-
-def _withdrawn(item: DecisionRecord, number: int) -> Withdrawn:
-    return Withdrawn(
-        at=item.at,
-        pull_request=number,
-        entry=item.entry,
-        content=item.content,
-        action=item.action,
-        comment=item.comment,
-    )

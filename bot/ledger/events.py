@@ -12,7 +12,17 @@ from pydantic import Field, model_validator
 
 from bot.curator.entry import EntryId
 from bot.files.validation import ConstraintError, FileModel, Score, Text, Timestamp, Tuple
-from bot.ledger.model import CommentKey, CommitId, Digest, Grounds, Login, RequestAction
+from bot.ledger.model import (
+    CommentKey,
+    CommitId,
+    Decision,
+    DecisionAction,
+    Digest,
+    EntryRequest,
+    Grounds,
+    Login,
+    QueryVerdict,
+)
 from bot.taxonomy.model import Identifier
 from bot.text.digests import digest
 
@@ -77,16 +87,34 @@ class _Event(FileModel):
 
 
 class _OnPullRequest(_Event):
-    """An event on a pull request that brings an eval set."""
+    """An event on a pull request."""
 
     pull_request: Number
+
+
+class _OnQuery(_OnPullRequest):
+    """An event on a query of a pull request, whatever its verdict was."""
+
     entry: EntryId
-    content: Digest = Field(description="digest of text, attachments and agent, as decisions are bound to it")
-    verdict: Digest = Field(description="digest of the verdict with the names that it rests on")
-    codes: Text = Field(description="the verdict in codes, as `INCLUDE direct NEW_COVERAGE`")
+    content: Digest
 
 
-class Shown(_OnPullRequest):
+class _OnTag(_Event):
+    """An event on a curator's correction of a tag."""
+
+    text: Digest = Field(description="digest of the text, to which the correction is bound")
+    capability: Identifier
+    comment: CommentKey
+
+
+class _ByAccount(_Event):
+    """An event that anyone may cause, also a bot."""
+
+    by: Login
+    by_bot: bool
+
+
+class Shown(_OnPullRequest, QueryVerdict):
     """A verdict was shown to people, in the comment on the pull request."""
 
     kind: Literal["shown"] = "shown"
@@ -97,24 +125,16 @@ class Shown(_OnPullRequest):
     facts: VerdictFacts | None = Field(description="null: there was no verdict, as of what a person rejected")
 
 
-class Decided(_OnPullRequest):
+class Decided(_OnPullRequest, Decision):
     """A curator decided by a command: always explicit. The time is that of the comment."""
 
     kind: Literal["decided"] = "decided"
-    action: Literal["accept", "reject", "pin", "unpin"]
-    by: Login
-    comment: CommentKey
-    reason: Text | None = None
-    all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
 
 
-class _DecisionEnd(_Event):
+class _DecisionEnd(_OnQuery):
     """The end of a decision."""
 
-    pull_request: Number
-    entry: EntryId
-    content: Digest
-    action: Literal["accept", "reject", "pin", "unpin"]
+    action: DecisionAction
     comment: CommentKey
 
 
@@ -124,37 +144,28 @@ class Withdrawn(_DecisionEnd):
     kind: Literal["withdrawn"] = "withdrawn"
 
 
-class Corrected(_Event):
-    """A curator corrected a tag of a query by a command: whether its text exercises the capability, for any agent."""
-
-    kind: Literal["corrected"] = "corrected"
-    pull_request: Number
-    entry: EntryId
-    content: Digest
-    text: Digest = Field(description="digest of the text, to which the correction is bound")
-    capability: Identifier
-    value: bool = Field(description="whether the text exercises the capability")
-    by: Login
-    comment: CommentKey
-    reason: Text | None = None
-
-
-class CorrectionEnded(_Event):
-    """A correction ended: its comment was deleted or edited, or its author may no longer correct."""
-
-    kind: Literal["correction-ended"] = "correction-ended"
-    text: Digest
-    capability: Identifier
-    comment: CommentKey
-
-
 class Applied(_DecisionEnd):
     """A curator's decision to pin or unpin is carried out: it is in the entry."""
 
     kind: Literal["applied"] = "applied"
 
 
-class Passed(_OnPullRequest):
+class Corrected(_OnQuery, _OnTag):
+    """A curator corrected a tag of a query by a command: whether its text exercises the capability, for any agent."""
+
+    kind: Literal["corrected"] = "corrected"
+    value: bool = Field(description="whether the text exercises the capability")
+    by: Login
+    reason: Text | None = None
+
+
+class CorrectionEnded(_OnTag):
+    """A correction ended: its comment was deleted or edited, or its author may no longer correct."""
+
+    kind: Literal["correction-ended"] = "correction-ended"
+
+
+class Passed(_OnPullRequest, QueryVerdict, _ByAccount):
     """A pull request was merged while it showed this verdict, an admission or an EXCLUDE, which needed no one's
     consent.
 
@@ -162,27 +173,32 @@ class Passed(_OnPullRequest):
     """
 
     kind: Literal["passed"] = "passed"
-    by: Login
-    by_bot: bool
 
 
-class Closed(_Event):
+class Closed(_OnPullRequest):
     """A pull request with an eval set was closed: ``commit`` is its merge, ``None``: it was closed unmerged."""
 
     kind: Literal["closed"] = "closed"
-    pull_request: Number
     commit: CommitId | None
 
 
-class Forgotten(_Event):
+class Forgotten(_OnPullRequest):
     """A closed pull request is no longer needed: its record was deleted, and its decisions no longer apply there."""
 
     kind: Literal["forgotten"] = "forgotten"
-    pull_request: Number
     record: Digest = Field(description="digest of the record's file as it was")
 
 
-class Suggested(_Event):
+class _OnSuggestion(_OnPullRequest):
+    """An event on a pull request that suggests a change of the set."""
+
+    branch: Text
+    suggestion: Text = Field(
+        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, repack, admission"
+    )
+
+
+class Suggested(_OnSuggestion):
     """The bot opened a pull request that suggests to evict ``entries`` (a swap or a repack admits ``admits``).
 
     One of kind ``admission`` offers admissions: ``entries`` are added or changed.  A group has an event for each entry,
@@ -190,11 +206,6 @@ class Suggested(_Event):
     """
 
     kind: Literal["suggested"] = "suggested"
-    pull_request: Number
-    branch: Text
-    suggestion: Text = Field(
-        description="kind: displaced, redundant, source-deleted, customer-left, undone, swap, repack, admission"
-    )
     entries: Tuple[EntryId]
     admits: EntryId | None = None
     remaining: dict[Identifier, Amount] = Field(
@@ -202,17 +213,12 @@ class Suggested(_Event):
     )
 
 
-class Answered(_Event):
+class Answered(_OnSuggestion, _ByAccount):
     """A suggestion was merged or closed: always explicit, but a bot that closes it refuses nothing."""
 
     kind: Literal["answered"] = "answered"
-    pull_request: Number
-    branch: Text
-    suggestion: Text
     entries: Tuple[EntryId]
     agrees: bool = Field(description="true: merged; false: closed unmerged")
-    by: Login
-    by_bot: bool
 
     @property
     def key(self) -> str:
@@ -220,23 +226,25 @@ class Answered(_Event):
         return digest(self.model_dump(mode="json"))
 
 
-class Reopened(_Event):
+class Reopened(_OnPullRequest):
     """A person reopened a suggestion that people had closed: it is no longer refused."""
 
     kind: Literal["reopened"] = "reopened"
-    pull_request: Number
     branch: Text
     answers: Annotated[int, Field(ge=1)] = Field(description="how often it had been answered by then")
 
 
-class Requested(_Event):
+class _OnRequest(_Event, EntryRequest):
+    """An event on what a curator asks of an entry in a comment."""
+
+    comment: int
+
+
+class Requested(_OnRequest):
     """A curator requested by a command that an entry be kept, suggested or restored, or its admission undone."""
 
     kind: Literal["requested"] = "requested"
-    entry: EntryId
-    action: RequestAction
     by: Login
-    comment: int
 
 
 class Ticked(_Event):
@@ -254,24 +262,19 @@ class Ticked(_Event):
     said: Digest = Field(description="digest of the comment")
 
 
-class Settled(_Event):
+class Settled(_OnRequest):
     """A request was carried out, or no longer applies: its comment is gone, or its author may not ask."""
 
     kind: Literal["settled"] = "settled"
-    entry: EntryId
-    action: RequestAction
-    comment: int
     happened: bool = Field(default=True, description="false: it ended without effect; the entry is where it was")
 
 
-class ChangedByHand(_Event):
+class ChangedByHand(_ByAccount):
     """A person changed entries of the regression set without a pull request of the bot."""
 
     kind: Literal["changed-by-hand"] = "changed-by-hand"
     commit: CommitId
     pull_request: Number | None
-    by: Login
-    by_bot: bool
     added: Tuple[EntryId] = ()
     changed: Tuple[EntryId] = ()
     removed: Tuple[EntryId] = ()

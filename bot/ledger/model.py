@@ -118,11 +118,19 @@ class StoredClassification(FileModel):
         )
 
 
-class DisplayedVerdict(FileModel):
-    """A query's verdict as the comment shows it: a digest, and the codes."""
+class CitedComment(FileModel):
+    """What a person said in a comment: it counts as long as the comment is there as it was read."""
 
-    verdict: Digest
-    codes: Text
+    by: Login
+    comment: CommentKey
+    said: Digest = Field(description="digest of the comment as it was read")
+
+
+class DisplayedVerdict(FileModel):
+    """A query's verdict as the comment shows it."""
+
+    verdict: Digest = Field(description="digest of the verdict with the names that it rests on")
+    codes: Text = Field(description="the verdict in codes, as `INCLUDE direct NEW_COVERAGE`")
 
 
 class Displayed(DisplayedVerdict):
@@ -138,28 +146,32 @@ class Showing(FileModel):
     verdicts: dict[str, DisplayedVerdict] = Field(description="entry: what is shown of it")
 
 
-class DecisionRecord(FileModel):
-    """A curator's decision on a query: for which content and displayed verdict, and in which comment."""
+class QueryVerdict(DisplayedVerdict):
+    """The verdict on a query with this content."""
 
     entry: EntryId
-    action: Literal["accept", "reject", "pin", "unpin"]
-    content: Digest
-    verdict: Digest
-    codes: Text = Field(description="the verdict that was displayed, in codes")
+    content: Digest = Field(description="digest of text, attachments and agent, as decisions are bound to it")
+
+
+DecisionAction: TypeAlias = Literal["accept", "reject", "pin", "unpin"]
+"""What a curator may decide on a query."""
+
+
+class Decision(QueryVerdict):
+    """A curator's decision on a query, for the verdict that was displayed."""
+
+    action: DecisionAction
     by: Login
     comment: CommentKey
-    said: Digest = Field(description="digest of the comment as it was read")
-    at: Timestamp
     reason: Text | None = None
-    all: bool = Field(default=False, description="said of `all` that waited; overrides no EXCLUDE")
+    all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
 
 
-class ReleaseRecord(FileModel):
-    """A curator's release of a held pull request."""
+class DecisionRecord(Decision):
+    """A curator's decision as a record keeps it: said of `all`, it overrides no EXCLUDE."""
 
-    by: Login
-    comment: CommentKey
-    said: Digest
+    at: Timestamp
+    said: Digest = Field(description="digest of the comment as it was read")
 
 
 class Merged(FileModel):
@@ -187,7 +199,7 @@ class PullRequestRecord(FileModel):
     showing: Showing | None = None
     decisions: Tuple[DecisionRecord] = ()
     void: Tuple[DecisionRecord] = Field(default=(), description="decisions that ended with their comment")
-    released: ReleaseRecord | None = None
+    released: CitedComment | None = Field(default=None, description="a curator's release of a held pull request")
     merged: Merged | None = Field(default=None, description="how it was merged, while a query of it needs a person")
     cursor: Annotated[int, Field(ge=0)] = Field(default=0, description="id of the last comment that was read")
     reviews: Tuple[CommentKey] = Field(
@@ -195,13 +207,18 @@ class PullRequestRecord(FileModel):
     )
 
 
-class LeftQuery(FileModel):
-    """A query that was merged and did not enter: its text, and its merge (without pull request: it was pushed)."""
+class QueryAtCommit(FileModel):
+    """The text of a query outside of the set, and the commit of the default branch that it was found in."""
 
-    text: Digest
-    pull_request: Annotated[int, Field(ge=1)] | None
+    text: Digest = Field(description="digest of its text")
     commit: CommitId
-    at: Timestamp
+    at: Timestamp = Field(description="the time of the commit")
+
+
+class LeftQuery(QueryAtCommit):
+    """A query that was merged and did not enter, and its merge (without pull request: it was pushed)."""
+
+    pull_request: Annotated[int, Field(ge=1)] | None
     waits: bool = Field(
         default=False,
         exclude_if=lambda value: not value,
@@ -291,13 +308,10 @@ class Refusal(FileModel):
     )
 
 
-class ArchivedQuery(FileModel):
+class ArchivedQuery(QueryAtCommit):
     """A query of an eval set that was excluded and that a repack would admit, or that people refused to admit so."""
 
     folder: Text = Field(description="folder of the agent whose eval set has it")
-    text: Digest = Field(description="digest of its text")
-    at: Timestamp = Field(description="the time of the commit")
-    commit: CommitId = Field(description="the commit of the default branch at which it was found")
 
 
 class SuggestionRecord(FileModel):
@@ -323,14 +337,17 @@ RequestAction: TypeAlias = Literal["undo", "restore", "keep", "suggest"]
 """What a curator may ask of an entry."""
 
 
-class Request(FileModel):
-    """A curator's request about an entry, and its comment."""
+class EntryRequest(FileModel):
+    """What is asked of an entry."""
 
     entry: EntryId
     action: RequestAction
-    by: Login
+
+
+class Request(EntryRequest, CitedComment):
+    """A curator's request about an entry, and its comment."""
+
     comment: int
-    said: Digest = Field(description="digest of the comment as it was read")
     grounds: Grounds | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
@@ -391,13 +408,10 @@ class RunRecord(FileModel):
     )
 
 
-class StoredCorrection(FileModel):
+class StoredCorrection(CitedComment):
     """A person's correction of one capability of a text, and its comment."""
 
     value: bool | None = Field(description="whether the text exercises the capability; null: unknown")
-    by: Login
-    comment: CommentKey
-    said: Digest = Field(description="digest of the comment as it was read")
     at: Timestamp | None = Field(default=None, description="when it was said")
 
 

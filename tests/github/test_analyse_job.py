@@ -11,8 +11,8 @@ from bot.github.authority import UNKNOWN_PERMISSION
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.events import Event, Flow
 from bot.github.models import IssueComment
+from bot.ledger.model import CitedComment as Word
 from bot.ledger.model import PullRequestRecord
-from bot.ledger.model import ReleaseRecord as Word
 from tests.factories import make_config
 from tests.github.test_authority import ASSOCIATIONS, PERMISSIONS
 

@@ -279,10 +279,11 @@ def test_the_ledger_keeps_the_latest_comment_on_a_tag() -> None:
         return StoredCorrection(value=value, by="cora", comment=comment, said="0" * 24)
 
     def said(comment: int) -> NewCorrection:
-        at = "2026-11-01T10:00:00Z"
-        return NewCorrection(
-            entry="e", content="0" * 24, text=TEXT, capability="d", correction=stored(comment), at=at, reason=None
-        )
+        event = Corrected(
+            at="2026-11-01T10:00:00Z", pull_request=7, entry="e", content="0" * 24,
+            text=TEXT, capability="d", value=True, by="cora", comment=comment,
+        )  # fmt: skip
+        return NewCorrection(event=event, correction=stored(comment))
 
     before = CorrectionRecord(texts={TEXT: {"d": stored(5)}})
     assert noted(before, (), [said(4)]) == before
