@@ -39,14 +39,13 @@ class Response:
 
     ``agrees``: the person wants what the verdict says.  ``explicit``: the response is a command, or the merge or the
     closing of a suggestion; an implicit one is the merge of a pull request whose comment showed the verdict.
-    ``author`` brought the query (``None`` for a suggestion, and if no event shows the verdict); ``author`` and ``by``
-    are in lower case, as GitHub compares logins.  ``said`` is the person's reason.  ``reversed``: the response did not
-    last.  Its comment is gone, or the same person later said the opposite on the same content, or people evicted the
-    entry or undid the admission.
+    ``by`` is in lower case, as GitHub compares logins.  ``said`` is the person's reason.  ``reversed``: the response
+    did not last.  Its comment is gone, or the same person later said the opposite on the same content, or people
+    evicted the entry or undid the admission.
 
-    ``base`` is the commit that the verdict was judged against, ``place`` its place in the cycle, ``facts`` are its
-    facts as they were shown.  ``remaining`` is, for a suggestion, how many competent coverers each capability would
-    keep.  ``corrected`` are curators' corrections of tags of this content.
+    ``shown`` is the event that showed the verdict (``None`` for a suggestion, and if no event did).  ``remaining`` is,
+    for a suggestion, how many competent coverers each capability would keep.  ``corrected`` are curators' corrections
+    of tags of this content.
     """
 
     subject: str
@@ -60,14 +59,21 @@ class Response:
     by: str
     at: str
     pull_request: int
-    author: str | None = None
     said: str | None = None
     reversed: bool = False
-    base: str | None = None
-    place: int = 0
-    facts: VerdictFacts | None = None
+    shown: Shown | None = None
     remaining: Mapping[str, int] = field(default_factory=dict)
     corrected: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def author(self) -> str | None:
+        """Who brought the query, in lower case, if an event shows the verdict."""
+        return None if self.shown is None else _person(self.shown.author)
+
+    @property
+    def facts(self) -> VerdictFacts | None:
+        """The facts of the verdict as they were shown, if they were."""
+        return None if self.shown is None else self.shown.facts
 
     @property
     def overrides(self) -> bool:
@@ -247,13 +253,10 @@ def _of_verdict(
         by=_person(event.by),
         at=event.at,
         pull_request=event.pull_request,
-        author=None if seen is None else _person(seen.author),
         said=said,
         # The merge of an EXCLUDE admitted nothing that could be removed later.
         reversed=reversed and (wanted is not None or admits),
-        base=None if seen is None else seen.base,
-        place=0 if seen is None else seen.place,
-        facts=None if seen is None else seen.facts,
+        shown=seen,
         corrected={name: item.value for name, item in sorted(history.corrections.get(event.content, {}).items())},
     )
 

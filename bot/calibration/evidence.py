@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bot.agreement.responses import Response
 from bot.calibration.override_filter import Weighted
-from bot.calibration.replay import Judged, Replayed
+from bot.calibration.replay import Judged, Replayed, judged
 from bot.consolidator.verdict import Reason, Route
 from bot.text.compare import rounded
 
@@ -79,9 +79,7 @@ def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed])
 
 def judged_of(response: Response) -> Judged | None:
     """The shown verdict that ``response`` is on; ``None`` for a suggestion."""
-    if response.base is None:
-        return None
-    return response.pull_request, response.entry, response.content, response.base, response.place
+    return None if response.shown is None else judged(response.shown)
 
 
 def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[dict[tuple[Knob, str], float], bool]:

@@ -109,9 +109,13 @@ def by_hand(**more: Any) -> ChangedByHand:
 
 
 def response(**more: Any) -> Response:
-    """An explicit agreement of Ann's with an admission."""
+    """An explicit agreement of Ann's with an admission; an event shows the verdict if it is said what that has."""
     defaults: dict[str, Any] = {
         "subject": "s1", "entry": "q1", "content": name_of("q1"), "decision": "INCLUDE", "route": "direct",
         "reasons": ("NEW_COVERAGE",), "agrees": True, "explicit": True, "by": "ann", "at": day(2), "pull_request": 7,
     }  # fmt: skip
+    seen = {name: more.pop(name) for name in ("author", "base", "facts") if name in more}
+    if any(value is not None for value in seen.values()):
+        given: dict[str, Any] = {name: value for name, value in seen.items() if value is not None}
+        more["shown"] = shown(more.get("entry", "q1"), **{"facts": None} | given)
     return Response(**defaults | more)

@@ -18,7 +18,7 @@ WON = facts(won={"a": 0.5})
 
 
 def speaking(**more: Any) -> Response:
-    return response(**{"base": COMMIT, "place": 3, "facts": NEW} | more)
+    return response(**{"base": COMMIT, "facts": NEW} | more)
 
 
 def said(item: Response, weight: float = 1.0, situation: Replayed | None = None) -> list[tuple[Any, ...]]:

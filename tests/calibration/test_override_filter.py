@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.agreement.responses import Response
 from bot.calibration.override_filter import Clause, Drops, Validated, question_of, validate_responses, wants_change
-from tests.agreement.factories import day, name_of
+from tests.agreement.factories import day, name_of, shown
 from tests.agreement.factories import response as any_response
 from tests.factories import SHIPPED
 
@@ -173,7 +173,8 @@ def test_weights_lie_above_nothing_and_at_most_at_one(responses: list[Response])
 @given(answers, st.permutations(PEOPLE))
 def test_names_do_not_matter(responses: list[Response], names: Sequence[str]) -> None:
     renamed = dict(zip(PEOPLE, names, strict=True))
-    other = [replace(item, by=renamed[item.by], author=renamed["author"]) for item in responses]
+    seen = [shown(author=renamed["author"]) for _ in responses]
+    other = [replace(item, by=renamed[item.by], shown=event) for item, event in zip(responses, seen, strict=True)]
     here, there = validate(responses), validate(other)
     assert [item.weight for item in here.kept] == [item.weight for item in there.kept]
     assert here.overrides == there.overrides
