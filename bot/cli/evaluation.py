@@ -36,9 +36,8 @@ from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import Query
 from bot.intake.specification import UNDECLARED, Specification
 from bot.ledger.migrated import corrections_in
-from bot.ledger.model import BRANCH, CorrectionRecord
-from bot.ledger.store import load_corrections as load_recorded
-from bot.ledger.store import open_ledger
+from bot.ledger.model import BRANCH, CORRECTIONS, CorrectionRecord
+from bot.ledger.store import load, open_ledger
 from bot.pipeline.matching import content_of
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import submission_folders
@@ -327,7 +326,7 @@ def read_corrections(repo: Path, platform: Platform, vocabulary: LabelVocabulary
             if not texts:
                 raise UsageError(found)
         else:
-            record = load_recorded(found.snapshot) or CorrectionRecord()
+            record = load(found.snapshot, CORRECTIONS, CorrectionRecord) or CorrectionRecord()
             # Corrections do not record a version.
             named = {name for tags in record.texts.values() for name in tags}
             recorded = corrections_in(record, lineage(platform.taxonomy, named, found.previous_taxonomies))

@@ -26,11 +26,17 @@ from bot.github.managed_pull_request import (
 )
 from bot.github.models import PullRequest, PushBranch
 from bot.ledger.model import (
+    ABILITIES,
     BRANCH,
+    CANDIDATES,
+    CORRECTIONS,
     FILES,
     FOLDER,
     FOLDER_RECORDS,
+    INDEX,
     NO_ABILITIES,
+    RECONCILED,
+    SUGGESTIONS,
     AbilityRecord,
     CandidateRecord,
     CorrectionRecord,
@@ -43,16 +49,7 @@ from bot.ledger.model import (
     SuggestionRecord,
     folder_path,
 )
-from bot.ledger.store import (
-    load_abilities,
-    load_candidates,
-    load_corrections,
-    load_folder,
-    load_index,
-    load_reconciled,
-    load_record,
-    load_suggestions,
-)
+from bot.ledger.store import load_folder, load_record, readable
 from bot.pipeline.submission import EVAL_SETS
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
@@ -164,11 +161,8 @@ def records_of(ledger: CommitSnapshot | None) -> dict[int, PullRequestRecord]:
 
 
 def reconciled_of(ledger: CommitSnapshot | None) -> Reconciled | None:
-    """How far the default branch was reconciled; a corrupt record counts as missing: new queries need a person."""
-    try:
-        return load_reconciled(ledger)
-    except InputError:
-        return None
+    """How far the default branch was reconciled; without a readable record new queries need a person."""
+    return readable(ledger, RECONCILED, Reconciled)
 
 
 def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
@@ -185,19 +179,13 @@ def rejections_of(ledger: CommitSnapshot | None) -> tuple[Rejection, ...]:
 
 
 def raised_of(ledger: CommitSnapshot | None) -> CandidateRecord:
-    """The extension candidates that were raised; a corrupt record counts as missing: they are raised again."""
-    try:
-        return load_candidates(ledger) or CandidateRecord()
-    except InputError:
-        return CandidateRecord()
+    """The extension candidates that were raised; without a readable record they are raised again."""
+    return readable(ledger, CANDIDATES, CandidateRecord) or CandidateRecord()
 
 
 def suggestions_of(ledger: CommitSnapshot | None) -> SuggestionRecord:
-    """What is known of suggestions; a corrupt record counts as missing."""
-    try:
-        return load_suggestions(ledger) or SuggestionRecord()
-    except InputError:
-        return SuggestionRecord()
+    """What is known of suggestions, if that is readable."""
+    return readable(ledger, SUGGESTIONS, SuggestionRecord) or SuggestionRecord()
 
 
 def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
@@ -209,11 +197,8 @@ def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassificati
 
 
 def index_of(ledger: CommitSnapshot | None) -> FolderIndex | None:
-    """The folders that need not be read; a corrupt index counts as missing: everything is read."""
-    try:
-        return load_index(ledger)
-    except InputError:
-        return None
+    """The folders that need not be read; without a readable index everything is read."""
+    return readable(ledger, INDEX, FolderIndex)
 
 
 def folders_of(ledger: CommitSnapshot | None, but: Collection[str]) -> dict[str, FolderRecord | None]:
@@ -244,19 +229,13 @@ def _folder_at(ledger: CommitSnapshot | None, path: str) -> FolderRecord | None:
 
 
 def corrections_of(ledger: CommitSnapshot | None) -> CorrectionRecord:
-    """Tags that curators corrected; a corrupt record counts as missing: people are asked again."""
-    try:
-        return load_corrections(ledger) or CorrectionRecord()
-    except InputError:
-        return CorrectionRecord()
+    """Tags that curators corrected; without a readable record people are asked again."""
+    return readable(ledger, CORRECTIONS, CorrectionRecord) or CorrectionRecord()
 
 
 def abilities_of(ledger: CommitSnapshot | None, now: float) -> AbilityRecord:
-    """The abilities of endpoints that are valid ``now``; a corrupt record counts as missing: they are probed again."""
-    try:
-        return (load_abilities(ledger) or NO_ABILITIES).until(now)
-    except InputError:
-        return NO_ABILITIES
+    """The abilities of endpoints that are valid ``now``; without a readable record they are probed again."""
+    return (readable(ledger, ABILITIES, AbilityRecord) or NO_ABILITIES).until(now)
 
 
 def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLookup:

@@ -8,58 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel
-
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, Problem, UsageError
 from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
-from bot.files.validation import validate
+from bot.files.validation import FileModel, validate
 from bot.git import CommitSnapshot, ObjectStore
 from bot.git.working_copy import read_commit, read_top
-from bot.ledger.counted import AgreementRecord, CountedFiles
-from bot.ledger.model import (
-    ABILITIES,
-    AGREEMENT,
-    BRANCH,
-    CANDIDATES,
-    CORRECTIONS,
-    INDEX,
-    RECONCILED,
-    REQUESTS,
-    RUNS,
-    SUGGESTIONS,
-    AbilityRecord,
-    CandidateRecord,
-    CorrectionRecord,
-    FolderIndex,
-    FolderRecord,
-    PullRequestRecord,
-    Reconciled,
-    RequestRecord,
-    RunRecord,
-    SuggestionRecord,
-    folder_path,
-    record_path,
-)
+from bot.ledger.model import BRANCH, FolderRecord, PullRequestRecord, folder_path, record_path
 from bot.taxonomy.history import History
 from bot.taxonomy.model import Taxonomy
 
-Kind = TypeVar(
-    "Kind",
-    PullRequestRecord,
-    Reconciled,
-    SuggestionRecord,
-    RequestRecord,
-    RunRecord,
-    CorrectionRecord,
-    CandidateRecord,
-    FolderIndex,
-    FolderRecord,
-    AgreementRecord,
-    CountedFiles,
-    AbilityRecord,
-)
+Kind = TypeVar("Kind", bound=FileModel)
 
 README = """\
 # Incumbent's ledger
@@ -71,103 +31,44 @@ Deleting this branch loses no decision that was applied already; open pull reque
 """
 
 
-def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
-    """The record of pull request ``number``, if there is one.
-
-    Raises :class:`bot.errors.InputError` if the file is corrupt, or is that of another pull request.
-    """
-    path = record_path(number)
-    record = _load(snapshot, path, PullRequestRecord)
-    if record is not None and record.pull_request != number:
-        raise InputError([Problem(path, None, f"it is the record of {record.pull_request}", "take the file out")])
-    return record
-
-
-def load_reconciled(snapshot: Snapshot | None) -> Reconciled | None:
-    """How far the default branch was reconciled; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, RECONCILED, Reconciled)
-
-
-def load_index(snapshot: Snapshot | None) -> FolderIndex | None:
-    """Which folders need not be read; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, INDEX, FolderIndex)
-
-
-def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
-    """What is known of a folder; raises :class:`InputError` if the file is corrupt, or is another folder's."""
-    found = _load(snapshot, path, FolderRecord)
-    if found is not None and folder_path(found.folder) != path:
-        raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
-    return found
-
-
-def load_suggestions(snapshot: Snapshot | None) -> SuggestionRecord | None:
-    """What is remembered of the bot's pull requests; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, SUGGESTIONS, SuggestionRecord)
-
-
-def load_requests(snapshot: Snapshot | None) -> RequestRecord | None:
-    """The requests about entries; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, REQUESTS, RequestRecord)
-
-
-def load_runs(snapshot: Snapshot | None) -> RunRecord | None:
-    """The last runs; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, RUNS, RunRecord)
-
-
-def load_candidates(snapshot: Snapshot | None) -> CandidateRecord | None:
-    """The candidates that were raised; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, CANDIDATES, CandidateRecord)
-
-
-def load_corrections(snapshot: Snapshot | None) -> CorrectionRecord | None:
-    """Tags that people corrected; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, CORRECTIONS, CorrectionRecord)
-
-
-def load_agreement(snapshot: Snapshot | None) -> AgreementRecord | None:
-    """People's answers to verdicts, counted; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, AGREEMENT, AgreementRecord)
-
-
-def load_counted(snapshot: Snapshot | None, path: str) -> CountedFiles | None:
-    """Counts of some files of events; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, path, CountedFiles)
-
-
-def load_abilities(snapshot: Snapshot | None) -> AbilityRecord | None:
-    """The abilities of endpoints; raises :class:`InputError` if the file is corrupt."""
-    return _load(snapshot, ABILITIES, AbilityRecord)
-
-
-def _load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
+def load(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
+    """The file at ``path`` of the ledger, if it exists; raises :class:`InputError` if it is corrupt."""
     if snapshot is None or not snapshot.exists(path):
         return None
     return validate(model, parse_json(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES))
 
 
-def document_text(record: BaseModel) -> str:
-    """``record`` as a file of the ledger; equal records give equal bytes."""
-    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+def readable(snapshot: Snapshot | None, path: str, model: type[Kind]) -> Kind | None:
+    """The file at ``path`` of the ledger; a corrupt one counts as missing."""
+    try:
+        return load(snapshot, path, model)
+    except InputError:
+        return None
 
 
-def record_text(
-    record: PullRequestRecord
-    | Reconciled
-    | SuggestionRecord
-    | RequestRecord
-    | RunRecord
-    | CorrectionRecord
-    | CandidateRecord
-    | FolderIndex
-    | FolderRecord
-    | AgreementRecord
-    | CountedFiles
-    | AbilityRecord,
-) -> str:
+def load_record(snapshot: Snapshot | None, number: int) -> PullRequestRecord | None:
+    """The record of pull request ``number``, if there is one.
+
+    Raises :class:`InputError` if the file is corrupt, or is that of another pull request.
+    """
+    path = record_path(number)
+    record = load(snapshot, path, PullRequestRecord)
+    if record is not None and record.pull_request != number:
+        raise InputError([Problem(path, None, f"it is the record of {record.pull_request}", "take the file out")])
+    return record
+
+
+def load_folder(snapshot: Snapshot | None, path: str) -> FolderRecord | None:
+    """What is known of a folder; raises :class:`InputError` if the file is corrupt, or is another folder's."""
+    found = load(snapshot, path, FolderRecord)
+    if found is not None and folder_path(found.folder) != path:
+        raise InputError([Problem(path, None, f"it is of {found.folder}", "take the file out")])
+    return found
+
+
+def record_text(record: FileModel) -> str:
     """``record`` as its file; equal records give equal bytes."""
-    return document_text(record)
+    return json.dumps(record.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 @dataclass(frozen=True)

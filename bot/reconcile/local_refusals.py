@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bot.errors import InputError
-from bot.ledger.model import RequestRecord, SuggestionRecord
-from bot.ledger.store import load_requests, load_suggestions, open_ledger
+from bot.ledger.model import REQUESTS, SUGGESTIONS, RequestRecord, SuggestionRecord
+from bot.ledger.store import load, open_ledger
 from bot.reconcile.desired_suggestions import still_refused
 from bot.reconcile.requests import in_effect
 
@@ -23,8 +23,8 @@ def refused_in(repo: Path) -> frozenset[str]:
         if isinstance(ledger, str):
             return frozenset()
         try:
-            record = load_suggestions(ledger.snapshot) or SuggestionRecord()
-            requests = load_requests(ledger.snapshot)
+            record = load(ledger.snapshot, SUGGESTIONS, SuggestionRecord) or SuggestionRecord()
+            requests = load(ledger.snapshot, REQUESTS, RequestRecord)
         except InputError:
             return frozenset()
     return refused_by(record, requests)

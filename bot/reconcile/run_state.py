@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from bot.config import REVIEWED_FILES
-from bot.errors import InputError
 from bot.git import CommitSnapshot
 from bot.github.client import GitHubClient
 from bot.github.decisions import NOTHING_RECORDED, RecordedCorrections
@@ -21,9 +20,6 @@ from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
 from bot.results.ledger_records import load_releases
 from bot.results.record import ReleaseRecord
-
-Kind = TypeVar("Kind")
-Instead = TypeVar("Instead")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,13 +120,6 @@ class RunState:
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """Asks GitHub for the pull requests to the branch that are open."""
         return self.github.open_pull_requests(self.event.default_branch)
-
-    def known(self, load: Callable[[CommitSnapshot | None], Kind | None], instead: Instead) -> Kind | Instead:
-        """A file of the ledger; one that is not there, or was mangled, says nothing."""
-        try:
-            return load(self.ledger) or instead
-        except InputError:
-            return instead
 
 
 Stage: TypeAlias = Callable[[RunState], Staged]

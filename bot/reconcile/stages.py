@@ -33,7 +33,7 @@ from bot.github.git_state import (
 from bot.github.managed_pull_request import Branch, PullRequestState
 from bot.github.models import CreateIssue, OpenPullRequest, Operation, PullRequest, PushBranch, PushCommits, WriteLedger
 from bot.github.publish_plan import doubled_replies
-from bot.ledger.counted import CountedFiles
+from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.event_files import SUFFIX, appended, parsed_of, parsed_with
 from bot.ledger.events import EVENTS, SET_EVENTS, events_path
 from bot.ledger.model import (
@@ -43,13 +43,16 @@ from bot.ledger.model import (
     FOLDER,
     INDEX,
     RECONCILED,
+    REQUESTS,
+    RUNS,
     ArchivedQuery,
     PullRequestRecord,
     Reconciled,
+    RequestRecord,
     RunRecord,
     SuggestionRecord,
 )
-from bot.ledger.store import load_agreement, load_counted, load_requests, load_runs, record_text
+from bot.ledger.store import readable, record_text
 from bot.pipeline.admit import archived_entries
 from bot.reconcile import admission_plan, dashboard_plan, requests
 from bot.reconcile.admission_pull_request import turned_down
@@ -105,7 +108,7 @@ def _dashboard_body(tip: RunState, number: int | None = None) -> str:
 
 def read_requests(tip: RunState) -> Staged:
     """What curators ask of entries is noted, wherever they say it."""
-    record = tip.known(load_requests, None)
+    record = readable(tip.ledger, REQUESTS, RequestRecord)
     writes, stand = requests.plan_requests(
         requests.RequestInputs(
             login=tip.github.login,
@@ -248,7 +251,7 @@ def _with_merit(
 def forget_requests(tip: RunState) -> Staged:
     """What was asked and has happened is not asked again when the like of it comes."""
     left = requests.undone(tip.carried.requests, tip.platform.regression_set)
-    record = tip.known(load_requests, None)
+    record = readable(tip.ledger, REQUESTS, RequestRecord)
     if left == tip.carried.requests or record is None:
         return Staged(carried=tip.carried)
     new = record.model_copy(update={"requests": requests.undone(record.requests, tip.platform.regression_set)})
@@ -334,7 +337,7 @@ def note_changes_by_hand(tip: RunState) -> Staged:
 
 def _commits_since(tip: RunState) -> list[tuple[str, str, Sequence[ChangedFile]]]:
     """The commits since changes of R were noted last, or since the last merge that was reconciled."""
-    store, since = tip.world.store, tip.known(load_runs, RunRecord()).noted
+    store, since = tip.world.store, (readable(tip.ledger, RUNS, RunRecord) or RunRecord()).noted
     if since is None or not store.exists(since):
         since = tip.inventory.since
     line = () if since is None else store.first_parents(since, tip.commit)
@@ -391,7 +394,7 @@ def suggest_changes(tip: RunState) -> Staged:
         records=records_of(tip.ledger),
         issues=issues,
         ledger=tip.ledger_commit,
-        runs=tip.known(load_runs, RunRecord()),
+        runs=readable(tip.ledger, RUNS, RunRecord) or RunRecord(),
         noted=tip.carried.noted,
         agreement=agreement,
         agents=tip.inventory.agents,
@@ -411,14 +414,14 @@ def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
         return agreement_in(Tally()), {}
     history = History(store, tip.commit)
     conditions = digest([history.last, digest_of_product()])
-    record = tip.known(load_agreement, None)
+    record = readable(tip.ledger, AGREEMENT, AgreementRecord)
     if record is not None and (record.conditions != conditions or not tally_in(record).is_possible):
         record = None
     if record is not None and record.events == tree:
         return agreement_in(tally_in(record)), {}
     places = ledger.paths(COUNTED_FILES)
     ledger.prepare(places)
-    known = {path: item for path in places if (item := _counted_at(ledger, path)) is not None}
+    known = {path: item for path in places if (item := readable(ledger, path, CountedFiles)) is not None}
     events = ledger.within(EVENTS)
     counts = count(
         {name: id for name, id in events.ids().items() if name.endswith(SUFFIX)},
@@ -431,13 +434,6 @@ def _agreement(tip: RunState) -> tuple[Agreement, dict[str, str | None]]:
     files |= {path: record_text(part) for path, part in parts.items() if known.get(path) != part}
     files |= dict.fromkeys(set(places) - parts.keys())
     return agreement_in(counts.tally), files
-
-
-def _counted_at(ledger: CommitSnapshot, path: str) -> CountedFiles | None:
-    try:
-        return load_counted(ledger, path)
-    except InputError:
-        return None
 
 
 def _contents(events: CommitSnapshot, names: Collection[str]) -> Iterator[tuple[str, bytes]]:

@@ -12,7 +12,7 @@ from bot.files.documents import parse_json
 from bot.files.snapshot import Snapshot
 from bot.files.validation import validate
 from bot.git import CommitSnapshot
-from bot.ledger.store import document_text
+from bot.ledger.store import record_text
 from bot.results.reader import read_results
 from bot.results.record import FOLDER, CaseResult, MatchedResults, ReleaseRecord, added, match, path_end, release_path
 from bot.text.digests import digest
@@ -86,7 +86,7 @@ class Addition:
     @property
     def files(self) -> dict[str, str | None]:
         """The file of the ledger to write."""
-        return {release_path(self.record.release, self.record.at): document_text(self.record)}
+        return {release_path(self.record.release, self.record.at): record_text(self.record)}
 
 
 def with_results(record: ReleaseRecord, matched: Mapping[str, MatchedResults]) -> Addition:

@@ -51,8 +51,8 @@ from bot.github.models import (
 )
 from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
-from bot.ledger.model import BRANCH, INDEX, RECONCILED, folder_path
-from bot.ledger.store import load_folder, load_index, load_reconciled, record_text
+from bot.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
+from bot.ledger.store import load, load_folder, record_text
 from bot.pipeline.garbage_collector import collect_seldom
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
@@ -266,7 +266,7 @@ def multiply(bare: Path, brought: Mapping[str, str], customers: int, times: int)
     )
     with ObjectStore.open(bare) as store:
         ledger = store.snapshot(git(bare, "rev-parse", f"refs/heads/{BRANCH}"))
-        index, reconciled = load_index(ledger), load_reconciled(ledger)
+        index, reconciled = load(ledger, INDEX, FolderIndex), load(ledger, RECONCILED, Reconciled)
         assert index is not None
         assert reconciled is not None
         folders = {desk(another): index.folders[desk(number)] for number, another in further}
