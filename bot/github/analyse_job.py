@@ -23,7 +23,7 @@ from bot.errors import IncumbentError, InputError, Problem
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
 from bot.git import ChangedFile, CommitSnapshot
-from bot.github.authority import Person, author_permission, may_write, refusal
+from bot.github.authority import Authority, Person, author_permission, may_write
 from bot.github.client import GitHubClient, RefusedError
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import Event
@@ -402,4 +402,5 @@ class ReleaseInputs:
         ):
             return False
         person = Person(login=comment.author, is_bot=comment.is_bot)
-        return refusal(Verb.RUN, person, None, self.config.curators, self.github().permission) is None
+        authority = Authority(curators=self.config.curators, permission=self.github().permission)
+        return authority.refusal(Verb.RUN, person, None) is None

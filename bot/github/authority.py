@@ -57,37 +57,39 @@ def author_of(pull: PullRequest, permission: Callable[[str], str]) -> Author:
     return Author(login=pull.author, permission=author_permission(pull.author, pull.association, permission))
 
 
-def refusal(
-    verb: Verb,
-    author: Person,
-    pull_request_author: str | None,
-    curators: Collection[str],
-    permission: Callable[[str], str],
-) -> str | None:
-    """Why ``author`` may not use the command ``verb``, as a sentence for a reply; ``None`` if they may.
+@dataclass(frozen=True, kw_only=True)
+class Authority:
+    """Who may give commands: the configured ``curators`` (logins), or everyone with write permission if there are none.
 
-    ``curators`` are the configured logins.  If there are none, everyone with write permission is a curator.
     ``permission`` looks the permission of a login up (``none``, ``read``, ``triage``, ``write``, ``maintain``,
-    ``admin``, or :data:`UNKNOWN_PERMISSION`): at most once, and only if nothing else decides; what it raises is passed
-    on.  Logins are compared without regard to case.
+    ``admin``, or :data:`UNKNOWN_PERMISSION`).  Logins are compared without regard to case.
     """
-    written = author.login or ""
-    login = written.casefold()
-    if login in {"", GHOST}:
-        return "The account that wrote this does not exist any more, so its rights are unknown."
-    if author.is_bot or is_bot(login):
-        return "Bots cannot give commands; a person has to."
-    if verb is Verb.HELP:
-        return None
-    if verb in _DECISIONS and login == (pull_request_author or "").casefold():
-        return f"The author of a pull request cannot {verb} their own queries; another curator has to."
-    if curators:
-        if login in {curator.casefold() for curator in curators}:
+
+    curators: Collection[str]
+    permission: Callable[[str], str]
+
+    def refusal(self, verb: Verb, person: Person, pull_request_author: str | None) -> str | None:
+        """Why ``person`` may not use the command ``verb``, as a sentence for a reply; ``None`` if they may.
+
+        A permission is looked up at most once, and only if nothing else decides; what that raises is passed on.
+        """
+        written = person.login or ""
+        login = written.casefold()
+        if login in {"", GHOST}:
+            return "The account that wrote this does not exist any more, so its rights are unknown."
+        if person.is_bot or is_bot(login):
+            return "Bots cannot give commands; a person has to."
+        if verb is Verb.HELP:
             return None
-        return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
-    found = permission(written).casefold()
-    if may_write(found):
-        return None
-    if found == UNKNOWN_PERMISSION:
-        return "This token may not look up your permission here: name the curators in config/curation.yaml."
-    return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."
+        if verb in _DECISIONS and login == (pull_request_author or "").casefold():
+            return f"The author of a pull request cannot {verb} their own queries; another curator has to."
+        if self.curators:
+            if login in {curator.casefold() for curator in self.curators}:
+                return None
+            return f"Only curators may say {verb}, and you are not among the curators in config/curation.yaml."
+        found = self.permission(written).casefold()
+        if may_write(found):
+            return None
+        if found == UNKNOWN_PERMISSION:
+            return "This token may not look up your permission here: name the curators in config/curation.yaml."
+        return f"Only curators may say {verb}: here, people who may write to this repository, and you may not."

@@ -146,9 +146,16 @@ class _ProcessingState:
     released: CitedComment | None
     corrections: Corrections
     corrected: list[NewCorrection] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    followed: bool = True
-    unauthorized: bool = False
+    reply: Reply = field(init=False)
+
+    def say(self, *lines: str) -> None:
+        """Add ``lines`` to the reply."""
+        self.reply = replace(self.reply, lines=(*self.reply.lines, *lines))
+
+    def refuse(self, *whys: str) -> None:
+        """Reply that something was not followed, and why."""
+        self.say(*whys)
+        self.reply = replace(self.reply, followed=False)
 
 
 def process_commands(
@@ -207,20 +214,16 @@ def process_commands(
         too_early = not context.merged and bool(ON_ENTRIES & verbs(comment.body))
         if not said and not too_early:
             continue
-        state.lines, state.followed = [], True
-        state.unauthorized = context.refusal(Verb.RUN, comment) is not None
+        unauthorized = context.refusal(Verb.RUN, comment) is not None
+        state.reply = Reply(comment=comment, followed=True, lines=(), unauthorized=unauthorized)
         if comment.is_edited:
-            state.followed = False
-            state.lines.append(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
+            state.refuse(EDITED if comment.kind == "comment" else PERHAPS_EDITED)
         else:
             for item in said:
                 _follow(item, comment, state, first, context)
         if too_early:
-            state.followed = False
-            state.lines.append(TOO_EARLY)
-        replies.append(
-            Reply(comment=comment, followed=state.followed, lines=tuple(state.lines), unauthorized=state.unauthorized)
-        )
+            state.refuse(TOO_EARLY)
+        replies.append(state.reply)
     return CommandOutcome(
         judgement=state.judgement,
         replies=tuple(replies),
@@ -241,15 +244,13 @@ def _follow(
     context: DecisionContext,
 ) -> None:
     if isinstance(item, Misspelt):
-        state.followed = False
-        state.lines.append(f"{quoted(item.text)}: {code(masked(item.message))}")
+        state.refuse(f"{quoted(item.text)}: {code(masked(item.message))}")
         return
     why = context.refusal(item.verb, comment)
     if why is not None:
-        state.followed = False
-        state.lines.append(why)
+        state.refuse(why)
     elif item.verb is Verb.HELP:
-        state.lines.append(HELP)
+        state.say(HELP)
     elif item.verb is Verb.RUN:
         state.released = CitedComment(by=comment.author, comment=comment.key, said=digest(comment.body))
     elif item.verb is Verb.CORRECT:
@@ -266,8 +267,7 @@ def _decide(
     made: dict[str, DecisionRecord] = {}
     named = _named(item, state)
     if not named:
-        state.followed = False
-        state.lines.append("No query needs a person.")
+        state.refuse("No query needs a person.")
     for name in named:
         found = _decision(item, name, comment, state, first, context)
         if isinstance(found, str):
@@ -288,9 +288,7 @@ def _decide(
         after = context.judge(_with(state.decisions, made.values()), state.contested, state.corrections)
     state.decisions, state.judgement = _with(state.decisions, made.values()), after
     if problems:
-        state.followed = False
-        ordered = [name for name in first.names if name in problems]
-        state.lines += [f"{quoted(name)}: {problems[name]}" for name in ordered]
+        state.refuse(*(f"{quoted(name)}: {problems[name]}" for name in first.names if name in problems))
 
 
 def _with(decisions: Sequence[DecisionRecord], new: Iterable[DecisionRecord]) -> list[DecisionRecord]:
@@ -383,8 +381,7 @@ def _correct(
     for name in item.names:
         lines += [f"{quoted(name)}: {why}" for why in _obstacles(name, values, comment, first, context)]
     if lines:
-        state.followed = False
-        state.lines += lines
+        state.refuse(*lines)
         return
     review = first.review
     assert review is not None

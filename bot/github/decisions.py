@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.classifier.corrections import Corrections
-from bot.github.authority import Author, Person, refusal
+from bot.github.authority import Author, Authority, Person
 from bot.github.commands import Verb, tags_said, verbs
 from bot.github.judgement import ReviewJudgement
 from bot.github.models import IssueComment, ThreadComment
@@ -57,7 +57,7 @@ _VERBS = {action: verb for verb, action in ACTIONS.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionContext:
-    """The inputs of the processing of commands besides the comments; ``permission`` looks up a login's permission.
+    """The inputs of the processing of commands besides the comments.
 
     ``judge`` takes decisions, contents that were rejected in a comment that has changed, and corrections of tags;
     ``corrections`` are those that apply.  Once the pull request is ``merged``, commands on entries are processed
@@ -67,15 +67,14 @@ class DecisionContext:
     judge: Callable[[Sequence[DecisionRecord], Collection[str], Corrections], ReviewJudgement]
     displayed: dict[str, Displayed]
     author: Author
-    curators: tuple[str, ...]
-    permission: Callable[[str], str]
+    authority: Authority
     corrections: Corrections = field(default_factory=dict)
     merged: bool = False
 
     def refusal(self, verb: Verb, comment: IssueComment) -> str | None:
         """Why the author of ``comment`` may not use ``verb``."""
         person = Person(login=comment.author, is_bot=comment.is_bot)
-        return refusal(verb, person, self.author.login, self.curators, self.permission)
+        return self.authority.refusal(verb, person, self.author.login)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +177,7 @@ class CommentLookup:
 
     remark: Callable[[CommentKey], ThreadComment | None]
     author: Callable[[int], str | None]
-    curators: Collection[str]
-    permission: Callable[[str], str]
+    authority: Authority
 
 
 def look_up(
@@ -217,7 +215,7 @@ def _corrects(
     return (
         is_as_read(comment, item.by, item.said, Verb.CORRECT)
         and any(tag.value == item.value and _means(tag.name, name, names, line) for tag in tags_said(comment.body))
-        and refusal(Verb.CORRECT, person, lookups.author(found.number), lookups.curators, lookups.permission) is None
+        and lookups.authority.refusal(Verb.CORRECT, person, lookups.author(found.number)) is None
     )
 
 

@@ -14,6 +14,7 @@ from bot.config import REVIEWED_FILES
 from bot.errors import InputError, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
 from bot.git import CommitSnapshot, ObjectStore
+from bot.github.authority import Authority
 from bot.github.client import GitHubClient
 from bot.github.decisions import CommentLookup
 from bot.github.events import Event, Flow
@@ -247,7 +248,9 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
         return None if found is None else found.author
 
     return CommentLookup(
-        remark=cache(github.find_remark), author=author, curators=tuple(curators), permission=github.permission
+        remark=cache(github.find_remark),
+        author=author,
+        authority=Authority(curators=tuple(curators), permission=github.permission),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from bot.classifier.corrections import merged
-from bot.github.authority import UNKNOWN_PERMISSION, author_of
+from bot.github.authority import UNKNOWN_PERMISSION, Authority, author_of
 from bot.github.check import PullRequestLabel, Result, annotations_of, lasting, post_check, result_of
 from bot.github.command_processing import CommandOutcome, Read, Reply, process_commands
 from bot.github.decisions import (
@@ -127,8 +127,7 @@ def plan_review(
         ),
         displayed=displayed,
         author=author,
-        curators=platform.config.curators,
-        permission=permission,
+        authority=Authority(curators=platform.config.curators, permission=permission),
         corrections=corrections,
     )
     if observing:

@@ -21,7 +21,7 @@ from bot.curator.store import FOLDER
 from bot.errors import UsageError
 from bot.files.snapshot import WorkingTree
 from bot.git.working_copy import read_remote
-from bot.github.authority import Person, refusal
+from bot.github.authority import Authority, Person
 from bot.github.client import GitHubClient
 from bot.github.commands import Command, Verb, parse
 from bot.github.events import server_of
@@ -309,7 +309,8 @@ def comment(account: Account, config: Curation, number: int, verb: Verb, line: s
     if pull is None or pull.closed:
         raise UsageError(f"#{number} is no open pull request of this repository")
     person = Person(login=account.login, is_bot=False)
-    refused = refusal(verb, person, pull.author, config.curators, account.client.permission)
+    authority = Authority(curators=config.curators, permission=account.client.permission)
+    refused = authority.refusal(verb, person, pull.author)
     if refused is not None:
         raise UsageError(f"it would not count, so nothing was written: {refused}")
     account.client.apply(number, CreateComment(body=line))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 from bot.consolidator.verdict import Route
 from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, stage_waiting
-from bot.github.authority import UNKNOWN_AUTHOR, author_of
+from bot.github.authority import UNKNOWN_AUTHOR, Authority, author_of
 from bot.github.command_processing import process_commands, read_by_now
 from bot.github.decisions import DecisionContext, PriorRejections, noted
 from bot.github.event_log import decision_events, left_events, merge_events
@@ -270,8 +270,7 @@ def _settle(case: MergedSubmission, draft: Draft, inputs: AdmissionInputs) -> tu
         ),
         displayed=displayed,
         author=author or UNKNOWN_AUTHOR,
-        curators=platform.config.curators,
-        permission=inputs.permission,
+        authority=Authority(curators=platform.config.curators, permission=inputs.permission),
         corrections=platform.corrections,
         merged=True,
     )

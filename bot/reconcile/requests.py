@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.curator.store import RegressionSet, unknown_scores
-from bot.github.authority import Person, refusal
+from bot.github.authority import Person
 from bot.github.command_processing import EDITED, TOO_EARLY, Reply
 from bot.github.commands import MOST_COMMANDS, ON_ENTRIES, USAGE, Verb, command_lines, cut, first_word, things, verbs
 from bot.github.decisions import CommentLookup, is_as_read
@@ -166,13 +166,13 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
     if edited:
         lines.append(EDITED)
     person = Person(login=comment.author, is_bot=False)
-    unauthorized = refusal(Verb.RUN, person, None, inputs.lookups.curators, inputs.lookups.permission) is not None
+    unauthorized = inputs.lookups.authority.refusal(Verb.RUN, person, None) is not None
     names = {} if unauthorized else _names(remark.number, inputs.known)
     written = [] if edited else list(command_lines(comment.body))
     said = [item for item in written if first_word(item[2]) in ON_ENTRIES]
     for _, line, words in said[:MOST_COMMANDS]:
         verb = first_word(words)
-        why = refusal(Verb(verb), person, None, inputs.lookups.curators, inputs.lookups.permission)
+        why = inputs.lookups.authority.refusal(Verb(verb), person, None)
         if why is not None:
             lines.append(why)
             continue
@@ -284,7 +284,7 @@ def _refusal(request: Request, inputs: RequestInputs) -> str | None:
     number = None if entry is None or entry.source is None else entry.source.pull_request
     author = None if number is None else inputs.lookups.author(number)
     person = Person(login=request.by, is_bot=False)
-    return refusal(Verb(request.action), person, author, inputs.lookups.curators, inputs.lookups.permission)
+    return inputs.lookups.authority.refusal(Verb(request.action), person, author)
 
 
 def _is_still_valid(request: Request, inputs: RequestInputs) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from bot.classifier.model import Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
+from bot.github.authority import Authority
 from bot.github.decisions import CommentLookup, RecordedCorrections, look_up
 from bot.github.facts import Analysis, ChangedEntryFile, ClassifierWork, JudgedFacts, QueryFacts, SubmissionFacts
 from bot.github.models import (
@@ -214,8 +215,9 @@ class Hub:
         lookups = CommentLookup(
             remark=lambda key: remarks.get(key),
             author={7: self.author}.get,
-            curators=self.platform.config.curators,
-            permission=lambda login: self.permissions[login],
+            authority=Authority(
+                curators=self.platform.config.curators, permission=lambda login: self.permissions[login]
+            ),
         )
         return look_up(record, set(record.texts), self.platform.taxonomy, lambda: (), lookups)
 

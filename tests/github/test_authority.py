@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.authority import UNKNOWN_PERMISSION, Person, author_permission, may_write, refusal
+from bot.github.authority import UNKNOWN_PERMISSION, Authority, Person, author_permission, may_write
 from bot.github.commands import Verb
 
 DECISIONS = (Verb.ACCEPT, Verb.REJECT, Verb.PIN, Verb.UNPIN)
@@ -30,7 +30,8 @@ def ask(
     permission: str = "none",
 ) -> tuple[str | None, list[str]]:
     permissions = Permissions(permission)
-    said = refusal(verb, Person(login=login, is_bot=is_bot), by, curators, permissions)
+    authority = Authority(curators=curators, permission=permissions)
+    said = authority.refusal(verb, Person(login=login, is_bot=is_bot), by)
     return said, permissions.asked
 
 

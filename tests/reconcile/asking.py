@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.store import RegressionSet
+from bot.github.authority import Authority
 from bot.github.decisions import CommentLookup
 from bot.github.models import CreateComment, IssueComment, Operation, React, ThreadComment, WriteLedger
 from bot.ledger.model import REQUESTS, Request, RequestRecord
@@ -74,8 +75,7 @@ class Threads:
             "lookups": CommentLookup(
                 remark=lambda id: next((item for item in remarks if item.comment.id == id), None),
                 author={7: "mara", 8: "nils"}.__getitem__,
-                curators=self.curators,
-                permission=dict[str, str]().__getitem__,
+                authority=Authority(curators=self.curators, permission=dict[str, str]().__getitem__),
             ),
             "thread": lambda number: tuple(self.comments.get(number, ())),
             "suggested": lambda: self.suggested,
