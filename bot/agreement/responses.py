@@ -43,7 +43,7 @@ class Response:
     did not last.  Its comment is gone, or the same person later said the opposite on the same content, or people
     evicted the entry or undid the admission.
 
-    ``shown`` is the event that showed the verdict (``None`` for a suggestion, and if no event did).  ``remaining`` is,
+    ``seen`` is the event that showed the verdict (``None`` for a suggestion, and if no event did).  ``remaining`` is,
     for a suggestion, how many competent coverers each capability would keep.  ``corrected`` are curators' corrections
     of tags of this content.
     """
@@ -61,19 +61,19 @@ class Response:
     pull_request: int
     said: str | None = None
     reversed: bool = False
-    shown: Shown | None = None
+    seen: Shown | None = None
     remaining: Mapping[str, int] = field(default_factory=dict)
     corrected: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def author(self) -> str | None:
         """Who brought the query, in lower case, if an event shows the verdict."""
-        return None if self.shown is None else _person(self.shown.author)
+        return None if self.seen is None else _person(self.seen.author)
 
     @property
     def facts(self) -> VerdictFacts | None:
         """The facts of the verdict as they were shown, if they were."""
-        return None if self.shown is None else self.shown.facts
+        return None if self.seen is None else self.seen.facts
 
     @property
     def overrides(self) -> bool:
@@ -256,7 +256,7 @@ def _of_verdict(
         said=said,
         # The merge of an EXCLUDE admitted nothing that could be removed later.
         reversed=reversed and (wanted is not None or admits),
-        shown=seen,
+        seen=seen,
         corrected={name: item.value for name, item in sorted(history.corrections.get(event.content, {}).items())},
     )
 

@@ -79,7 +79,7 @@ def evidence_of(kept: Sequence[Weighted], situations: Mapping[Judged, Replayed])
 
 def judged_of(response: Response) -> Judged | None:
     """The shown verdict that ``response`` is on; ``None`` for a suggestion."""
-    return None if response.shown is None else judged(response.shown)
+    return None if response.seen is None else judged(response.seen)
 
 
 def _about(response: Response, situations: Mapping[Judged, Replayed]) -> tuple[dict[tuple[Knob, str], float], bool]:

@@ -298,7 +298,6 @@ def _publish(
 ) -> Publication:
     from bot.github.events import Flow
     from bot.github.facts import Analysis, Quiet
-    from bot.github.publication import Publication
     from bot.github.run import publish_event, redirected
     from bot.reconcile.inventory import Inventory
     from bot.reconcile.run import reconcile_event
@@ -309,10 +308,7 @@ def _publish(
         event = redirected(event, client.pull_request)
     if event.flow is Flow.RECONCILE:
         inventory = facts if isinstance(facts, Inventory) else None
-        done = reconcile_event(event, inventory, world, client, _wait, dry_run)
-        publication = Publication(
-            operations=done.operations, result=None, summary="", plan=None, why=done.why, incomplete=done.incomplete
-        )
+        publication = reconcile_event(event, inventory, world, client, _wait, dry_run)
     else:
         analysis = facts if isinstance(facts, Analysis) else None
         quiet = isinstance(facts, Quiet) and facts.quiet == event.head

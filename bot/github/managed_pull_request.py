@@ -28,6 +28,7 @@ from bot.github.models import (
     OpenPullRequest,
     Operation,
     PullRequest,
+    PullRequestText,
     PushBranch,
 )
 from bot.ledger.model import BRANCH
@@ -59,7 +60,7 @@ _GUARDED = ("regression_set/", "eval_sets/", "taxonomy/", "config/", ".github/")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DesiredPullRequest:
+class DesiredPullRequest(PullRequestText):
     """A change that people are asked to merge: ``files`` are all that its branch changes, ``None`` for deleted ones.
 
     The branch's name identifies the change: closing the pull request refuses exactly this change.  ``reason`` ends the
@@ -73,11 +74,8 @@ class DesiredPullRequest:
     """
 
     branch: str
-    title: str
-    body: str
     files: tuple[tuple[str, str | None], ...]
     reason: str = ""
-    draft: bool = False
     followed: bool = False
     limited: bool = True
     label: str = ""

@@ -223,14 +223,20 @@ class PushBranch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenPullRequest:
+class PullRequestText:
+    """What a new pull request of the bot is called and says; a ``draft`` cannot be merged yet."""
+
+    title: str
+    body: str
+    draft: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPullRequest(PullRequestText):
     """A pull request of the bot to merge ``branch`` into ``base``."""
 
     branch: str
     base: str
-    title: str
-    body: str
-    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,15 +28,16 @@ from bot.report.review_json import ReviewOutput
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """What a run wrote or, in a dry run, would write, how it ended, and the cost of classifying.
+    """What a run wrote or, in a dry run, would write first, how it ended, and the cost of classifying.
 
-    ``judged``: its check is a verdict, not a failure notice.
+    ``why`` nothing more was written; ``incomplete``: why not every query has a verdict.  ``judged``: its check is a
+    verdict, not a failure notice.
     """
 
-    operations: tuple[Operation, ...]
-    result: Result | None
-    summary: str
-    plan: PublishPlan | None
+    operations: tuple[Operation, ...] = ()
+    result: Result | None = None
+    summary: str = ""
+    plan: PublishPlan | None = None
     why: str = ""
     incomplete: StoppedFacts | None = None
     usage: Usage | None = None
@@ -45,7 +46,7 @@ class Publication:
 
 def nothing(why: str) -> Publication:
     """A run that wrote nothing, and ``why``."""
-    return Publication(operations=(), result=None, summary="", plan=None, why=why)
+    return Publication(why=why)
 
 
 def turn_away(event: Event, head: str | None, github: GitHubClient, dry_run: bool) -> Publication:
@@ -95,7 +96,7 @@ def post_failure(
 def _post(head: str, github: GitHubClient, result: Result, text: str, dry_run: bool) -> Publication:
     operations = tuple(post_check(head, result.conclusion, result.title, text, github.check(head)))
     apply_all(operations, github, dry_run)
-    return Publication(operations=operations, result=result, summary=text, plan=None, why=text)
+    return Publication(operations=operations, result=result, summary=text, why=text)
 
 
 def apply_all(operations: Sequence[Operation], github: GitHubClient, dry_run: bool, number: int | None = None) -> None:

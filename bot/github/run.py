@@ -321,4 +321,4 @@ def _publish_group(
     operations = check_operations(judgement, result, render_summary(report, CHECK_BYTES), github.check(facts.head))
     apply_all(operations, github, dry_run)
     summary = render_summary(report)
-    return Publication(operations=tuple(operations), result=result, summary=summary, plan=None, judged=True)
+    return Publication(operations=tuple(operations), result=result, summary=summary, judged=True)

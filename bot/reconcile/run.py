@@ -7,7 +7,7 @@ something is written: a plan that rests on less than what is there by now is not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from bot.classifier.caching_backend import learnt_by, recall
@@ -21,7 +21,6 @@ from bot.github.check import post_check
 from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
-from bot.github.facts import StoppedFacts
 from bot.github.git_state import (
     World,
     abilities_of,
@@ -37,7 +36,7 @@ from bot.github.git_state import (
     text_of,
 )
 from bot.github.models import CreateComment, OpenPullRequest, Operation, PushBranch, PushCommits, WriteLedger
-from bot.github.publication import apply_all
+from bot.github.publication import Publication, apply_all
 from bot.ledger.events import SET_EVENTS
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
@@ -75,18 +74,6 @@ STAGES: tuple[Stage, ...] = (
 )
 OBSERVING = "`mode: observe`: after a merge nothing is written"
 _RESTS_ON = ("eval_sets/", "taxonomy/", "config/")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reconciliation:
-    """What was written or, in a dry run, would be written first, and why nothing was.
-
-    ``incomplete``: why not every merged query has a verdict; the next run goes on there.
-    """
-
-    operations: tuple[Operation, ...]
-    why: str = ""
-    incomplete: StoppedFacts | None = None
 
 
 class _PlanAgainError(Exception):
@@ -136,7 +123,7 @@ def reconcile_event(
     github: GitHubClient,
     wait: Callable[[int], None],
     dry_run: bool,
-) -> Reconciliation:
+) -> Publication:
     """Make GitHub and R match the facts of ``inventory``; a lost race is read and planned again.
 
     Raises :class:`OutsideError` when GitHub cannot be reached or refuses, or when the facts are not of this branch.
@@ -151,17 +138,17 @@ def reconcile_event(
         for stage in STAGES:
             run.until_nothing_is_left(stage)
     except _MovedOnError as error:
-        return Reconciliation(operations=tuple(run.written), why=str(error))
-    return Reconciliation(operations=tuple(run.written), incomplete=inventory.incomplete)
+        return Publication(operations=tuple(run.written), why=str(error))
+    return Publication(operations=tuple(run.written), incomplete=inventory.incomplete)
 
 
-def _observe(event: Event, github: GitHubClient, dry_run: bool) -> Reconciliation:
+def _observe(event: Event, github: GitHubClient, dry_run: bool) -> Publication:
     """A required check passes on pull requests from branches of ours, too."""
     operations: list[Operation] = []
     if event.head is not None:
         operations = post_check(event.head, "success", "Only observed", OBSERVING, github.check(event.head))
     apply_all(operations, github, dry_run)
-    return Reconciliation(operations=tuple(operations), why=OBSERVING)
+    return Publication(operations=tuple(operations), why=OBSERVING)
 
 
 class _Run:

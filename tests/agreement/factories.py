@@ -117,5 +117,5 @@ def response(**more: Any) -> Response:
     seen = {name: more.pop(name) for name in ("author", "base", "facts") if name in more}
     if any(value is not None for value in seen.values()):
         given: dict[str, Any] = {name: value for name, value in seen.items() if value is not None}
-        more["shown"] = shown(more.get("entry", "q1"), **{"facts": None} | given)
+        more["seen"] = shown(more.get("entry", "q1"), **{"facts": None} | given)
     return Response(**defaults | more)

@@ -67,25 +67,25 @@ def test_what_was_shown_stands_with_the_response() -> None:
         decided(at=day(2)),
     )
     assert (found.author, found.facts) == ("author", last)
-    assert found.shown is not None
-    assert (found.shown.base, found.shown.place) == ("e" * 40, 2)
+    assert found.seen is not None
+    assert (found.seen.base, found.seen.place) == ("e" * 40, 2)
 
 
 def test_of_what_was_shown_at_one_moment_one_is_chosen_whatever_the_order() -> None:
     both = [shown(place=1), shown(place=2)]
-    assert only(*both, decided()).shown == only(*reversed(both), decided()).shown
+    assert only(*both, decided()).seen == only(*reversed(both), decided()).seen
 
 
 def test_a_decision_on_what_no_event_shows_has_no_facts() -> None:
     found = only(decided(at=day(2)))
-    assert (found.author, found.shown, found.facts) == (None, None, None)
+    assert (found.author, found.seen, found.facts) == (None, None, None)
 
 
 def test_a_commit_of_the_future_was_shown_all_the_same() -> None:
     found = only(shown(at=day(5)), decided(at=day(2)))
     assert found.author == "author"
-    assert found.shown is not None
-    assert found.shown.base == COMMIT
+    assert found.seen is not None
+    assert found.seen.base == COMMIT
 
 
 def test_who_takes_a_rejection_back_answers_the_verdict_that_stood_before_it() -> None:

@@ -174,7 +174,7 @@ def test_weights_lie_above_nothing_and_at_most_at_one(responses: list[Response])
 def test_names_do_not_matter(responses: list[Response], names: Sequence[str]) -> None:
     renamed = dict(zip(PEOPLE, names, strict=True))
     seen = [shown(author=renamed["author"]) for _ in responses]
-    other = [replace(item, by=renamed[item.by], shown=event) for item, event in zip(responses, seen, strict=True)]
+    other = [replace(item, by=renamed[item.by], seen=event) for item, event in zip(responses, seen, strict=True)]
     here, there = validate(responses), validate(other)
     assert [item.weight for item in here.kept] == [item.weight for item in there.kept]
     assert here.overrides == there.overrides
