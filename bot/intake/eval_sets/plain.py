@@ -15,7 +15,7 @@ from bot.files.documents import Data, Node, as_mapping
 from bot.files.snapshot import MOST_FAULTS
 from bot.intake.eval_sets.columns import CONVERSATION_NAMES, ID_NAMES, Columns, declaring, named, query_keys
 from bot.intake.eval_sets.messages import has_messages, is_messages, read_spoken
-from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, beside, read_records, text_id
+from bot.intake.eval_sets.reader import EvalSetRow, EvalSetRows, SourceFile, beside, read_records, row_left_out, text_id
 from bot.intake.eval_sets.records import Records, decoded, located, without
 from bot.intake.query import Setup
 
@@ -66,12 +66,7 @@ def read_plain(
     limits = source.folder_limits
     reading = read_records(records, row, limits.queries * (1 if found.conversation is None else limits.turns))
     left_out = [
-        Problem(
-            source.file,
-            row.line,
-            f"the row is left out, since line {broken[key]} of its conversation cannot be read",
-            "correct that line, or give this row another conversation",
-        )
+        row_left_out(source.file, row.line, broken[key])
         for row, key in zip(reading.rows, keys, strict=True)
         if key in broken
     ]

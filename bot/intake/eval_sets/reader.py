@@ -84,6 +84,12 @@ def enough(rows: Sized, most: int, problems: list[Problem], problem: Callable[[s
     return True
 
 
+def row_left_out(file: str, line: int | None, broken: int | None) -> Problem:
+    """The row at ``line`` is left out, since that at ``broken`` of the same conversation cannot be read."""
+    message = f"the row is left out, since line {broken} of its conversation cannot be read"
+    return Problem(file, line, message, "correct that line, or give this row another conversation")
+
+
 def too_many(problems: list[Problem], problem: Callable[[str, str], Problem]) -> bool:
     """Whether there are too many ``problems`` to go on; adds a last one that says so, made by ``problem``."""
     if len(problems) < MOST_FAULTS:

@@ -131,7 +131,8 @@ def test_a_broken_row_is_a_fault_at_its_line_and_the_others_are_read(tmp_path: P
 def test_a_conversation_with_a_broken_row_is_left_out(tmp_path: Path) -> None:
     found = read_one(tmp_path, "t.csv", "Prompt,Expected response,Conversation\na,x,1\n,x,1\nb,x,2\n")
     assert turns(found) == ["b"]
-    assert messages_of(found) == [(3, "the prompt is empty")]
+    left_out = "the row is left out, since line 3 of its conversation cannot be read"
+    assert messages_of(found) == [(2, left_out), (3, "the prompt is empty")]
 
 
 def test_a_conversation_has_one_id(tmp_path: Path) -> None:

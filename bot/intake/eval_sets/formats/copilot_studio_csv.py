@@ -17,7 +17,8 @@ from typing import Final
 
 from bot.errors import InputError, Problem
 from bot.files.documents import Data, as_list, as_mapping
-from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, too_many
+from bot.files.snapshot import MOST_FAULTS
+from bot.intake.eval_sets.reader import EvalSetReader, EvalSetRow, EvalSetRows, SourceFile, row_left_out, too_many
 from bot.intake.eval_sets.table import Header, TableLine, TableText, find_header, plain_key
 from bot.intake.export_round_trip import CARRIED
 
@@ -36,13 +37,14 @@ _PART: Final = re.compile(r"-\d+\Z")
 
 @dataclass(slots=True)
 class _Conversation:
-    """The rows collected for one query; ``broken`` if one of them cannot be read."""
+    """The rows collected for one query: the ``lines`` of those that can be read, and the first ``broken`` one."""
 
     line: int
+    lines: list[int] = field(default_factory=list)
     ids: dict[str, int] = field(default_factory=dict)
     turns: list[str] = field(default_factory=list)
     expected: list[Data] = field(default_factory=list)
-    broken: bool = False
+    broken: int | None = None
 
 
 def _find_header(table: TableText) -> Header | None:
@@ -96,25 +98,29 @@ def _read_rows(source: SourceFile, header: Header) -> EvalSetRows:
         if fault is None and not record.cell(prompt):
             fault = ("the prompt is empty", "write what the user says, or remove the row")
         if fault is not None:
-            query.broken = True
+            query.broken = query.broken or record.number
             problems.append(Problem(source.file, record.number, *fault))
             continue
         name = record.cell(identifier)
         if name:
             query.ids.setdefault(name, record.number)
+        query.lines.append(record.number)
         query.turns.append(record.cells[prompt])
         query.expected.append({label: record.cells[place] for place, label in labels.items() if record.cell(place)})
     rows: list[EvalSetRow] = []
+    left_out: list[Problem] = []
     for key, query in found.items():
         if len(query.ids) > 1:
             second = list(query.ids)[1]
             message = f"the conversation {key!r} has a second id, {second!r}"
             fix = "give all rows of a conversation the same id, or only its first"
             problems.append(Problem(source.file, query.ids[second], message, fix))
-        elif not query.broken:
+        elif query.broken is not None:
+            left_out += [row_left_out(source.file, line, query.broken) for line in query.lines]
+        else:
             entry = entries.take(query.turns[0]) if len(query.turns) == 1 else None
             rows.append(_row(query, entry, grouped=not key.startswith("\n"), conversation=key))
-    return EvalSetRows(tuple(rows), tuple(problems), frozenset(entries.used))
+    return EvalSetRows(tuple(rows), (*problems, *left_out[:MOST_FAULTS]), frozenset(entries.used))
 
 
 class _Entries:
