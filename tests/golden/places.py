@@ -12,6 +12,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import git
 
@@ -22,6 +24,7 @@ from tests.factories import REPOSITORY
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
 CONFIG = "config/curation.yaml"
+_STILL = SimpleNamespace(monotonic=lambda: 0.0)
 _DAY = "2026-01-{:02d}T03:04:05Z"
 
 
@@ -33,7 +36,8 @@ class _Terminal(io.StringIO):
 def incumbent(*arguments: str, terminal: bool = False) -> str:
     """The command, its exit code and all that it prints, as the current folder's files are."""
     out, err = (_Terminal if terminal else io.StringIO)(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    # No time passes: how often a step says how far it is, and how fast, would depend on the machine.
+    with patch("bot.cli.output.time", _STILL), redirect_stdout(out), redirect_stderr(err):
         code = run(arguments)
     parts = [f"$ incumbent {shlex.join(arguments)}{'  # on a terminal' if terminal else ''}", f"exit code {code}"]
     parts += [f"--- {name}\n{text}" for name, text in (("output", out.getvalue()), ("errors", err.getvalue())) if text]
