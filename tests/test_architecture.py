@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -236,6 +237,11 @@ def test_the_tests_of_a_rule_are_in_the_file_named_after_it() -> None:
         place for place in rules if not Path(__file__).with_name(place.parts[0]).joinpath(f"test_{place.name}").exists()
     ]
     assert missing == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    found = Counter(node.name for path in modules() for node in nodes(path) if isinstance(node, ast.ClassDef))
+    assert [name for name, count in found.items() if count > 1] == []
 
 
 def test_files_are_changed_in_few_places() -> None:

@@ -188,13 +188,13 @@ def correct_command(
 
 def _finish(plan: CorrectionPlan, platform: Platform, repo: Path, dry_run: bool, as_json: bool) -> None:
     """Write what is planned, and report it."""
-    from bot.report.output import Corrected, CorrectOutput
+    from bot.report.output import CorrectOutput, PrintedCorrection
     from bot.report.verdict_text import codes, figure
 
     if not dry_run:
         apply([plan.file_change], repo)
     if as_json:
-        print_json(Corrected(plan, dry_run), CorrectOutput)
+        print_json(PrintedCorrection(plan, dry_run), CorrectOutput)
         return
     said = ", ".join(f"{'+' if value else '-'}{name}" for name, value in plan.values.items())
     if plan.cost is not None:

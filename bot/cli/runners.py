@@ -31,7 +31,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
 from bot.report.output import ExportOutput, PartOutput
 from bot.report.results import local_releases
-from bot.report.run_part import Budget, choose_for, part_words
+from bot.report.run_part import RunBudget, choose_for, part_words
 from bot.results.selection import Measure
 
 _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "what it cost"}
@@ -135,7 +135,7 @@ class _Choice:
     def __init__(self, repo: Path, platform: Platform, budget: str | None, changed: str | None) -> None:
         self.part: PartOutput | None = None
         self._repo, self._platform = repo, platform
-        self._budget = None if budget is None else Budget.of(budget)
+        self._budget = None if budget is None else RunBudget.of(budget)
         if budget is not None and self._budget is None:
             raise UsageError(
                 f"--budget {budget!r} is no amount: write a time such as 90s, 20m or 1h, or a cost such as 2.50"

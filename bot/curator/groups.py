@@ -65,7 +65,7 @@ class OpenGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class SuggestionGroup:
     """Suggestions that are decided together; one alone has no ``name``."""
 
     name: str | None
@@ -79,7 +79,7 @@ def group(
     most: int,
     groups: Sequence[OpenGroup] = (),
     alone: Collection[str] = (),
-) -> tuple[Group, ...]:
+) -> tuple[SuggestionGroup, ...]:
     """Each of the ``suggestions`` in exactly one group, in the order of their most urgent members.
 
     ``customers`` maps entries to who brought them.  A group has at most ``size`` entries.  At most ``most`` pull
@@ -99,15 +99,15 @@ def group(
     rest = [item for digest, item in by_digest.items() if digest not in taken]
     single += [item for item in rest if item.grounds.kind is EvictionKind.UNDONE]
     rest = [item for item in rest if item.grounds.kind is not EvictionKind.UNDONE]
-    found: list[Group] = []
+    found: list[SuggestionGroup] = []
     if size > 1 and len(kept) + len(single) + len(rest) > most:
         joinable = [known for known in groups if known.joinable and known.name in kept]
         rest = _joined(rest, joinable, kept, customers, size)
         least = min(size, math.ceil(len(by_digest) / max(most, 1)))
         found += _formed(rest, customers, least, size)
         rest = []
-    found += [Group(name=name, members=tuple(members)) for name, members in kept.items()]
-    found += [Group(name=None, members=(item,)) for item in (*single, *rest)]
+    found += [SuggestionGroup(name=name, members=tuple(members)) for name, members in kept.items()]
+    found += [SuggestionGroup(name=None, members=(item,)) for item in (*single, *rest)]
     order = {digest: place for place, digest in enumerate(by_digest)}
 
     def place(item: Suggestion) -> int:
@@ -155,7 +155,9 @@ def _joined(
     return left
 
 
-def _formed(rest: Sequence[Suggestion], customers: Mapping[str, str], least: int, size: int) -> Iterator[Group]:
+def _formed(
+    rest: Sequence[Suggestion], customers: Mapping[str, str], least: int, size: int
+) -> Iterator[SuggestionGroup]:
     """New groups of ``least`` to ``size`` entries on what is closest; what is left over shares what is less close."""
     levels = (
         (Basis.DISPLACER,),
@@ -180,10 +182,10 @@ def _formed(rest: Sequence[Suggestion], customers: Mapping[str, str], least: int
                         del left[item.grounds.digest]
 
 
-def _new(shared: Shared, members: Sequence[Suggestion]) -> Group:
+def _new(shared: Shared, members: Sequence[Suggestion]) -> SuggestionGroup:
     """The group is named after its first member too: what people closed once is not what is suggested later."""
     name = f"{shared}-{members[0].grounds.digest}" if len(members) > 1 else None
-    return Group(name=name, members=tuple(members))
+    return SuggestionGroup(name=name, members=tuple(members))
 
 
 def _slug(text: str) -> str:

@@ -217,7 +217,7 @@ def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
     """The rows of ``text``, with the faults of unreadable ones; raises :class:`InputError` without a header."""
     table = read_table(text, file, HEADERS.keys(), _FIX, REVIEWED_FILES)
     problems = list(table.problems)
-    reading = _Rows(file, limits, HEADERS[table.header], problems)
+    reading = _LabelRows(file, limits, HEADERS[table.header], problems)
     rows = [row for number, line in table.rows if (row := reading.row(number, line))]
     return LabelFile(
         file=file,
@@ -228,7 +228,7 @@ def read_tsv(text: str, file: str, limits: Limits) -> LabelFile:
     )
 
 
-class _Rows:
+class _LabelRows:
     """The rows of one file; their faults are added to ``problems``."""
 
     def __init__(self, file: str, limits: Limits, turns: bool, problems: list[Problem]) -> None:

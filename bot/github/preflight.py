@@ -52,7 +52,7 @@ _PAUSES = (1, 3)
 """Seconds before each new attempt if GitHub fails or cannot be reached."""
 
 
-class _Stay(HTTPRedirectHandler):
+class _NoRedirects(HTTPRedirectHandler):
     """Refuses redirects: the token goes nowhere else."""
 
     def redirect_request(self, *_: Any) -> None:
@@ -65,7 +65,7 @@ class Hub:
     def __init__(self, repository: str, token: str, api_url: str) -> None:
         self._place = f"{api_url.rstrip('/')}/repos/{repository}"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
-        self._opener: OpenerDirector = build_opener(_Stay())
+        self._opener: OpenerDirector = build_opener(_NoRedirects())
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """GitHub's answer to a request, or to a post of ``body``; with new attempts after temporary failures."""

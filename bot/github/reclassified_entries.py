@@ -18,7 +18,7 @@ from bot.git import CommitSnapshot
 from bot.ledger.keys import key_of, with_findings
 from bot.ledger.model import Digest, StoredClassification
 from bot.pipeline.matching import content_of
-from bot.pipeline.reclassify import UNCORRECTED, Renewal, Task, query_of, renew, rescored
+from bot.pipeline.reclassify import UNCORRECTED, ReclassifyTask, Renewal, query_of, renew, rescored
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import find_specification
 from bot.taxonomy.model import Identifier, Taxonomy
@@ -122,7 +122,7 @@ class Renewed:
 
 
 def renew_entries(
-    tasks: Sequence[Task],
+    tasks: Sequence[ReclassifyTask],
     platform: Platform,
     snapshot: CommitSnapshot,
     known: Mapping[str, StoredClassification],
@@ -154,6 +154,6 @@ def renew_entries(
     return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
 
 
-def _key(task: Task, key: str) -> str:
+def _key(task: ReclassifyTask, key: str) -> str:
     """The ledger's key of the findings for ``task``, which are only a part of the query's classification."""
     return digest(["renewal", key, task.entry.id, task.capabilities])

@@ -61,7 +61,7 @@ class Rested(NamedTuple):
     overrides: bool
 
 
-class _Rows:
+class _CountedItems:
     """Writes a counter of named tuples as a list of their fields, each with its ``count``, in order."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -84,7 +84,7 @@ def _rows_of(counts: Counter[Any]) -> list[dict[str, Any]]:
 
 
 Item = TypeVar("Item")
-Counts = Annotated[Counter[Item], _Rows()]
+Counts = Annotated[Counter[Item], _CountedItems()]
 
 
 class AgreementRecord(FileModel):

@@ -15,12 +15,12 @@ from bot.files.validation import ConstraintError, FileModel, Score, Text, Timest
 from bot.ledger.model import (
     CommentKey,
     CommitId,
-    Decision,
     DecisionAction,
     Digest,
     EntryRequest,
     Grounds,
     Login,
+    PersonDecision,
     QueryVerdict,
 )
 from bot.taxonomy.model import Identifier
@@ -125,7 +125,7 @@ class Shown(_OnPullRequest, QueryVerdict):
     facts: VerdictFacts | None = Field(description="null: there was no verdict, as of what a person rejected")
 
 
-class Decided(_OnPullRequest, Decision):
+class Decided(_OnPullRequest, PersonDecision):
     """A curator decided by a command: always explicit. The time is that of the comment."""
 
     kind: Literal["decided"] = "decided"

@@ -157,7 +157,7 @@ DecisionAction: TypeAlias = Literal["accept", "reject", "pin", "unpin"]
 """What a curator may decide on a query."""
 
 
-class Decision(QueryVerdict):
+class PersonDecision(QueryVerdict):
     """A curator's decision on a query, for the verdict that was displayed."""
 
     action: DecisionAction
@@ -167,7 +167,7 @@ class Decision(QueryVerdict):
     all: bool = Field(default=False, description="said of `all` that waited, not of this one by name")
 
 
-class DecisionRecord(Decision):
+class DecisionRecord(PersonDecision):
     """A curator's decision as a record keeps it: said of `all`, it overrides no EXCLUDE."""
 
     at: Timestamp

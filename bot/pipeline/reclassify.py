@@ -44,7 +44,7 @@ Former = Callable[[str], Sequence[Taxonomy]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class ReclassifyTask:
     """An ``entry`` that a change affects, ``carried`` over to the present ids, and what to ask about it again.
 
     ``folder`` contains its agent's specification (``None``: nothing was declared); ``obstacle`` says why it is not
@@ -67,7 +67,7 @@ class Renewal:
     stale, ``shortfalls`` why others could not be classified; ``stopped`` is what stopped the classifier.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[ReclassifyTask, ...]
     specifications: Mapping[str | None, Specification]
     classifications: Mapping[str, Classification]
     kept: Mapping[str, str]
@@ -94,7 +94,7 @@ def tasks_of(
     identity: Identity,
     previous: Former,
     corrections: Corrections = UNCORRECTED,
-) -> tuple[Task, ...]:
+) -> tuple[ReclassifyTask, ...]:
     """The work that brings all ``entries`` to ``taxonomy``, ``identity`` and ``corrections``, sorted by id.
 
     Entries that need no work are left out.
@@ -120,7 +120,7 @@ def tasks_of(
         if capabilities or carried != entry or not carried.scores.keys() <= taxonomy.by_id.keys():
             folder, obstacle = place_of(entry)
             found.append(
-                Task(
+                ReclassifyTask(
                     entry=entry,
                     carried=carried,
                     capabilities=capabilities,
@@ -147,18 +147,18 @@ def questions_since(versions: Collection[str], previous: Former) -> dict[str, st
     return found
 
 
-def all_tasks(entries: Iterable[Entry], taxonomy: Taxonomy) -> tuple[Task, ...]:
+def all_tasks(entries: Iterable[Entry], taxonomy: Taxonomy) -> tuple[ReclassifyTask, ...]:
     """All questions about ``entries`` again, whatever has changed; sorted by id."""
     found = []
     for entry in sorted(entries, key=lambda item: item.id):
         folder, obstacle = place_of(entry)
         names = tuple(taxonomy.by_id)
-        found.append(Task(entry=entry, carried=entry, capabilities=names, folder=folder, obstacle=obstacle))
+        found.append(ReclassifyTask(entry=entry, carried=entry, capabilities=names, folder=folder, obstacle=obstacle))
     return tuple(found)
 
 
 def renew(
-    tasks: Sequence[Task],
+    tasks: Sequence[ReclassifyTask],
     taxonomy: Taxonomy,
     backend: Backend,
     specification: Callable[[str], Specification | None],
@@ -169,7 +169,7 @@ def renew(
     ``specification`` reads that of the agent in a folder, ``None`` if it cannot be read.  Scores are carried over
     without one.
     """
-    by_folder: dict[str | None, list[Task]] = defaultdict(list)
+    by_folder: dict[str | None, list[ReclassifyTask]] = defaultdict(list)
     kept: dict[str, str] = {}
     classifications: dict[str, Classification] = {}
     for task in tasks:
@@ -257,7 +257,7 @@ def _carried_ids(entry: Entry, borne: Mapping[str, str], migration: Migration, t
     }
 
 
-def _carried_over(task: Task, taxonomy: Taxonomy) -> Classification:
+def _carried_over(task: ReclassifyTask, taxonomy: Taxonomy) -> Classification:
     """The scores of ``task`` under the present ids."""
     scores = task.carried.scores
     judgements = {name: Judgement(name in scores, scores.get(name, 0.0), "inference") for name in taxonomy.by_id}
@@ -293,10 +293,10 @@ class _Partly:
 
     inner: Backend
     taxonomy: Taxonomy
-    tasks: Mapping[str, Task]
+    tasks: Mapping[str, ReclassifyTask]
 
     @staticmethod
-    def of(tasks: Sequence[Task], taxonomy: Taxonomy, inner: Backend) -> _Partly:
+    def of(tasks: Sequence[ReclassifyTask], taxonomy: Taxonomy, inner: Backend) -> _Partly:
         return _Partly(inner, taxonomy, {task.entry.id: task for task in tasks})
 
     @property
@@ -325,14 +325,14 @@ class _Partly:
             known = self._known(request, self.tasks[request.query_id])
             yield place, finding if finding.shortfall else replace(finding, consensus={**known, **finding.consensus})
 
-    def _asks_for_tools(self, task: Task) -> bool:
+    def _asks_for_tools(self, task: ReclassifyTask) -> bool:
         """Whether called tools matter for a question of ``task``: a ``tool`` capability, or an exactly-one group."""
         one = self.taxonomy.exactly_one
         asked = [self.taxonomy.by_id[name] for name in task.capabilities]
         return any(item.source == "tool" or item.group in one for item in asked)
 
     @staticmethod
-    def _known(request: InferenceRequest, task: Task) -> dict[str, Consensus]:
+    def _known(request: InferenceRequest, task: ReclassifyTask) -> dict[str, Consensus]:
         scores = task.carried.scores
         return {
             name: Consensus(name in scores, scores.get(name, 0.0))

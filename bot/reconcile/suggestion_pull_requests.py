@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.curator import file_changes as changes
 from bot.curator.file_changes import FileChange
-from bot.curator.groups import Basis, Group, OpenGroup, group
+from bot.curator.groups import Basis, OpenGroup, SuggestionGroup, group
 from bot.curator.prune import Suggestion
 from bot.curator.store import entry_path, tombstone_path
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
@@ -85,7 +85,7 @@ class KeptInGroup(KeptEntry):
 def proposals_of(
     suggestions: Suggestions,
     platform: Platform,
-    groups: Sequence[Group] | None = None,
+    groups: Sequence[SuggestionGroup] | None = None,
     kept: Mapping[str, Sequence[KeptInGroup]] = MappingProxyType({}),
     asked: Collection[str] = (),
     histories: Mapping[str, EntryHistory] = MappingProxyType({}),
@@ -98,7 +98,7 @@ def proposals_of(
     """
     moment = SuggestionContext(suggestions, platform, histories)
     if groups is None:
-        groups = [Group(name=None, members=(item,)) for item in suggestions.evictions]
+        groups = [SuggestionGroup(name=None, members=(item,)) for item in suggestions.evictions]
     proposals = (
         *(_swap(item, moment) for item in suggestions.swaps),
         *(_repack(item, moment) for item in suggestions.repacks),
@@ -358,7 +358,7 @@ def grouped(
     keeps: Sequence[Request],
     is_reviewed: Callable[[int], bool],
     asked: Collection[str] = (),
-) -> tuple[Group, ...]:
+) -> tuple[SuggestionGroup, ...]:
     """The evictions of ``suggestions`` as they are decided together; what is suggested on ``asked`` grounds is alone.
 
     A group may get more entries unless people began to review it, or ``keeps`` asked to keep one of its entries.

@@ -204,7 +204,7 @@ class ValidateOutput(Output):
 
 
 @dataclass(frozen=True)
-class Corrected:
+class PrintedCorrection:
     """`incumbent correct --json`."""
 
     plan: CorrectionPlan
@@ -221,7 +221,7 @@ def _others(found: Iterable[tuple[Verdict, Verdict]]) -> dict[str, list[str]]:
 
 
 CorrectOutput: TypeAlias = Annotated[
-    Corrected,
+    PrintedCorrection,
     View(
         "query=plan.query.id tags=plan.values cost=plan.cost.value written=plan.file_change.path entry=plan.entry "
         "before=plan.verdicts after=plan.verdicts others=plan.others dry_run",

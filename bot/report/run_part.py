@@ -25,7 +25,7 @@ _NAMED: Final[dict[Kind, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class RunBudget:
     """What a run may take: seconds, or a cost as runners state it."""
 
     measure: Measure
@@ -47,7 +47,7 @@ def choose_for(
     platform: Platform,
     records: Sequence[ReleaseRecord],
     ids: Collection[str],
-    budget: Budget | None,
+    budget: RunBudget | None,
     changed: Sequence[str] | None,
 ) -> PartOutput | None:
     """The part of the entries ``ids`` for ``budget``; ``None`` if it needs measured runs, and there are none.

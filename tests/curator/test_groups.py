@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.curator.groups import Group, OpenGroup, group, shared_by
+from bot.curator.groups import OpenGroup, SuggestionGroup, group, shared_by
 from bot.curator.prune import Suggestion
 from bot.curator.roles import EvictionKind, Grounds
 from tests.factories import resident
@@ -23,15 +23,15 @@ def suggestion(number: int, displacer: str | None = None, covers: str | None = N
     return Suggestion(id=id, grounds=grounds, remaining={} if covers is None else {covers: 3})
 
 
-def ids(found: tuple[Group, ...]) -> list[list[str]]:
+def ids(found: tuple[SuggestionGroup, ...]) -> list[list[str]]:
     return [[item.id for item in each.members] for each in found]
 
 
-def names(found: tuple[Group, ...]) -> list[str | None]:
+def names(found: tuple[SuggestionGroup, ...]) -> list[str | None]:
     return [None if each.name is None else each.name.rpartition("-")[0] for each in found]
 
 
-def opened(found: tuple[Group, ...], joinable: bool = True) -> list[OpenGroup]:
+def opened(found: tuple[SuggestionGroup, ...], joinable: bool = True) -> list[OpenGroup]:
     """The groups of ``found`` as they are once they are open."""
     return [
         OpenGroup(name=each.name, members=frozenset(item.grounds.digest for item in each.members), joinable=joinable)

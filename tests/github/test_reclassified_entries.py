@@ -11,7 +11,7 @@ from bot.classifier.model import Classification, Judgement
 from bot.curator.entry import Entry
 from bot.github.reclassified_entries import RenewalFacts, entry_digest, renewal_facts, renewed
 from bot.intake.specification import UNDECLARED
-from bot.pipeline.reclassify import Renewal, Task
+from bot.pipeline.reclassify import ReclassifyTask, Renewal
 from bot.taxonomy.model import Taxonomy
 from tests.factories import make_entry, make_taxonomy
 from tests.github.scenes import IDENTITY
@@ -20,9 +20,9 @@ NEW = make_taxonomy("a", "n", "c", version="1.1.0")
 X, Y, Z = (make_entry(id, {"a": 0.9, "was": 0.4}) for id in "xyz")
 
 
-def task(entry: Entry, *asked: str) -> Task:
+def task(entry: Entry, *asked: str) -> ReclassifyTask:
     carried = entry.model_copy(update={"scores": {"a": 0.9, "n": 0.4}})
-    return Task(entry=entry, carried=carried, capabilities=asked, carried_ids={"was": "n"})
+    return ReclassifyTask(entry=entry, carried=carried, capabilities=asked, carried_ids={"was": "n"})
 
 
 def found(id: str, taxonomy: Taxonomy = NEW, **true: float) -> Classification:

@@ -13,7 +13,7 @@ from bot.curator.entry import Entry, Imported, migrated
 from bot.curator.staging import classified_by
 from bot.errors import OutsideError
 from bot.intake.specification import UNDECLARED, Specification
-from bot.pipeline.reclassify import Renewal, Task, _Partly, all_tasks, renew, tasks_of
+from bot.pipeline.reclassify import ReclassifyTask, Renewal, _Partly, all_tasks, renew, tasks_of
 from bot.taxonomy.migration import migration_between
 from bot.taxonomy.model import Capability, Exemplars, Taxonomy
 from bot.text.compare import text_key
@@ -56,11 +56,13 @@ def renamed(name: str, now: str) -> Capability:
 LATER = at("1.1.0", renamed("a", "n"), intent("b"), intent("gone"))
 
 
-def tasks(entries: Sequence[Entry], new: Taxonomy, *line: Taxonomy) -> tuple[Task, ...]:
+def tasks(entries: Sequence[Entry], new: Taxonomy, *line: Taxonomy) -> tuple[ReclassifyTask, ...]:
     return tasks_of(entries, new, IDENTITY, lambda version: [item for item in line if item.version >= version])
 
 
-def run(found: Sequence[Task], new: Taxonomy, spec: Specification | None = UNDECLARED, **answers: Finding) -> Renewal:
+def run(
+    found: Sequence[ReclassifyTask], new: Taxonomy, spec: Specification | None = UNDECLARED, **answers: Finding
+) -> Renewal:
     return renew(found, new, ScriptedBackend(answers), lambda folder: spec, silent)
 
 

@@ -25,7 +25,7 @@ from bot.pipeline.impact.appraisal import HeldOuts, Text, appraise, nothing_meas
 from bot.pipeline.impact.comparison import compare, config_changes
 from bot.pipeline.impact.model import Cost, Effect, EntryAgain, Impact, VersionChange
 from bot.pipeline.matching import settle
-from bot.pipeline.reclassify import Former, Renewal, Task, renew, tasks_of
+from bot.pipeline.reclassify import Former, ReclassifyTask, Renewal, renew, tasks_of
 from bot.pipeline.review import (
     ClassifiedSubmission,
     Platform,
@@ -272,7 +272,7 @@ def _cut(sentence: str) -> str:
 
 
 def _again(
-    tasks: Sequence[Task], renewal: Renewal | None, identity: Identity, after: Platform
+    tasks: Sequence[ReclassifyTask], renewal: Renewal | None, identity: Identity, after: Platform
 ) -> tuple[EntryAgain, ...]:
     renewed = {} if renewal is None else renewal.renewed(after.taxonomy, identity)
     kept = {} if renewal is None else renewal.kept
@@ -296,7 +296,7 @@ def _again(
     return tuple(found)
 
 
-def _cost(tasks: Sequence[Task], change: PlatformChange, agents: Agents, identity: Identity) -> Cost:
+def _cost(tasks: Sequence[ReclassifyTask], change: PlatformChange, agents: Agents, identity: Identity) -> Cost:
     """The maximum cost of asking: each query once for each sample.
 
     Earlier answers on queries are remembered, so that queries are asked again only if the classifier's input differs.
