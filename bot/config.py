@@ -1,8 +1,9 @@
 """The curation config: ceiling, knobs, options, overrides, classifier and limits.
 
-The code has no fallback values (the paper's invariant I4).  Ceiling, knobs and options must be in the file; a missing
-one is an error that names file and key.  All other keys have a default in ``defaults.yaml``, which ships with the
-product.  Names are those of ``docs/paper.md``; the published JSON schema, generated from these models, describes them.
+The code has no fallback values (the paper's invariant I4).  Ceiling, knobs and options must be in the file, but for
+``recency``; a missing one is an error that names file and key.  All other keys have a default in ``defaults.yaml``,
+which ships with the product.  Names are those of ``docs/semantics.md``, section 1; the published JSON schema, generated
+from these models, describes them.
 """
 
 from __future__ import annotations

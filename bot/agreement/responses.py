@@ -14,7 +14,7 @@ from bot.ledger.events import (
     Corrected,
     CorrectionEnded,
     Decided,
-    Event,
+    LedgerEvent,
     Passed,
     Requested,
     Settled,
@@ -107,7 +107,7 @@ _Word: TypeAlias = tuple[str, tuple[int, str]]
 _NEVER: Final[_Word] = ("", (0, ""))
 
 
-def responses_of(events: Sequence[Event]) -> tuple[Response, ...]:
+def responses_of(events: Sequence[LedgerEvent]) -> tuple[Response, ...]:
     """People's responses, by time; ``events`` may come in any order, and more than once.
 
     Left out are bots, accounts that GitHub no longer knows, pins, and decisions on queries without a verdict.  A person
@@ -150,7 +150,7 @@ class _History:
     corrections: dict[str, dict[str, Corrected]] = field(default_factory=dict)
     ended: set[tuple[str, str, CommentKey]] = field(default_factory=set)
 
-    def note(self, event: Event) -> None:
+    def note(self, event: LedgerEvent) -> None:
         """Keep ``event`` if a person did it, or if it records what people saw."""
         match event:
             case Shown():
@@ -307,12 +307,12 @@ def _is_undone(event: Answered, decision: str, history: _History) -> bool:
     return swapped_back or any(history.is_back(entry, event.at) for entry in event.entries)
 
 
-def _each_once(events: Iterable[Event]) -> Iterator[Event]:
+def _each_once(events: Iterable[LedgerEvent]) -> Iterator[LedgerEvent]:
     """The earliest of events with the same key, so that their order does not matter.
 
     Repeated showings are kept: they answer nothing, and are most of the events.
     """
-    found: dict[str, Event] = {}
+    found: dict[str, LedgerEvent] = {}
     for event in events:
         if isinstance(event, Shown):
             yield event

@@ -12,7 +12,7 @@ from bot.calibration.override_filter import Validated, Weighted, question_of, va
 from bot.calibration.replay import Judged, Reader, Replayed, judged, replay
 from bot.config import Curation
 from bot.files.yaml_writer import amend
-from bot.ledger.events import Event, Shown
+from bot.ledger.events import LedgerEvent, Shown
 from bot.text.digests import digest
 
 
@@ -84,7 +84,7 @@ class CalibrationFinding:
 
 
 def find(
-    events: Sequence[Event],
+    events: Sequence[LedgerEvent],
     read: Reader,
     config: Curation,
     capabilities: Collection[str],

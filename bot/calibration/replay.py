@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from bot.config import REVIEWED_FILES, Curation, Knobs, Options, Overrides
 from bot.consolidator.cycle import CycleState
-from bot.consolidator.verdict import Reason, Route, Ruling
+from bot.consolidator.verdict import GATE_7, Route, Ruling
 from bot.curator.store import load_regression_set
 from bot.errors import IncumbentError
 from bot.files.documents import as_mapping, parse_yaml
@@ -29,16 +29,6 @@ from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.migration import Lineage
 from bot.text.compare import rounded
 from bot.text.digests import digest
-
-TRUST = (
-    Reason.ATTEMPT,
-    Reason.PERSONAL_DATA,
-    Reason.UNTRUSTED_AUTHOR,
-    Reason.CUSTOMER_SHARE,
-    Reason.UNSEEN,
-    Reason.CONTESTED,
-)
-"""The codes of gate 7, which looks at the person who brings a query and at its wording, not at its coverage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +150,7 @@ def _unnamed(resident: RatedEntry) -> RatedEntry:
 
 def _doubted(ruling: Ruling, codes: str) -> Ruling:
     """``ruling``; a direct admission goes on the review route, with the doubts in ``codes``."""
-    doubts = [reason for reason in TRUST if reason in codes.split()]
+    doubts = [reason for reason in GATE_7 if reason in codes.split()]
     if not doubts or not ruling.decision.admits or ruling.route is Route.REVIEW:
         return ruling
     return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, *doubts))

@@ -1,4 +1,4 @@
-"""Arbitration: requirements and ``exactly-one`` groups, after all paths (semantics, section 2, points 1 and 3).
+"""Arbitration: requirements and ``exactly-one`` groups, after all paths (semantics, sections 2.1 and 2.3).
 
 Inference never overrides a value that specification, structure or expectation gave.  A value that the rules made FALSE
 stays FALSE.  One that they made TRUE becomes FALSE only by its requirement, or if a group has several such members.

@@ -39,7 +39,7 @@ def make_backend(
     ``cache`` is the folder for fitted models (default: the user's cache folder); ``environment`` contains keys;
     ``store`` keeps a language model's findings (default: that folder, too); ``stages`` shows the progress of fitting.
     ``names``: people's names are masked, too, before a query is sent.  ``batch``: queries are asked in batches
-    (:func:`batched`).  Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
+    (``_batched``).  Raises :class:`UsageError` if ``settings`` name no endpoint, or if batches are asked for and
     nothing can be stored.
     """
     folder = user_cache_folder(environment) if cache is None else cache.folder

@@ -1,4 +1,4 @@
-"""The taxonomy's exemplars as training data."""
+"""The taxonomy's exemplars as training data, and what a backend makes of those held out."""
 
 from __future__ import annotations
 

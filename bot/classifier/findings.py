@@ -1,4 +1,4 @@
-"""A backend's findings about a query, stored by content (architecture, one verdict, one set of facts).
+"""A backend's findings about a query, stored by content.
 
 No question is asked twice, and a new capability is asked about alone.
 """

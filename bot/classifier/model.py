@@ -112,7 +112,7 @@ class LikelyTool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CalledTools:
-    """Which declared tools a query calls (semantics, section 2, point 1a).
+    """Which declared tools a query calls (semantics, section 2.1).
 
     ``probability``: that it calls a tool at all, in [0, 1]. ``steps``: for each part of the query that asks for
     something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.

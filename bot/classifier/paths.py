@@ -41,8 +41,8 @@ def inferred_capabilities(
     """The capabilities that go to the inference path, in the taxonomy's order.
 
     These are the ``intent`` ones whose gate is not closed, and the ``spec`` and ``structure`` ones that ``decided`` has
-    no value for, if they have exemplars to infer from; without exemplars they are FALSE by the path ``undeclared``
-    (architecture, section 7).  Of the ``tool`` ones, those for which some declared tool lacks the facts
+    no value for, if they have exemplars to infer from; without exemplars they are FALSE by the path
+    ``undeclared``.  Of the ``tool`` ones, those for which some declared tool lacks the facts
     (``silent_tools``); if it is not declared whether there are tools (``None``), all that have exemplars.
     """
     return tuple(item.id for item in taxonomy.capabilities if _is_inferred(item, decided, silent_tools))

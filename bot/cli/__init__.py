@@ -1,1 +1,1 @@
-"""The command line: one file per command, loaded only when it is called."""
+"""The command line: one file for the commands that belong together, loaded only when it is called."""

@@ -100,9 +100,9 @@ def triage_command(
     _refuse_nested(out, folder, given)
     from bot.text.digests import digest
     from bot.triage.cluster import RayCluster, reach
-    from bot.triage.plan import open_work, writing_to
     from bot.triage.reading import TrafficColumns, stamp
     from bot.triage.run import Assignment, refuse_other, triage
+    from bot.triage.work_folder import open_work, writing_to
 
     refuse_other(out, replaces=force)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -52,6 +52,17 @@ class Reason(StrEnum):
     CUSTOMER_SHARE = "CUSTOMER_SHARE"
     UNSEEN = "UNSEEN"
     CONTESTED = "CONTESTED"
+
+
+GATE_7: Final = (
+    Reason.ATTEMPT,
+    Reason.PERSONAL_DATA,
+    Reason.UNTRUSTED_AUTHOR,
+    Reason.CUSTOMER_SHARE,
+    Reason.UNSEEN,
+    Reason.CONTESTED,
+)
+"""The codes of gate 7, which looks at the person who brings a query and at its wording, not at its coverage."""
 
 
 class VerdictOutcome(StrEnum):

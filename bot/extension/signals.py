@@ -157,7 +157,7 @@ def _terms(read: ReadText) -> Counter[str]:
 
 
 def _weigh(vocabulary: TermVocabulary, counts: Counter[str]) -> tuple[list[int], list[float]]:
-    """As :meth:`Vocabulary.weigh`, but unknown terms count as well, so that a few shared words do not suffice."""
+    """As :meth:`TermVocabulary.weigh`, but unknown terms count as well, so that a few shared words do not suffice."""
     places, weights = vocabulary.weigh(counts)
     unknown = sum(count for term, count in counts.items() if term not in vocabulary.places)
     known = sum(counts.values()) - unknown

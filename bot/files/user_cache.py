@@ -1,4 +1,6 @@
-"""The user's cache, and cache files: written atomically, and treated as missing if they cannot be written or read."""
+"""The user's cache, and cache files: written atomically, and treated as missing if they cannot be written or read;
+and digests of the code, by which they end with it.
+"""
 
 from __future__ import annotations
 

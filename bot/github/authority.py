@@ -1,4 +1,4 @@
-"""Who may give which command, and whose queries are trusted (architecture, section 5; pure)."""
+"""Who may give which command, and whose queries are trusted (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check: its conclusion, and its annotations on lines of the eval set (architecture, section 4)."""
+"""The check: its conclusion, and its annotations on lines of the eval set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.github.models import Annotation, CheckConclusion, CheckRun, Level, Oper
 from bot.pipeline.review import Review
 from bot.report.escaping import shortened, visible
 from bot.report.impact import impact_headline
-from bot.report.pull_request import departure_headline
+from bot.report.review_comment import departure_headline
 from bot.report.verdict_text import PlainStyle, codes, headline, verdict_words, why
 from bot.text.digests import digest
 

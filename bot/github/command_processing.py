@@ -1,7 +1,7 @@
 """People's commands since a cursor: which count, what they decide, and the replies (pure).
 
 A command counts only from a curator, on the verdict that was displayed when it was written, and for the content that it
-was displayed for (architecture, section 5).
+was displayed for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a run is started by: from GitHub's event to a flow, and the addresses in its environment (pure).
 
-No other module reads an event's name or payload (architecture, section 4).  The pre-flight check runs before anything
+No other module reads an event's name or payload.  The pre-flight check runs before anything
 is installed, so this imports only modules that need the standard library alone.
 """
 

@@ -1,4 +1,4 @@
-"""The commits of a run: git objects at the present tips of GitHub's branches, and a pull request from a clone."""
+"""The commits of a run at the tips of GitHub's branches, the ledger's records there, and pull requests of a clone."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ from bot.github.decisions import (
     displayed_now,
     noted,
 )
-from bot.github.event_log import decision_events, shown_events
 from bot.github.facts import Analysis
 from bot.github.judgement import ReviewJudgement, judge_facts
+from bot.github.ledger_events import decision_events, shown_events
 from bot.github.models import (
     AddLabels,
     CheckRun,
@@ -57,7 +57,7 @@ from bot.ledger.model import (
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.report.escaping import code
-from bot.report.pull_request import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
+from bot.report.review_comment import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
 from bot.text.digests import digest
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")

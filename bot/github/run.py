@@ -41,7 +41,7 @@ from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.report.escaping import code
-from bot.report.pull_request import CHECK_BYTES, PullRequestReport, render_summary
+from bot.report.review_comment import CHECK_BYTES, PullRequestReport, render_summary
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 from bot.text.digests import digest

@@ -13,10 +13,10 @@ from bot.errors import InputError, Problem
 from bot.files.documents import as_mapping, decode, parse_json_text
 from bot.files.snapshot import MOST_FAULTS, Snapshot
 from bot.files.validation import validate
-from bot.ledger.events import EVENTS, Event
+from bot.ledger.events import EVENTS, LedgerEvent
 
-_KINDS: Final[dict[str, type[Event]]] = {
-    model.model_fields["kind"].default: model for model in get_args(get_args(Event)[0])
+_KINDS: Final[dict[str, type[LedgerEvent]]] = {
+    model.model_fields["kind"].default: model for model in get_args(get_args(LedgerEvent)[0])
 }
 
 
@@ -44,7 +44,7 @@ class RecordedEvents:
     ``key``.
     """
 
-    events: tuple[Event, ...] = ()
+    events: tuple[LedgerEvent, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -72,7 +72,7 @@ def _recorded(snapshot: Snapshot, path: str) -> RecordedEvents:
 
 def recorded_in(content: bytes, name: str) -> RecordedEvents:
     """The events in the file ``name`` with this ``content``, and the problems of its unreadable lines."""
-    events: list[Event] = []
+    events: list[LedgerEvent] = []
     problems: list[Problem] = []
     try:
         text = decode(content, name, REVIEWED_FILES)
@@ -109,12 +109,12 @@ def contents_in(content: bytes) -> frozenset[str] | None:
     return frozenset(item.decode() for item in found)
 
 
-def parsed(text: str | None) -> tuple[Event, ...]:
+def parsed(text: str | None) -> tuple[LedgerEvent, ...]:
     """The events in the file ``text`` (``None``: there is none); unreadable lines are skipped."""
     return tuple(found for found in _lines(text or "", "") if not isinstance(found, InputError))
 
 
-def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[Event, ...]:
+def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[LedgerEvent, ...]:
     """The events in the file ``text`` that are on the pull requests ``numbers``, and possibly others.
 
     Lines that name another pull request, in the form in which we write it, are not parsed.
@@ -125,7 +125,7 @@ def parsed_of(text: str | None, numbers: Collection[int]) -> tuple[Event, ...]:
     return parsed("\n".join(kept))
 
 
-def parsed_with(text: str | None, ids: Collection[str]) -> tuple[Event, ...]:
+def parsed_with(text: str | None, ids: Collection[str]) -> tuple[LedgerEvent, ...]:
     """The events in those lines of the file ``text`` that contain one of ``ids``, such as commits, in no order."""
     lines = {line for id in ids for line in _lines_with(text or "", id)}
     return parsed("\n".join(sorted(lines)))
@@ -139,7 +139,7 @@ def is_full(text: str | None) -> bool:
     return text is not None and len(text) >= FULL
 
 
-def appended(text: str | None, events: Sequence[Event]) -> str:
+def appended(text: str | None, events: Sequence[LedgerEvent]) -> str:
     """The file ``text`` (``None``: there is none yet) with a line for each of ``events`` that it does not contain.
 
     Existing lines stay to the letter; a last one that was cut off is ended, so that it spoils none of ours.  Equal
@@ -160,7 +160,7 @@ def appended(text: str | None, events: Sequence[Event]) -> str:
     return old + "".join(added)
 
 
-def _keys_near(text: str, event: Event) -> set[str]:
+def _keys_near(text: str, event: LedgerEvent) -> set[str]:
     """The keys of the events in those lines of ``text`` that contain all plain words of ``event``.
 
     This only misses a line that spells such a word with escapes; that line counts separately, by its key.
@@ -197,12 +197,12 @@ def _lines_with(text: str, word: str) -> Iterator[str]:
         place = text.find(word, end) if end >= 0 else -1
 
 
-def _line(event: Event) -> str:
+def _line(event: LedgerEvent) -> str:
     data = event.model_dump(mode="json")
     return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
 
 
-def _lines(text: str, file: str) -> Iterator[Event | InputError]:
+def _lines(text: str, file: str) -> Iterator[LedgerEvent | InputError]:
     """The event of each line of ``text``, or why it cannot be read; blank lines are skipped."""
     # Only a line feed ends a line: strings may contain other separators.
     for number, line in enumerate(text.split("\n"), 1):
@@ -213,7 +213,7 @@ def _lines(text: str, file: str) -> Iterator[Event | InputError]:
                 yield error
 
 
-def _event(line: str, file: str, number: int) -> Event:
+def _event(line: str, file: str, number: int) -> LedgerEvent:
     """The event in ``line``; raises :class:`InputError`."""
     document = parse_json_text(line, file, REVIEWED_FILES, number)
     kind = as_mapping(document.data).get("kind")

@@ -280,7 +280,7 @@ class ChangedByHand(_ByAccount):
     removed: Tuple[EntryId] = ()
 
 
-Event = Annotated[
+LedgerEvent = Annotated[
     Shown
     | Decided
     | Withdrawn

@@ -1,7 +1,4 @@
-"""Digests that identify content in the ledger, which contains no texts, and reuse of what it knows by them.
-
-See architecture, one verdict, one set of facts.
-"""
+"""Digests that identify content in the ledger, which contains no texts, and reuse of what it knows by them."""
 
 from __future__ import annotations
 

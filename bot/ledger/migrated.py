@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bot.classifier.corrections import Correction as Word
-from bot.ledger.events import Corrected, Event, Shown, Suggested, VerdictFacts
+from bot.ledger.events import Corrected, LedgerEvent, Shown, Suggested, VerdictFacts
 from bot.ledger.model import CorrectionRecord, StoredCorrection
 from bot.taxonomy.migration import Lineage, Migration
 
@@ -48,7 +48,7 @@ def corrections_in(record: CorrectionRecord, lineage: Lineage) -> dict[str, dict
     }
 
 
-def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
+def capabilities_in(events: Iterable[LedgerEvent]) -> frozenset[str]:
     """The capabilities that verdicts and suggestions rest on, by their ids at that time."""
     found: set[str] = set()
     for event in events:
@@ -64,14 +64,14 @@ def capabilities_in(events: Iterable[Event]) -> frozenset[str]:
     return frozenset(found)
 
 
-def migrated_events(events: Iterable[Event], lineage: Lineage) -> tuple[Event, ...]:
+def migrated_events(events: Iterable[LedgerEvent], lineage: Lineage) -> tuple[LedgerEvent, ...]:
     """``events`` with the new ids of the capabilities that verdicts and suggestions rest on.
 
     A split or removed capability keeps its old id: which part it was is unknown.
     """
     if not any(step.renames for step in lineage.steps):
         return tuple(events)
-    found: list[Event] = []
+    found: list[LedgerEvent] = []
     for event in events:
         match event:
             case Shown(facts=VerdictFacts() as facts):

@@ -1,4 +1,4 @@
-"""Reading and writing the ledger's files as text; the caller handles the branch."""
+"""Reading and writing the ledger's files as text, and opening the ledger of a clone; others move the branch."""
 
 from __future__ import annotations
 

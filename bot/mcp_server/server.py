@@ -25,8 +25,8 @@ from bot.mcp_server.prompts import add_prompts
 from bot.mcp_server.resources import add_resources
 from bot.mcp_server.serving import answer_unreadable, leavable_stdin
 from bot.mcp_server.set_tools import SetTools
+from bot.mcp_server.strict_tool import StrictTool
 from bot.mcp_server.tool_runner import Workers
-from bot.mcp_server.tools import StrictTool
 from bot.mcp_server.untrusted import harmless, mark
 from bot.mcp_server.workspace import Workspace
 from bot.mcp_server.writing import Writing

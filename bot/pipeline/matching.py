@@ -1,6 +1,4 @@
-"""Which queries are already decided, which edit an entry, and which are new (architecture: life of an eval
-set; pure).
-"""
+"""Which queries are already decided, which edit an entry, and which are new (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds personal data and secrets in the regression set and in eval sets."""
+"""Finds, and replaces in the set, personal data and secrets in the regression set and in eval sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.files.snapshot import Overlay, Snapshot, WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import EvalSet, Query
 from bot.pipeline.reclassify import query_of
-from bot.pipeline.replace import Replacement, not_replaced, replaced_contents
+from bot.pipeline.replace_personal_data import Replacement, not_replaced, replaced_contents
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import EVAL_SETS, submission_folders
 from bot.text.compare import text_key

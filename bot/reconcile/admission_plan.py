@@ -14,13 +14,13 @@ from bot.curator.staging import AuditStamp, Staging, out_of_line, restoration, s
 from bot.github.authority import UNKNOWN_AUTHOR, Authority, author_of
 from bot.github.command_processing import process_commands, read_by_now
 from bot.github.decisions import DecisionContext, PriorRejections, noted
-from bot.github.event_log import decision_events, left_events, merge_events
 from bot.github.judgement import ReviewJudgement, judge_facts
+from bot.github.ledger_events import decision_events, left_events, merge_events
 from bot.github.models import Operation, PushCommits, WriteLedger
 from bot.github.publish_plan import displayed_in, find_sticky, label_operations, replies_to
 from bot.github.reclassified_entries import renewed
 from bot.ledger.event_files import appended
-from bot.ledger.events import SET_EVENTS, Event, Forgotten, events_path
+from bot.ledger.events import SET_EVENTS, Forgotten, LedgerEvent, events_path
 from bot.ledger.model import (
     ABILITIES,
     CORRECTIONS,
@@ -106,7 +106,7 @@ def _plan(
     steps = tuple(draft.steps)
     present = platform if inputs.offering else draft.platform
     spoken, records = [], {}
-    events: dict[int, tuple[Event, ...]] = left_events(_left_unmerged(inputs), inventory.at)
+    events: dict[int, tuple[LedgerEvent, ...]] = left_events(_left_unmerged(inputs), inventory.at)
     left: dict[str, LeftQuery] = {}
     rejected: list[Rejection] = []
     for item in processed:
@@ -327,7 +327,7 @@ def _is_kept(number: int, inputs: AdmissionInputs) -> bool:
 def _remember(
     files: Mapping[str, str | None],
     records: Mapping[int, PullRequestRecord | None],
-    events: Mapping[int, Sequence[Event]],
+    events: Mapping[int, Sequence[LedgerEvent]],
     base: str,
     at: str,
     inputs: AdmissionInputs,

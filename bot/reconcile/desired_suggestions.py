@@ -15,7 +15,7 @@ from bot.curator.roles import EvictionKind
 from bot.curator.suggestions import Suggestions, also_safe, suggest
 from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
-from bot.ledger.events import Event, Suggested
+from bot.ledger.events import LedgerEvent, Suggested
 from bot.ledger.model import ArchivedQuery, Refusal, Request, SuggestionRecord
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
@@ -63,7 +63,7 @@ class SuggestionInputs:
     takes_no_commits: bool = False
     at: str
     events: str | None
-    known: tuple[Event, ...]
+    known: tuple[LedgerEvent, ...]
     merged_by: Callable[[int], tuple[str, str]]
     pull_request: Callable[[int], PullRequest | None]
     is_reviewed: Callable[[int], bool]
@@ -187,7 +187,7 @@ def desired_suggestions(
     )
 
 
-def _shown_in_groups(known: Sequence[Event]) -> dict[int, dict[str, str]]:
+def _shown_in_groups(known: Sequence[LedgerEvent]) -> dict[int, dict[str, str]]:
     """Pull request of a group → entry → the grounds on which it was suggested there, by the ``known`` events."""
     found: dict[int, dict[str, str]] = {}
     for event in known:

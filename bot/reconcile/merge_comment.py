@@ -11,19 +11,19 @@ from bot.github.authority import Author
 from bot.github.check import review_labels
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import NOTHING
-from bot.github.event_log import applied_events, decision_events, shown_events
 from bot.github.judgement import ReviewJudgement, judge_facts
+from bot.github.ledger_events import applied_events, decision_events, shown_events
 from bot.github.models import IssueComment, Operation, PullRequest
 from bot.github.notices import notices_of
 from bot.github.publish_plan import comment_operations, find_sticky, label_operations
 from bot.ledger.event_files import is_full
-from bot.ledger.events import Event, events_path
+from bot.ledger.events import LedgerEvent, events_path
 from bot.ledger.model import Displayed, LeftQuery, PullRequestRecord, Rejection, Showing
 from bot.pipeline.review import Platform, Review
 from bot.reconcile.merged_submissions import AdmissionInputs, MergedSubmission
 from bot.reconcile.planned_set import is_done
 from bot.report.escaping import code
-from bot.report.pull_request import PullRequestReport, marker, render_comment
+from bot.report.review_comment import PullRequestReport, marker, render_comment
 from bot.report.verdict_text import agreeing, listed, quoted
 from bot.text.digests import digest
 
@@ -57,7 +57,7 @@ class CaseMessages:
     record: PullRequestRecord | None
     left: Mapping[str, LeftQuery]
     rejections: tuple[Rejection, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[LedgerEvent, ...] = ()
 
 
 def case_messages(

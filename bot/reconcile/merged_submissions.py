@@ -1,6 +1,6 @@
 """What was merged and is not settled, by the pull request that brought it, and what admissions are planned from (pure).
 
-Merged pull requests are taken one cycle each, in the order of their merges (architecture, section 4: reconcile).
+Merged pull requests are taken one cycle each, in the order of their merges.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from bot.github.decisions import CommentLookup, is_as_read
 from bot.github.models import CreateComment, IssueComment, Operation, ThreadComment, WriteLedger
 from bot.github.publish_plan import answers_to, replies_to
 from bot.ledger.event_files import appended, parsed_with
-from bot.ledger.events import SET_EVENTS, Event, Requested, Settled, Ticked
+from bot.ledger.events import SET_EVENTS, LedgerEvent, Requested, Settled, Ticked
 from bot.ledger.model import REQUESTS, Request, RequestRecord
 from bot.ledger.store import record_text
 from bot.report.escaping import code
@@ -123,21 +123,23 @@ def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComm
     return any(TOO_EARLY in item.body for item in answers_to(comment, login, thread))
 
 
-def noted(record: RequestRecord, ledger: str | None, before: str | None, events: Sequence[Event]) -> WriteLedger:
+def noted(record: RequestRecord, ledger: str | None, before: str | None, events: Sequence[LedgerEvent]) -> WriteLedger:
     """The write of ``record`` on top of the ``ledger``'s commit, and of ``events`` below those of ``before``."""
     message = counted(len(record.requests), "open request", "open requests")
     more = {SET_EVENTS: appended(before, events)} if events else {}
     return WriteLedger.of(ledger, {REQUESTS: record_text(record), **more}, message)
 
 
-def _requested(requests: Sequence[Request], times: Mapping[int, str]) -> list[Event]:
+def _requested(requests: Sequence[Request], times: Mapping[int, str]) -> list[LedgerEvent]:
     return [
         Requested(at=times[item.comment], entry=item.entry, action=item.action, by=item.by, comment=item.comment)
         for item in requests
     ]
 
 
-def settled(before: Sequence[Request], after: Sequence[Request], known: RegressionSet, at: str) -> tuple[Event, ...]:
+def settled(
+    before: Sequence[Request], after: Sequence[Request], known: RegressionSet, at: str
+) -> tuple[LedgerEvent, ...]:
     """That those requests ended that stood ``before``, and not ``after``, and whether ``known`` is as they asked."""
     ended = [item for item in before if item not in after]
     open_still = undone(ended, known)

@@ -11,7 +11,7 @@ from bot.curator.losses import Losses, lost_since
 from bot.curator.store import entry_in, entry_path, tombstone_path
 from bot.git import ChangedFile
 from bot.github.models import CreateComment, IssueComment, PullRequest
-from bot.ledger.events import Answered, ChangedByHand, Event
+from bot.ledger.events import Answered, ChangedByHand, LedgerEvent
 from bot.ledger.people import is_bot
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
@@ -25,7 +25,7 @@ from bot.reconcile.suggestion_pull_requests import (
     is_group,
     is_suggestion,
 )
-from bot.report.pull_request import NO_LONGER_TRUE, render_no_longer_true
+from bot.report.review_comment import NO_LONGER_TRUE, render_no_longer_true
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ def changed_entries(changes: Sequence[ChangedFile]) -> tuple[tuple[str, ...], tu
 
 
 def changed_by_hand(
-    commits: Iterable[tuple[str, str, Sequence[ChangedFile]]], known: Sequence[Event], lookups: CommitLookup
+    commits: Iterable[tuple[str, str, Sequence[ChangedFile]]], known: Sequence[LedgerEvent], lookups: CommitLookup
 ) -> tuple[ChangedByHand, ...]:
     """What people changed in R by ``commits``, without what is among the ``known`` events.
 
@@ -130,7 +130,7 @@ def confirmed(
 def no_longer_true(
     platform: Platform,
     merged: Sequence[PullRequest],
-    known: Sequence[Event],
+    known: Sequence[LedgerEvent],
     login: str,
     comments: Callable[[int], Sequence[IssueComment]],
 ) -> tuple[tuple[int, CreateComment], ...]:

@@ -1,4 +1,4 @@
-"""The stages of reconcile, in the order in which ``run.py`` runs them.
+"""The stages of reconcile, in the order in which ``STAGES`` in ``run.py`` has them.
 
 Each reads what its plan needs, and returns the writes that are left.
 """
@@ -56,8 +56,8 @@ from bot.ledger.store import readable, record_text
 from bot.pipeline.admit import archived_entries
 from bot.reconcile import admission_plan, dashboard_plan, requests
 from bot.reconcile.admission_pull_request import turned_down
+from bot.reconcile.agreement_counts import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.candidate_plan import branch_of, is_candidate, plan_candidates
-from bot.reconcile.counting import carried_to, count, counts_in, recorded, tally_in
 from bot.reconcile.desired_suggestions import SuggestionInputs, desired_suggestions
 from bot.reconcile.inventory import MergeFacts
 from bot.reconcile.merged_submissions import (

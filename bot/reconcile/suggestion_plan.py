@@ -16,7 +16,7 @@ from bot.github.events import OWN_BRANCHES
 from bot.github.managed_pull_request import ClosedBy, PlannedPullRequest, plan_pull_requests, was_closed
 from bot.github.models import Operation, PullRequest, WriteLedger
 from bot.ledger.event_files import appended
-from bot.ledger.events import ADMISSION, SET_EVENTS, Answered, Event, Reopened, Suggested
+from bot.ledger.events import ADMISSION, SET_EVENTS, Answered, LedgerEvent, Reopened, Suggested
 from bot.ledger.model import SUGGESTIONS, Request, SuggestionRecord
 from bot.ledger.people import is_bot
 from bot.ledger.store import record_text
@@ -146,8 +146,8 @@ _UNKNOWN = "unknown"
 
 
 def suggested(
-    open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], known: Sequence[Event], at: str
-) -> tuple[Event, ...]:
+    open_pulls: Sequence[PullRequest], proposals: Mapping[str, Proposal], known: Sequence[LedgerEvent], at: str
+) -> tuple[LedgerEvent, ...]:
     """The suggestions that are open and not among the ``known`` events."""
     recorded = {(item.pull_request, item.branch) for item in known if isinstance(item, Suggested)}
     found = []
@@ -187,19 +187,19 @@ def _alone(item: Suggestion, pull_request: int, at: str) -> Suggested:
 
 def answered_in_groups(
     closed: Sequence[PullRequest],
-    known: Sequence[Event],
+    known: Sequence[LedgerEvent],
     entries: Collection[str],
     merged_by: Who,
     closed_by: ClosedBy,
     keeps: Sequence[Request] = (),
-) -> tuple[Event, ...]:
+) -> tuple[LedgerEvent, ...]:
     """The same as :func:`answered` of the groups among ``closed``: an answer for each of their entries.
 
     What is still among the ``entries`` of R after a merge was kept; ``keeps`` say who asked for that in a comment.
     """
     opened = {(item.pull_request, item.branch): item for item in known if isinstance(item, Suggested)}
     last = _last_answers(known)
-    found: list[Event] = []
+    found: list[LedgerEvent] = []
     for pull in sorted((pull for pull in closed if is_group(pull.branch)), key=lambda item: item.number):
         members = members_in(pull.body)
         ended = pull.merge is not None or was_closed(pull)
@@ -239,11 +239,11 @@ def _in_order(answers: Sequence[Answered], ended_by: str) -> list[Answered]:
 
 def answered(
     closed: Sequence[PullRequest],
-    known: Sequence[Event],
+    known: Sequence[LedgerEvent],
     ids: Collection[str],
     merged_by: Who,
     closed_by: ClosedBy,
-) -> tuple[Event, ...]:
+) -> tuple[LedgerEvent, ...]:
     """The answers that were given and that are not among the ``known`` events.
 
     ``closed`` are pull requests of ours that ended; what we closed ourselves is no answer.  A run that was killed may
@@ -274,7 +274,7 @@ def answered(
     return tuple(found)
 
 
-def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str) -> tuple[Event, ...]:
+def reopened(open_pulls: Sequence[PullRequest], known: Sequence[LedgerEvent], at: str) -> tuple[LedgerEvent, ...]:
     """The suggestions that are open although people had closed them, by the ``known`` events."""
     last = _last_answers(known)
     counts = Counter(item.pull_request for item in known if isinstance(item, Answered))
@@ -285,7 +285,7 @@ def reopened(open_pulls: Sequence[PullRequest], known: Sequence[Event], at: str)
     )
 
 
-def remembered(known: Sequence[Event], closed_by: Who) -> ClosedBy:
+def remembered(known: Sequence[LedgerEvent], closed_by: Who) -> ClosedBy:
     """Who closed a pull request: what the ``known`` events tell is not looked up again."""
     last = _last_answers(known)
 
@@ -305,7 +305,7 @@ def _recorded_answer(pull: PullRequest, last: Mapping[int, Answered]) -> Answere
     return answer
 
 
-def _last_answers(known: Sequence[Event]) -> dict[int, Answered]:
+def _last_answers(known: Sequence[LedgerEvent]) -> dict[int, Answered]:
     """What was answered last on each pull request that was not opened again since."""
     last: dict[int, Answered] = {}
     for item in known:

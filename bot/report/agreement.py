@@ -17,7 +17,7 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import WorkingTree
 from bot.files.views import View
 from bot.ledger.event_files import RecordedEvents, load_events
-from bot.ledger.events import Event
+from bot.ledger.events import LedgerEvent
 from bot.ledger.migrated import capabilities_in, migrated_events
 from bot.ledger.store import LocalLedger, open_ledger
 from bot.report.escaping import shortened, visible
@@ -245,7 +245,7 @@ def _recorded(repo: Path) -> RecordedEvents | str:
         return RecordedEvents(_carried(recorded.events, repo, found), recorded.problems)
 
 
-def _carried(events: tuple[Event, ...], repo: Path, ledger: LocalLedger) -> tuple[Event, ...]:
+def _carried(events: tuple[LedgerEvent, ...], repo: Path, ledger: LocalLedger) -> tuple[LedgerEvent, ...]:
     """``events`` under the ids of the taxonomy of now; as they are where it cannot be read."""
     try:
         taxonomy = load_taxonomy(WorkingTree(repo))

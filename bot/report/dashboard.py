@@ -19,8 +19,8 @@ from bot.rater.pair_coverage import RuledOut
 from bot.report.agreement import agreement_sections
 from bot.report.escaping import code, link, shortened, visible
 from bot.report.output import StatusOutput
-from bot.report.pull_request import COMMENT_CHARACTERS
 from bot.report.results import result_sections, results_overview
+from bot.report.review_comment import COMMENT_CHARACTERS
 from bot.report.status import carried_words, growth_charts, losses_overview, missing_section, status_overview
 from bot.report.tables import TableSection
 from bot.report.task_list import Task

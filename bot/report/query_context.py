@@ -16,7 +16,7 @@ from bot.files.validation import Checked
 from bot.intake.expectation import understand
 from bot.intake.query import Query
 from bot.intake.specification import UNLISTED
-from bot.pipeline.replace import Replacement
+from bot.pipeline.replace_personal_data import Replacement
 from bot.pipeline.review import Review
 from bot.pipeline.submission import Submission
 from bot.rater.contextualizer import LiveSet

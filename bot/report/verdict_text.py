@@ -329,8 +329,8 @@ def _new_coverage(verdict: Verdict, review: VerdictContext, style: TextStyle) ->
 def _fills(verdict: Verdict, review: VerdictContext, style: TextStyle) -> str:
     floor = review.platform.config.redundancy_floor
     names = [
-        f"{usage_line} ({counted(count, 'test', 'tests')} of {floor(name)})"
-        for (name, count), usage_line in zip(
+        f"{scored} ({counted(count, 'test', 'tests')} of {floor(name)})"
+        for (name, count), scored in zip(
             verdict.facts.fills.items(), _scored(tuple(verdict.facts.fills), verdict, style), strict=True
         )
     ]

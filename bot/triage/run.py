@@ -31,12 +31,12 @@ from bot.triage.gathering import (
     write_texts,
 )
 from bot.triage.outcome import TriageOutcome, render_eval_set, render_triage
-from bot.triage.plan import Work, writing_to
 from bot.triage.processes import CLASSIFIED_FOLDER, classify_shards, concerned, missing, pool_of, shards
 from bot.triage.reading import Position, TrafficColumns, read_rows, refuse_changed
 from bot.triage.shortlist import choose
 from bot.triage.summary import summarise
 from bot.triage.tables import PART, connected
+from bot.triage.work_folder import Work, writing_to
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

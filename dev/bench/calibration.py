@@ -30,8 +30,8 @@ from bot.config import Curation, load_config
 from bot.consolidator.verdict import Route
 from bot.consolidator.verdict_engine import decide
 from bot.files.snapshot import WorkingTree
-from bot.github.event_log import merge_events
-from bot.ledger.events import Answered, Decided, Event, Shown, Suggested, VerdictFacts
+from bot.github.ledger_events import merge_events
+from bot.ledger.events import Answered, Decided, LedgerEvent, Shown, Suggested, VerdictFacts
 from bot.ledger.model import Displayed, Merged, PullRequestRecord
 from bot.rater.contextualizer import LiveSet, Similarity
 from bot.rater.model import RatedEntry, ScoredQuery
@@ -61,7 +61,7 @@ class World:
     """What was shown and answered so far; ``fresh`` was not replayed yet."""
 
     knob: Knob
-    events: list[Event] = field(default_factory=list)
+    events: list[LedgerEvent] = field(default_factory=list)
     fresh: list[Shown] = field(default_factory=list)
     situations: dict[Judged, Replayed] = field(default_factory=dict)
     number: int = 0
@@ -238,7 +238,7 @@ def command(shown: Shown, wants: bool, agrees: bool, by: str) -> Decided:
     )
 
 
-def merge(shown: Shown, by: str) -> tuple[Event, ...]:
+def merge(shown: Shown, by: str) -> tuple[LedgerEvent, ...]:
     """The merge of what was ``shown``, as the product records it."""
     seen = (shown.entry,) if admitting_route(shown.codes) is Route.DIRECT else ()
     record = PullRequestRecord(
@@ -248,7 +248,7 @@ def merge(shown: Shown, by: str) -> tuple[Event, ...]:
     return merge_events(record, displayed, {shown.entry: shown.content}, (by, AT))
 
 
-def suggestion(name: str, number: int, remaining: int, answers: Sequence[tuple[str, bool]]) -> list[Event]:
+def suggestion(name: str, number: int, remaining: int, answers: Sequence[tuple[str, bool]]) -> list[LedgerEvent]:
     """A suggested eviction that leaves ``remaining`` coverers of ``name``, and the ``answers`` to it."""
     branch, entries = f"incumbent/evict/{number}", (f"r{number}",)
     opened = Suggested(

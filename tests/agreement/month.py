@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.ledger.events import Closed, Event
+from bot.ledger.events import Closed, LedgerEvent
 from tests.agreement.factories import ADMIT, answered, by_hand, day, decided, facts, passed, requested, shown
 
 NOVEL = "INCLUDE review NOVEL_COMBO"
@@ -13,11 +13,13 @@ BEATS = "REPLACE direct DOMINATES"
 LEAVE = "EXCLUDE direct REDUNDANT"
 
 
-def _said(entry: str, codes: str, who: str, action: Any, when: int, comment: int, reason: str | None = None) -> Event:
+def _said(
+    entry: str, codes: str, who: str, action: Any, when: int, comment: int, reason: str | None = None
+) -> LedgerEvent:
     return decided(entry, codes, by=who, action=action, at=day(when), comment=comment, reason=reason)
 
 
-EVENTS: tuple[Event, ...] = (
+EVENTS: tuple[LedgerEvent, ...] = (
     shown("q1", ADMIT, facts=facts(new=("a",))),
     shown("q2", ADMIT, facts=facts(new=("b",))),
     shown("q3", NOVEL),

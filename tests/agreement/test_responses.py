@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agreement.responses import Response, responses_of
-from bot.ledger.events import Closed, Event, Suggested
+from bot.ledger.events import Closed, LedgerEvent, Suggested
 from tests.agreement.factories import (
     ADMIT,
     COMMIT,
@@ -30,7 +30,7 @@ from tests.agreement.factories import (
 )
 
 
-def only(*events: Event) -> Response:
+def only(*events: LedgerEvent) -> Response:
     (found,) = responses_of(events)
     return found
 
@@ -90,7 +90,7 @@ def test_a_commit_of_the_future_was_shown_all_the_same() -> None:
 
 def test_who_takes_a_rejection_back_answers_the_verdict_that_stood_before_it() -> None:
     none = {"codes": "none", "verdict": name_of("no verdict")}
-    events: list[Event] = [shown(), decided(action="reject", at=day(2)), shown(at=day(2), **none)]
+    events: list[LedgerEvent] = [shown(), decided(action="reject", at=day(2)), shown(at=day(2), **none)]
     events += [decided(action="accept", at=day(3), comment=9, **none)]
     last = responses_of(events)[-1]
     assert (last.decision, last.agrees, last.reversed) == ("INCLUDE", True, False)
@@ -187,7 +187,7 @@ def test_a_suggestion_is_answered_by_its_merge_or_its_closing(agrees: bool, sugg
         (answered(agrees=False, at=day(5), branch="incumbent/evict/other"), False),
     ],
 )
-def test_an_eviction_is_reversed_by_who_brings_the_entry_back(event: Event, reversed: bool) -> None:
+def test_an_eviction_is_reversed_by_who_brings_the_entry_back(event: LedgerEvent, reversed: bool) -> None:
     found = responses_of([event, answered(entries=("q1", "q2"))])[0]
     assert (found.agrees, found.reversed) == (True, reversed)
     if not isinstance(event, type(answered())):
@@ -219,7 +219,9 @@ _ACCEPTED = decided()
         (Suggested(at=day(8), pull_request=9, branch="b", suggestion="undone", entries=("q1",)), False, False),
     ],
 )
-def test_an_acceptance_and_a_merge_are_reversed_by_what_undoes_them(event: Event, accepted: bool, merged: bool) -> None:
+def test_an_acceptance_and_a_merge_are_reversed_by_what_undoes_them(
+    event: LedgerEvent, accepted: bool, merged: bool
+) -> None:
     assert only(event, _ACCEPTED).reversed is accepted
     assert only(event, passed()).reversed is merged
     # Nothing of it was in the set.
@@ -241,7 +243,7 @@ def test_a_rejection_outlasts_that_its_entry_goes() -> None:
         (by_hand(added=("q2",), at=day(9)), True),
     ],
 )
-def test_what_was_brought_back_after_it_was_taken_out_lasts(back: Event, reversed: bool) -> None:
+def test_what_was_brought_back_after_it_was_taken_out_lasts(back: LedgerEvent, reversed: bool) -> None:
     for out in (requested(), by_hand(removed=("q1",))):
         assert only(back, out, decided()).reversed is reversed
         assert only(back, out, passed()).reversed is reversed
@@ -263,7 +265,7 @@ def test_an_eviction_lasts_where_what_was_brought_back_was_taken_out_again() -> 
         (settled(comment=51), True),
     ],
 )
-def test_a_request_that_ended_without_effect_reverses_nothing(end: Event, reversed: bool) -> None:
+def test_a_request_that_ended_without_effect_reverses_nothing(end: LedgerEvent, reversed: bool) -> None:
     assert only(requested(), end, decided()).reversed is reversed
     assert only(end, requested(), passed()).reversed is reversed
     asked = requested(action="restore")
@@ -283,7 +285,7 @@ def test_a_request_that_ended_without_effect_reverses_nothing(end: Event, revers
         (decided(action="accept", at=day(5), comment=2, codes="INCLUDE review NOVEL_COMBO"), False),
     ],
 )
-def test_a_word_is_reversed_by_the_same_persons_other_word_later(second: Event, reversed: bool) -> None:
+def test_a_word_is_reversed_by_the_same_persons_other_word_later(second: LedgerEvent, reversed: bool) -> None:
     first = next(
         item for item in responses_of([second, decided()]) if item.agrees and item.reasons == ("NEW_COVERAGE",)
     )
@@ -376,7 +378,7 @@ histories = st.lists(
 
 
 @given(histories, st.randoms(use_true_random=False))
-def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event], random: Any) -> None:
+def test_the_order_of_events_says_nothing_beyond_their_times(events: list[LedgerEvent], random: Any) -> None:
     found = responses_of(events)
     shuffled = [*events, *events[:3]]
     random.shuffle(shuffled)
@@ -399,7 +401,9 @@ def test_the_order_of_events_says_nothing_beyond_their_times(events: list[Event]
         ([by_hand(added=("q1", "q2"))], False),
     ],
 )
-def test_an_offer_of_admissions_is_reversed_by_who_takes_all_of_it_out(events: list[Event], reversed: bool) -> None:
+def test_an_offer_of_admissions_is_reversed_by_who_takes_all_of_it_out(
+    events: list[LedgerEvent], reversed: bool
+) -> None:
     found = only(*events, answered(entries=("q1", "q2"), suggestion="admission"))
     assert found.reversed is reversed
     assert not only(*events, answered(entries=("q1", "q2"), suggestion="admission", agrees=False)).reversed
@@ -417,7 +421,7 @@ def test_an_offer_of_admissions_is_reversed_by_who_takes_all_of_it_out(events: l
         (by_hand(added=("new",)), False),
     ],
 )
-def test_a_swap_is_reversed_by_who_undoes_either_half(event: Event, reversed: bool) -> None:
+def test_a_swap_is_reversed_by_who_undoes_either_half(event: LedgerEvent, reversed: bool) -> None:
     swap = Suggested(
         at=day(3), pull_request=20, branch="incumbent/swap/new", suggestion="swap", entries=("q1",), admits="new"
     )
@@ -437,7 +441,7 @@ def test_an_answer_to_a_suggestion_knows_how_many_coverers_would_be_left() -> No
 
 def test_what_curators_say_of_tags_stands_with_the_responses_to_that_content() -> None:
     later = corrected(value=True, comment=5)
-    recorded: list[Event] = [
+    recorded: list[LedgerEvent] = [
         shown(),
         decided(),
         corrected(),

@@ -12,7 +12,7 @@ import pytest
 from bot.calibration.calibrate import CalibrationFinding, ConfigEdit, PredictionAgreement, edit_config, find, fold_of
 from bot.calibration.replay import PastSet, reader
 from bot.files.snapshot import WorkingTree
-from bot.ledger.events import Event, Shown, Suggested
+from bot.ledger.events import LedgerEvent, Shown, Suggested
 from bot.taxonomy.migration import Lineage
 from tests.agreement.factories import (
     COMMIT,
@@ -34,7 +34,7 @@ TEXT = (REPOSITORY / "config" / "curation.yaml").read_text(encoding="utf-8")
 CONFIG = make_config(first_floor=0.6)
 
 
-def reviewed(number: int, score: float, bar: float) -> list[Event]:
+def reviewed(number: int, score: float, bar: float) -> list[LedgerEvent]:
     """A query that brings capability c, and Ann, who finds it covered from ``bar`` on."""
     codes = "INCLUDE direct NEW_COVERAGE" if score >= 0.6 else "INCLUDE review NEW_COVERAGE LOW_CONFIDENCE"
     recorded = facts(scores={"c": score}, new=("c",))
@@ -46,12 +46,12 @@ def reviewed(number: int, score: float, bar: float) -> list[Event]:
     ]
 
 
-def events(bar: float) -> list[Event]:
+def events(bar: float) -> list[LedgerEvent]:
     return [event for number in range(1, 41) for event in reviewed(number, 0.5 + number / 100, bar)]
 
 
 def found(
-    recorded: list[Event],
+    recorded: list[LedgerEvent],
     classifier: str | None = None,
     capabilities: Collection[str] = "c",
     **versions: Collection[str],
@@ -82,7 +82,7 @@ def test_of_what_is_no_capability_any_more_nothing_is_learnt() -> None:
     assert (finding.estimates, finding.other_definition) == ((), 0)
 
 
-def under(version: str, recorded: list[Event]) -> list[Event]:
+def under(version: str, recorded: list[LedgerEvent]) -> list[LedgerEvent]:
     """``recorded`` as of another version of the taxonomy."""
     return [
         event.model_copy(update={"facts": event.facts.model_copy(update={"taxonomy": version})})
@@ -103,7 +103,7 @@ def test_of_scores_under_another_definition_nothing_is_learnt() -> None:
 
 def test_beside_a_capability_that_was_defined_otherwise_the_others_teach() -> None:
     recorded = facts(scores={"c": 0.9, "d": 0.8}, new=("c", "d"), taxonomy="0.9.0")
-    both: list[Event] = [
+    both: list[LedgerEvent] = [
         shown("q50", facts=recorded, place=0, pull_request=50),
         decided("q50", comment=50, pull_request=50),
     ]
@@ -151,7 +151,7 @@ def test_people_who_agree_change_nothing() -> None:
 
 
 def test_floors_are_judged_by_what_would_be_suggested() -> None:
-    recorded: list[Event] = []
+    recorded: list[LedgerEvent] = []
     for number in range(1, 31):
         remaining = 2 + number % 3
         about: dict[str, Any] = {"branch": f"incumbent/evict/e{number}", "entries": (f"e{number}",)}

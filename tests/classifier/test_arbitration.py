@@ -1,4 +1,4 @@
-"""Requirements and exactly-one groups (semantics, section 2, points 1 and 3), bullet by bullet."""
+"""Requirements and exactly-one groups (semantics, sections 2.1 and 2.3), bullet by bullet."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_tools_of_one_name_get_names_of_their_own() -> None:
     assert [tool.description for tool in distinct(tools)] == [tool.description for tool in tools]
 
 
-# Called tools (semantics, section 2, point 1a).
+# Called tools (semantics, section 2.1).
 
 SHOWN = Exemplars(positive=("do it",))
 TOOL_CALL = of_tools("tool-call", "`true`", exemplars=SHOWN)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.classifier.model import Consensus, Sample, agree, consensus_of
+from bot.classifier.model import Classification, Consensus, Judgement, Sample, agree, consensus_of
 
 
 def votes(*pairs: tuple[bool, float]) -> list[Sample]:
@@ -77,3 +77,12 @@ def test_the_order_of_the_samples_does_not_matter_and_kappa_is_a_probability(
 def test_calibrated_probabilities_vote_by_themselves(probabilities: list[float]) -> None:
     samples = votes(*[(probability >= 0.5, probability) for probability in probabilities])
     assert {"c": consensus_of(probabilities)} == agree(samples, ["c"], len(samples))
+
+
+def test_what_a_rule_or_a_curator_decides_is_certain() -> None:
+    judgements = {
+        "ruled": Judgement(value=True, confidence=1.0, path="specification"),
+        "corrected": Judgement(value=False, confidence=0.0, path="corrected"),
+        "inferred": Judgement(value=True, confidence=1.0, path="inference"),
+    }
+    assert Classification(query_id="q", judgements=judgements).certain == {"ruled", "corrected"}

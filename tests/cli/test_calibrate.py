@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from bot.git import ObjectStore
 from bot.github.models import OpenPullRequest, Operation, PullRequest, PushBranch
 from bot.ledger.event_files import appended
-from bot.ledger.events import Event, events_path
+from bot.ledger.events import LedgerEvent, events_path
 from bot.ledger.model import BRANCH
 from bot.schemas import schema
 from tests.agreement.factories import day, decided, facts, shown
@@ -38,7 +38,7 @@ def answers(base: str) -> dict[str, str]:
         recorded = facts(scores={CAPABILITY: score}, new=(CAPABILITY,))
         where: dict[str, Any] = {"entry": f"q{number}", "codes": codes, "pull_request": number}
         action: Any = "accept" if score >= 0.7 else "reject"
-        events: list[Event] = [
+        events: list[LedgerEvent] = [
             shown(**where, facts=recorded, place=0, base=base),
             decided(**where, action=action, reason="It hardly calls anything.", comment=number),
         ]

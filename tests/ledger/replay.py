@@ -11,8 +11,8 @@ from bot.ledger.events import (
     Corrected,
     CorrectionEnded,
     Decided,
-    Event,
     Forgotten,
+    LedgerEvent,
     Reopened,
     Requested,
     Settled,
@@ -33,7 +33,7 @@ class Standing:
     corrections: tuple[Corrected, ...] = ()
 
 
-def replay(events: Iterable[Event]) -> Standing:
+def replay(events: Iterable[LedgerEvent]) -> Standing:
     """What stands after ``events``, which are in the order of their files.
 
     Of a person's words on one content the last one holds: admission is one matter, the pin another.

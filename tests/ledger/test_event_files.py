@@ -20,8 +20,8 @@ from bot.ledger.events import (
     SET_EVENTS,
     Applied,
     Closed,
-    Event,
     Forgotten,
+    LedgerEvent,
     Reopened,
     Settled,
     Suggested,
@@ -44,9 +44,9 @@ from tests.agreement.factories import (
     withdrawn,
 )
 
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+EVENT: TypeAdapter[LedgerEvent] = TypeAdapter(LedgerEvent)
 
-ALL: list[Event] = [
+ALL: list[LedgerEvent] = [
     shown(),
     shown("q2", "none", facts=None),
     decided(reason="Grün \u2028 “gut”\nund kurz"),
@@ -77,7 +77,7 @@ def loaded(folder: Path, **files: Any) -> RecordedEvents:
 
 
 def test_every_kind_of_event_is_read_as_it_was_written(tmp_path: Path) -> None:
-    union = get_args(get_args(Event)[0])
+    union = get_args(get_args(LedgerEvent)[0])
     assert {type(event) for event in ALL} == set(union)
     text = appended(None, ALL)
     assert text.count("\n") == len(ALL)
@@ -121,7 +121,7 @@ def test_a_line_that_cannot_be_read_costs_no_other(line: str, message: str, tmp_
     assert problem.fix
 
 
-def line_of(event: Event, **more: Any) -> str:
+def line_of(event: LedgerEvent, **more: Any) -> str:
     """The line of ``event``, with ``more`` in it, or in its facts, in whose place nothing was checked."""
     data = event.model_dump(mode="json")
     (data["facts"] if more.keys() <= VerdictFacts.model_fields.keys() else data).update(more)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.ledger.events import ADMISSION, Applied, Decided, Event, Forgotten, Reopened, Settled
+from bot.ledger.events import ADMISSION, Applied, Decided, Forgotten, LedgerEvent, Reopened, Settled
 from tests.agreement.factories import (
     answered,
     by_hand,
@@ -53,7 +53,7 @@ def forgotten(number: int = 7) -> Forgotten:
         ([FIRST, forgotten(), decided(comment=9)], [decided(comment=9)]),
     ],
 )
-def test_the_last_word_on_a_matter_stands_until_it_ends(events: list[Event], standing: list[Decided]) -> None:
+def test_the_last_word_on_a_matter_stands_until_it_ends(events: list[LedgerEvent], standing: list[Decided]) -> None:
     assert replay(events).decisions == ({7: tuple(standing)} if standing else {})
 
 
@@ -83,7 +83,7 @@ AGAIN = Reopened(at=day(5), pull_request=20, branch=NO.branch, answers=1)
         ([answered("q2", agrees=False, pull_request=21), NO], (NO, answered("q2", agrees=False, pull_request=21))),
     ],
 )
-def test_a_refusal_stands_until_its_pull_request_is_open_again(events: list[Event], refused: Any) -> None:
+def test_a_refusal_stands_until_its_pull_request_is_open_again(events: list[LedgerEvent], refused: Any) -> None:
     assert replay(events) == Standing(refused=refused)
 
 
@@ -104,7 +104,7 @@ def settled(comment: int = 50, **more: Any) -> Settled:
         ([requested("q2"), requested("q1", "restore")], (requested("q1", "restore"), requested("q2"))),
     ],
 )
-def test_a_request_stands_until_it_is_settled(events: list[Event], requests: Any) -> None:
+def test_a_request_stands_until_it_is_settled(events: list[LedgerEvent], requests: Any) -> None:
     assert replay(events) == Standing(requests=requests)
 
 
@@ -124,6 +124,8 @@ WORD = corrected()
         ([WORD, forgotten()], (WORD,)),
     ],
 )
-def test_the_last_correction_of_a_tag_stands_until_its_comment_goes(events: list[Event], corrections: Any) -> None:
+def test_the_last_correction_of_a_tag_stands_until_its_comment_goes(
+    events: list[LedgerEvent], corrections: Any
+) -> None:
     found = replay(events).corrections
     assert sorted(found, key=str) == sorted(corrections, key=str)

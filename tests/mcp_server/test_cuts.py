@@ -8,8 +8,8 @@ from bot.curator.losses import Loss
 from bot.curator.suggestions import Swap
 from bot.mcp_server.answers import Combinations, Names, StatusAnswer, SuggestionsAnswer, Unclassified
 from bot.mcp_server.set_tools import status_page, suggestions_page
+from bot.mcp_server.strict_tool import parts_of
 from bot.mcp_server.tool_runner import shown_in_chat
-from bot.mcp_server.tools import parts_of
 from bot.mcp_server.untrusted import mark
 from bot.rater.pair_coverage import MissingPair, PairCoverage
 from bot.report.output import PruneOutput, StatusOutput

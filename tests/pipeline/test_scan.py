@@ -13,7 +13,7 @@ from bot.files.documents import Data
 from bot.files.snapshot import WorkingTree
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.query import texts_in
-from bot.pipeline.replace import Replacement
+from bot.pipeline.replace_personal_data import Replacement
 from bot.pipeline.scan import FolderScan, folders_of, scan_folder
 from bot.text.personal_data.detector import Detector
 from tests.factories import SHIPPED

@@ -11,8 +11,8 @@ from bot.classifier.model import Identity
 from bot.errors import InputError
 from bot.files.documents import parse_json, parse_yaml
 from bot.files.snapshot import ReadingLimits
-from bot.rater.model import ScoredQuery
-from bot.rater.scores import KeptScores, read_scores
+from bot.rater.model import Doubt, ScoredQuery
+from bot.rater.scores import KeptScores, ScoredQueryFile, read_scores
 from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)
@@ -154,3 +154,15 @@ def test_what_is_said_of_all_scores_must_be_whole(content: dict[str, Any], messa
     with pytest.raises(InputError) as caught:
         kept(queries=[], **content)
     assert message in caught.value.problems[0].message
+
+
+def test_a_query_comes_back_with_the_doubts_that_were_worth_writing() -> None:
+    doubts = tuple(
+        Doubt(capability=name, probability=chance) for name, chance in (("auth.oauth", 0.4), ("tools.read", 0.1))
+    )
+    query = ScoredQuery(id="q", turns=("a",), scores={"tools.read": 0.9}, doubts=doubts, arbitrated=frozenset({"x"}))
+    row = ScoredQueryFile.of(query, 0.2, "e1", "c1")
+    assert (row.entry, row.content, row.doubts, row.arbitrated) == ("e1", "c1", {"auth.oauth": 0.4}, ())
+    (found,) = read([row.model_dump(mode="json")])
+    assert (found.id, found.turns, found.scores) == (query.id, query.turns, query.scores)
+    assert [(item.capability, item.probability) for item in found.doubts] == [("auth.oauth", 0.4)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.github.models import PullRequest
-from bot.ledger.events import ADMISSION, Answered, Event, Reopened, Suggested
+from bot.ledger.events import ADMISSION, Answered, LedgerEvent, Reopened, Suggested
 from bot.reconcile.suggestion_plan import answered, remembered, reopened, suggested
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, REPACK, SWAP, Proposal, branch_of
 from bot.report.pull_request_bodies import closing
@@ -35,11 +35,11 @@ def ours(number: int = 5, branch: str | None = BRANCH, **more: Any) -> PullReque
     return make_pull(number, **defaults | more)
 
 
-def opened(number: int = 5, known: tuple[Event, ...] = ()) -> tuple[Event, ...]:
+def opened(number: int = 5, known: tuple[LedgerEvent, ...] = ()) -> tuple[LedgerEvent, ...]:
     return suggested([ours(number, closed=False)], {BRANCH: PROPOSAL}, known, AT)
 
 
-def answers(*closed: PullRequest, known: tuple[Event, ...] = (), by: str = "dan", at: str = AT) -> Any:
+def answers(*closed: PullRequest, known: tuple[LedgerEvent, ...] = (), by: str = "dan", at: str = AT) -> Any:
     return answered(closed, known, IDS, lambda number: ("cora", AT), lambda pull: (by, at))
 
 

@@ -25,7 +25,7 @@ from bot.report.dashboard import (
     UnopenedSuggestion,
     render_dashboard,
 )
-from bot.report.pull_request import COMMENT_CHARACTERS
+from bot.report.review_comment import COMMENT_CHARACTERS
 from bot.report.verdict_text import MarkdownStyle
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS, HOSTILE

@@ -31,7 +31,7 @@ from bot.pipeline.impact.model import (
 )
 from bot.report.escaping import printable, visible
 from bot.report.impact import appraisals_text, impact_headline, impact_text, render_impact
-from bot.report.pull_request import DETAILS, PullRequestReport, render_comment, render_summary
+from bot.report.review_comment import DETAILS, PullRequestReport, render_comment, render_summary
 from bot.report.tables import EVERYTHING, Detail
 from bot.taxonomy.changes import ChangeKind, TaxonomyChange, VersionStep
 from tests.github.hostile import FEW, HARMLESS

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from bot.files.documents import Data, Node, as_list, as_mapping
-from bot.intake.agents.names import (
+from bot.intake.agents.name_effects import (
     ASKING_VERBS,
     DOUBTFUL_WRITE_VERBS,
     NO_OBJECTS,

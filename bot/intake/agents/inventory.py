@@ -12,7 +12,7 @@ from bot.config import Limits
 from bot.files.documents import Data, Node, as_list, as_mapping
 from bot.intake.agents.authentication import Alternatives, required_mode
 from bot.intake.agents.effects import effect_of_tool, note_doubt
-from bot.intake.agents.names import EffectReason
+from bot.intake.agents.name_effects import EffectReason
 from bot.intake.agents.package import AgentPackage
 from bot.intake.specification import Parameter, Protocol, Tool
 

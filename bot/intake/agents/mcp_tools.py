@@ -14,7 +14,7 @@ from typing import Final
 
 from bot.files.documents import Document, Node, Parsed, as_mapping
 from bot.intake.agents.inventory import Inventory, InventoryOperation, bare_tools, check_number, entry_of
-from bot.intake.agents.names import EffectReason
+from bot.intake.agents.name_effects import EffectReason
 from bot.intake.agents.openai_tools import is_built_in, is_function
 from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.reader import BareReader

@@ -15,7 +15,7 @@ from typing import Final
 from bot.files.documents import Document, Node, Parsed, as_mapping
 from bot.intake.agents.effects import effect_of_tool, note_doubt
 from bot.intake.agents.inventory import InventoryOperation, bare_tool, check_number, entry_of, of_schema
-from bot.intake.agents.names import EffectReason
+from bot.intake.agents.name_effects import EffectReason
 from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.reader import BareReader
 from bot.intake.specification import UNLISTED, Knowledge, Protocol, Specification, Tool

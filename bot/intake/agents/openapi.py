@@ -15,7 +15,7 @@ from bot.files.documents import Document, Node, Parsed, Path, as_list, as_mappin
 from bot.intake.agents.authentication import Security, SecurityScheme, required_modes, scheme_mode
 from bot.intake.agents.effects import METHODS, effect_of_operation
 from bot.intake.agents.inventory import Inventory, InventoryOperation, bare_tools, items_at, kept, properties
-from bot.intake.agents.names import EffectReason
+from bot.intake.agents.name_effects import EffectReason
 from bot.intake.agents.package import AgentPackage
 from bot.intake.agents.reader import BareReader
 from bot.intake.specification import UNLISTED, Parameter, Specification

@@ -21,7 +21,7 @@ from bot.intake.agents.authentication import (
 from bot.intake.agents.effects import effect_of_data_handling, note_doubt
 from bot.intake.agents.inventory import Inventory, InventoryOperation, of_schema
 from bot.intake.agents.mcp_tools import discovers, read_tools
-from bot.intake.agents.names import EffectReason, effect_of_name
+from bot.intake.agents.name_effects import EffectReason, effect_of_name
 from bot.intake.agents.openapi import OpenApi, read_openapi
 from bot.intake.agents.package import AgentPackage, check_keys, check_version
 from bot.intake.specification import UNLISTED, AuthDeclaration, AuthMode, Parameter, Protocol, Tool

@@ -10,7 +10,7 @@ import re
 from itertools import takewhile
 from typing import Final
 
-from bot.intake.agents.names import (
+from bot.intake.agents.name_effects import (
     ASKING_VERBS,
     DOUBTFUL_WRITE_VERBS,
     NO_OBJECTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.curator.losses import losses
-from bot.report.pull_request import render_no_longer_true
+from bot.report.review_comment import render_no_longer_true
 from tests.factories import make_config, make_taxonomy, resident
 
 NAMES = tuple("abcdefghijkl")

@@ -20,10 +20,10 @@ from bot.agreement.responses import responses_of
 from bot.git import blob_id
 from bot.ledger.counted import AgreementRecord, ResponseGroup
 from bot.ledger.event_files import appended, recorded_in
-from bot.ledger.events import Event, Suggested
+from bot.ledger.events import LedgerEvent, Suggested
 from bot.ledger.store import record_text
-from bot.reconcile import counting
-from bot.reconcile.counting import EventCounts, carried_to, count, counts_in, recorded
+from bot.reconcile import agreement_counts
+from bot.reconcile.agreement_counts import EventCounts, carried_to, count, counts_in, recorded
 from tests.agreement.factories import (
     ADMIT,
     LEAVE,
@@ -72,7 +72,7 @@ def kept(counts: EventCounts) -> EventCounts:
     return found
 
 
-def own(number: int, entry: str, codes: str = ADMIT, **more: Any) -> list[Event]:
+def own(number: int, entry: str, codes: str = ADMIT, **more: Any) -> list[LedgerEvent]:
     """What is told of a query that a merge let pass."""
     return [shown(entry, codes, pull_request=number, **more), passed(entry, codes, pull_request=number)]
 
@@ -253,7 +253,7 @@ LINES = st.lists(
 
 @given(LINES, st.lists(st.integers(0, 25), max_size=3), st.integers(1, 10))
 def test_counts_are_the_same_whatever_was_counted_before(lines: Any, stops: list[int], at_once: int) -> None:
-    with mock.patch.object(counting, "AT_ONCE", at_once):
+    with mock.patch.object(agreement_counts, "AT_ONCE", at_once):
         counted_step_by_step(lines, stops)
 
 

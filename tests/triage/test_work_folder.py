@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import OutsideError, UsageError
-from bot.triage.plan import open_work, writing_to
 from bot.triage.tables import connected, write_query
+from bot.triage.work_folder import open_work, writing_to
 from tests.factories import REPOSITORY
 
 pytest.importorskip("duckdb")
@@ -22,7 +22,7 @@ ROWS = "SELECT range AS a, md5(range::VARCHAR) AS b FROM range(1000000)"
 WRITES = f"""
 import sys
 from pathlib import Path
-from bot.triage.plan import writing_to
+from bot.triage.work_folder import writing_to
 from bot.triage.tables import connected, rows_of, write_query
 folder = Path(sys.argv[1])
 try:

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from bot.github.event_log import applied_events, left_events, merge_events, shown_events
+from bot.github.ledger_events import applied_events, left_events, merge_events, shown_events
 from bot.ledger.event_files import parsed
 from bot.ledger.events import (
     Applied,
     Closed,
     Decided,
-    Event,
     Forgotten,
+    LedgerEvent,
     Passed,
     Shown,
     Withdrawn,
@@ -28,7 +28,7 @@ from tests.reconcile.admitting import NEW, after
 from tests.reconcile.merges import MERGE, MERGED_AT, decided, id_of, make_record
 
 
-def recorded(hub: Hub, kind: type[Event] | None = None) -> list[Any]:
+def recorded(hub: Hub, kind: type[LedgerEvent] | None = None) -> list[Any]:
     found = parsed(hub.ledger.get(events_path(7)))
     return [item for item in found if kind is None or isinstance(item, kind)]
 

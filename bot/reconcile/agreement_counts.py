@@ -31,8 +31,8 @@ from bot.ledger.events import (
     Closed,
     Corrected,
     Decided,
-    Event,
     Forgotten,
+    LedgerEvent,
     Passed,
     Requested,
     Settled,
@@ -60,7 +60,7 @@ class EventCounts:
 
 Read = Callable[[Collection[str]], Iterable[tuple[str, bytes]]]
 """The names and contents of files of events, one after the other, without those that cannot be read."""
-Carry = Callable[[Sequence[Event]], Sequence[Event]]
+Carry = Callable[[Sequence[LedgerEvent]], Sequence[LedgerEvent]]
 """Events under the ids of the taxonomy of now."""
 
 
@@ -105,7 +105,7 @@ def count(blobs: Mapping[str, str], before: EventCounts | None, read: Read, carr
 
 def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> EventCounts:
     """All counts.  First it is found out what rests on several files: what people did to entries, and some contents."""
-    elsewhere: list[Event] = []
+    elsewhere: list[LedgerEvent] = []
     once: set[int] = set()
     several: set[int] = set()
     for name, content in read(blobs.keys()):
@@ -121,8 +121,8 @@ def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> EventCounts:
     # Answers to suggestions are counted by now; what people did to entries tells what became of the others.
     elsewhere = [event for event in elsewhere if not isinstance(event, Answered | Closed | Forgotten)]
     files = {name: _counted(blob, b"", ()) for name, blob in blobs.items()}
-    lot: list[Event] = []
-    shared: list[Event] = []
+    lot: list[LedgerEvent] = []
+    shared: list[LedgerEvent] = []
     for name, content in read(blobs.keys()):
         events = recorded_in(content, name).events
         files[name] = _counted(blobs[name], content, events)
@@ -136,7 +136,7 @@ def _all(blobs: Mapping[str, str], read: Read, carry: Carry) -> EventCounts:
     return EventCounts(tally=tally, files=dict(sorted(files.items())))
 
 
-def _tally(carry: Carry, events: Sequence[Event]) -> Tally:
+def _tally(carry: Carry, events: Sequence[LedgerEvent]) -> Tally:
     return tally_of(responses_of(carry(events)))
 
 
@@ -150,7 +150,7 @@ class _Files:
 
     def __init__(self, known: Mapping[str, CountedFile], read: Read) -> None:
         self.content: dict[str, bytes] = {}
-        self.events: dict[str, tuple[Event, ...]] = {}
+        self.events: dict[str, tuple[LedgerEvent, ...]] = {}
         self._known, self._read = known, read
 
     def take(self, names: Collection[str]) -> None:
@@ -165,7 +165,7 @@ class _Files:
         """The files that may speak of what has one of ``marks``."""
         return {name for name, item in self._known.items() if not _marks_of(item).isdisjoint(marks)}
 
-    def previous(self, name: str) -> tuple[Event, ...]:
+    def previous(self, name: str) -> tuple[LedgerEvent, ...]:
         """The events that were counted of the file ``name``."""
         if name not in self._known:
             return ()
@@ -174,7 +174,7 @@ class _Files:
         return self.events[name] if len(content) == size else recorded_in(content[:size], name).events
 
 
-def _counted(blob: str, content: bytes, events: Iterable[Event]) -> CountedFile:
+def _counted(blob: str, content: bytes, events: Iterable[LedgerEvent]) -> CountedFile:
     marks: set[str] = set()
     of_set = False
     for event in events:
@@ -201,12 +201,12 @@ def _of_entry(entry: str) -> str:
 _OF_SET: Final = (Suggested, Answered, Requested, Settled, ChangedByHand)
 
 
-def _content(event: Event) -> str | None:
+def _content(event: LedgerEvent) -> str | None:
     """The content of a query that ``event`` is on."""
     return event.content if isinstance(event, Shown | Decided | Withdrawn | Corrected | Applied | Passed) else None
 
 
-def _moved(event: Event) -> tuple[str, ...]:
+def _moved(event: LedgerEvent) -> tuple[str, ...]:
     """The entries that people took out or brought back by ``event``, or not after all."""
     match event:
         case Requested() | Settled():
@@ -217,7 +217,7 @@ def _moved(event: Event) -> tuple[str, ...]:
             return ()
 
 
-def _only(events: Iterable[Event], contents: Collection[str]) -> list[Event]:
+def _only(events: Iterable[LedgerEvent], contents: Collection[str]) -> list[LedgerEvent]:
     """``events`` without those on other contents."""
     return [event for event in events if (content := _content(event)) is None or content in contents]
 

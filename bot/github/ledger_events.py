@@ -13,7 +13,7 @@ from bot.consolidator.verdict import Verdict
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended
 from bot.github.judgement import ReviewJudgement
-from bot.ledger.events import Applied, Closed, Decided, Event, Passed, Shown, VerdictFacts, Withdrawn
+from bot.ledger.events import Applied, Closed, Decided, LedgerEvent, Passed, Shown, VerdictFacts, Withdrawn
 from bot.ledger.keys import classifier_key
 from bot.ledger.model import DecisionRecord, Displayed, PullRequestRecord
 from bot.ledger.people import is_bot
@@ -28,7 +28,7 @@ _ENDED: Final = {"entry", "content", "action", "comment"}
 
 def shown_events(
     judgement: ReviewJudgement, author: str, at: str, before: PullRequestRecord | None
-) -> tuple[Event, ...]:
+) -> tuple[LedgerEvent, ...]:
     """The verdicts of ``judgement`` that are shown to people, without those shown already according to ``before``.
 
     ``at`` is the time of the judged commit.
@@ -39,7 +39,7 @@ def shown_events(
     seen = set() if before is None else {(entry, item.verdict) for entry, item in before.displayed.items()}
     if before is not None and before.showing is not None:
         seen |= {(entry, item.verdict) for entry, item in before.showing.verdicts.items()}
-    found: list[Event] = []
+    found: list[LedgerEvent] = []
     for place, verdict in enumerate(review.verdicts):
         entry = judgement.entries[verdict.id]
         said = judgement.shown[entry]
@@ -86,7 +86,7 @@ def _facts(verdict: Verdict, review: Review, entries: Mapping[str, str]) -> Verd
 
 def decision_events(
     outcome: CommandOutcome, before: PullRequestRecord, ended: Sequence[Ended] = (), at: str = ""
-) -> tuple[Event, ...]:
+) -> tuple[LedgerEvent, ...]:
     """What people decided and corrected, and which decisions and corrections ``ended``, since ``before``.
 
     ``at`` is when the end of a correction was noticed.
@@ -108,7 +108,7 @@ def decision_events(
 
 def merge_events(
     record: PullRequestRecord, displayed: dict[str, Displayed], contents: dict[str, str], merged: tuple[str, str]
-) -> tuple[Event, ...]:
+) -> tuple[LedgerEvent, ...]:
     """The merge of the pull request of ``record``, and the verdicts that passed with it without an answer.
 
     ``displayed`` is what its comment showed then; ``contents`` maps entries to digests of their content; ``merged``
@@ -136,7 +136,7 @@ def merge_events(
     return (*passed, closed)
 
 
-def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord, at: str) -> tuple[Event, ...]:
+def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord, at: str) -> tuple[LedgerEvent, ...]:
     """Those of ``decisions`` that are carried out, and that the record ``after`` does not keep."""
     return tuple(
         Applied(at=at, pull_request=after.pull_request, **item.model_dump(include=_ENDED))
@@ -145,6 +145,6 @@ def applied_events(decisions: Sequence[DecisionRecord], after: PullRequestRecord
     )
 
 
-def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[Event, ...]]:
+def left_events(numbers: Sequence[int], at: str) -> dict[int, tuple[LedgerEvent, ...]]:
     """The pull requests that were closed unmerged."""
     return {number: (Closed(at=at, pull_request=number, commit=None),) for number in numbers}
