@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import FILE
+from bot.cli.options import FILE, whole_text
 from bot.cli.output import log, print_json, progress_bar, show_usage
 from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.github.events import page_of_run, product_files, server_of
@@ -78,6 +78,7 @@ LARGEST_OUTPUT = 900_000
     "--release",
     envvar="INCUMBENT_RELEASE",
     metavar="NAME",
+    callback=whole_text,
     help="For results: the release (default: its tag or commit).",
 )
 @click.option(
@@ -212,14 +213,15 @@ def _result_files(patterns: str) -> dict[str, bytes]:
 
 
 def _matching(pattern: Path) -> list[Path]:
-    # A name may have the signs of patterns in it.
-    if pattern.is_file():
-        return [pattern]
     try:
+        # A name may have the signs of patterns in it.
+        if pattern.is_file():
+            return [pattern]
         found = sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
-    except ValueError:
+        return [file for file in found if file.is_file()]
+    except (ValueError, IndexError, OSError):
+        # No pattern, or a folder that cannot be read.
         return []
-    return [file for file in found if file.is_file()]
 
 
 def _payload(file: Path) -> Mapping[str, Any]:

@@ -59,7 +59,7 @@ _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "wh
     "--changed-capabilities",
     "changed",
     metavar="ID,...",
-    help="Only the fewest entries that cover these, carry all combinations with them, and ever failed at them.",
+    help="Only few entries, which cover these, carry all combinations with them, and ever failed at them.",
 )
 @click.option("--keep-placeholders", is_flag=True, help="Texts such as {{name}} are meant as they stand.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 if an entry was left out.")
@@ -145,6 +145,8 @@ class _Choice:
             raise UsageError("--changed-capabilities names none: write ids with commas between them")
         for name in named or ():
             one_of(name, tuple(platform.taxonomy.by_id), "capability")
+            if name in platform.taxonomy.trial:
+                raise UsageError(f"--changed-capabilities: {name} is on trial, and counts for nothing yet")
         self._changed = named
 
     def __call__(self, ids: Collection[str]) -> Collection[str]:
@@ -162,7 +164,7 @@ class _Choice:
 
 def _nothing(part: PartOutput) -> tuple[str, str]:
     """Why the chosen part is empty, and what to do."""
-    if part.budget is None:
+    if part.budget is None or (part.changed is not None and not any(item.total for item in part.part.goals)):
         return "no entry that is ready covers these capabilities", "see `incumbent status` for what the set covers"
     return "no entry fits this budget", "give it more"
 
@@ -292,7 +294,7 @@ def add(
     from bot.ledger.store import open_ledger
     from bot.report.console import Printer
     from bot.report.results import added_overview, print_added
-    from bot.results.ledger_records import load_release, match_files, with_results
+    from bot.results.ledger_records import later_than, load_release, load_releases, match_files, with_results
     from bot.results.record import ReleaseRecord
 
     platform = open_platform(repo, config_path)
@@ -301,11 +303,14 @@ def add(
         raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to write to")
     released = read_commit(top, commit_name or "HEAD")
     matched = match_files({str(file): file.read_bytes() for file in files}, form, platform.regression_set)
-    name = (release or released[:12]).strip()
+    name = (released[:12] if release is None else release).strip()
+    if not name:
+        raise UsageError("--release is blank: name the release, or leave the option out")
     with ExitStack() as stack:
         ledger = open_ledger(repo, stack)
         snapshot = None if isinstance(ledger, str) else ledger.snapshot
-        before = load_release(snapshot, name) or ReleaseRecord(release=name, commit=released, at=stamp.at)
+        time = stamp.at if at is not None else later_than(load_releases(snapshot, 1)[0], stamp.at)
+        before = load_release(snapshot, name) or ReleaseRecord(release=name, commit=released, at=time)
         addition = with_results(before, matched)
         made = None
         if addition.record != before and not dry_run:
@@ -335,7 +340,7 @@ def forget(release: str, at: str | None, dry_run: bool, repo: Path, config_path:
     from bot.git.working_copy import commit_on_branch
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
-    from bot.results.ledger_records import forgetting, load_release, load_releases
+    from bot.results.ledger_records import forgetting, load_releases
     from bot.text.did_you_mean import did_you_mean
 
     stamp = occasion(repo, at, None)
@@ -343,11 +348,10 @@ def forget(release: str, at: str | None, dry_run: bool, repo: Path, config_path:
         ledger = open_ledger(repo, stack)
         if isinstance(ledger, str):
             raise UsageError(ledger)
-        record = load_release(ledger.snapshot, release)
-        if record is None:
+        files = forgetting(ledger.snapshot, release)
+        if not files:
             near = did_you_mean(release, [item.release for item in load_releases(ledger.snapshot)[0]])
             raise UsageError(f"no release is called {release!r}{near}; `incumbent results` lists them")
-        files = forgetting(record)
         if not dry_run:
             message = f"Forget the results of {' '.join(release.split())}"
             commit_on_branch(ledger.top, BRANCH, ledger.commit, files, message, stamp.at, stamp.by or "")

@@ -52,7 +52,7 @@ def read_model(path: Path, model: type[Model], largest: int, *, shared: bool = F
     """
     # Pydantic's ValidationError is a ValueError.
     with suppress(OSError, ValueError):
-        if (path.is_file() and path.stat().st_size <= largest) if shared else _is_ours(path, largest):
+        if (path.is_file() and path.stat().st_size <= largest) if shared else is_ours(path, largest):
             return model.model_validate_json(path.read_bytes())
     return None
 
@@ -124,7 +124,7 @@ class RememberedFiles:
     def holds(self, key: str) -> bool:
         """Whether the content with digest ``key`` passed before; a mark of another user does not count."""
         try:
-            return self._marks is not None and _is_ours(_file(self._marks, key), 0)
+            return self._marks is not None and is_ours(_file(self._marks, key), 0)
         except OSError:
             return False
 
@@ -136,7 +136,7 @@ class RememberedFiles:
     def pack(self) -> bytes | None:
         """The kept parsed files of this repository, unless another user could have written them."""
         with suppress(OSError):
-            if self._pack is not None and _is_ours(self._pack, LARGEST_PACK):
+            if self._pack is not None and is_ours(self._pack, LARGEST_PACK):
                 return self._pack.read_bytes()
         return None
 
@@ -169,7 +169,7 @@ def _file(folder: Path, key: str) -> Path:
     return folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _is_ours(path: Path, largest: int) -> bool:
+def is_ours(path: Path, largest: int) -> bool:
     """Whether ``path`` is a file of at most ``largest`` bytes that only this user can have written."""
     status = path.stat(follow_symlinks=False)
     if not stat.S_ISREG(status.st_mode) or status.st_size > largest:

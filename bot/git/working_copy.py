@@ -181,7 +181,7 @@ def commit_on_branch(
 
     ``folder`` is the top of the working tree.  A file whose content is ``None`` is deleted; without a ``parent`` the
     branch begins with these files.  ``at`` is the time (ISO 8601) and ``author`` the name in the commit.  Raises
-    :class:`OutsideError` if git fails, or if the branch was moved meanwhile.
+    :class:`OutsideError` if git fails, or if the branch has commits that ``parent`` does not have: they would be lost.
     """
     reference = f"refs/heads/{branch}"
     if not is_ref_name(reference):
@@ -190,6 +190,11 @@ def commit_on_branch(
     process = GitProcess(repository.git, Path(repository.git_dir))
     status, known, _ = process.run("rev-parse", "--verify", "--quiet", reference)
     before = "" if status else known.decode().strip()
+    if before and (parent is None or process.run("merge-base", "--is-ancestor", before, parent)[0]):
+        raise OutsideError(
+            f"the branch {branch} here has commits that would be lost: another command wrote to it, or it and that of "
+            "the remote went apart; run this again, or push or merge it first"
+        )
     with tempfile.TemporaryDirectory() as scratch:
         tree = _tree(process, Path(scratch), parent, files)
     name = author.replace("<", " ").replace(">", " ").strip() or "incumbent"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from bot.config import RESULT_FILES, REVIEWED_FILES
 from bot.curator.store import RegressionSet
@@ -15,6 +16,7 @@ from bot.git import CommitSnapshot
 from bot.ledger.store import record_text
 from bot.results.reader import read_results
 from bot.results.record import FOLDER, CaseResult, MatchedResults, ReleaseRecord, added, match, path_end, release_path
+from bot.text.compare import seconds, utc
 from bot.text.digests import digest
 
 
@@ -71,6 +73,14 @@ def match_files(contents: Mapping[str, bytes], form: str | None, known: Regressi
     return matched
 
 
+def later_than(records: Sequence[ReleaseRecord], at: str) -> str:
+    """``at``, or a second after the last of ``records`` if it is not later: their times are the order of releases."""
+    newest = max((seconds(record.at) for record in records), default=None)
+    if newest is None or seconds(at) > newest:
+        return at
+    return utc(datetime.fromtimestamp(newest + 1, UTC).isoformat())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Addition:
     """The record of a release with results added: how many, and those of them that fit no entry.
@@ -114,6 +124,6 @@ def with_results(record: ReleaseRecord, matched: Mapping[str, MatchedResults]) -
     )
 
 
-def forgetting(record: ReleaseRecord) -> dict[str, str | None]:
-    """The file to delete so that the release of ``record`` is forgotten."""
-    return {release_path(record.release, record.at): None}
+def forgetting(snapshot: Snapshot, release: str) -> dict[str, str | None]:
+    """The files to delete so that ``release`` is forgotten, also those that cannot be read; none: it is not known."""
+    return {path: None for path in sorted(snapshot.paths(FOLDER)) if path.endswith(path_end(release))}

@@ -16,7 +16,7 @@ from pydantic import Field
 from bot.curator.entry import Entry, EntryId
 from bot.curator.store import RegressionSet
 from bot.files.validation import FileModel, Text, Timestamp, Tuple
-from bot.ledger.events import Amount
+from bot.ledger.events import MOST, Amount
 from bot.ledger.model import CommitId, Digest
 from bot.text.compare import text_key, utc
 from bot.text.digests import digest
@@ -51,7 +51,7 @@ class CaseResult:
 
 FOLDER: Final = "results"
 """The folder of the ledger with one file for each release."""
-MOST_SUM: Final = 1e9
+MOST_SUM: Final = float(MOST)
 """An upper bound that no sum of durations or costs reaches."""
 
 Sum = Annotated[float, Field(ge=0, le=MOST_SUM, allow_inf_nan=False)]
@@ -175,8 +175,15 @@ def counted(result: CaseResult, entry: Entry) -> EntryResult:
 
 
 def added(one: EntryResult, other: EntryResult) -> EntryResult:
-    """Both together; the content is that of the ``other``, which is the later one."""
-    sums = {name: getattr(one, name) + getattr(other, name) for name in EntryResult.model_fields if name != "content"}
+    """Both together; the content is that of the ``other``, which is the later one.
+
+    A sum stops at its bound, which no real run reaches.
+    """
+    sums = {
+        name: min(getattr(one, name) + getattr(other, name), MOST)
+        for name in EntryResult.model_fields
+        if name != "content"
+    }
     return EntryResult.model_validate({"content": other.content, **sums})
 
 

@@ -164,17 +164,17 @@ def _greedy(
             continue
         chosen.add(id)
         covered |= goals[id]
-        left -= price
+        left = rounded(left - price)
     return chosen
 
 
 def _filled(entries: Iterable[RunnableEntry], chosen: Collection[str], budget: float) -> set[str]:
-    left = budget - fsum(item.price for item in entries if item.id in chosen)
+    left = rounded(budget - fsum(item.price for item in entries if item.id in chosen))
     more = set()
     for item in sorted(entries, key=lambda item: (_rank(item.failure_rate, item.price), item.id)):
         if item.id not in chosen and item.price <= left:
             more.add(item.id)
-            left -= item.price
+            left = rounded(left - item.price)
     return more
 
 

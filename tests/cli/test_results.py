@@ -211,3 +211,41 @@ def test_an_export_for_a_budget_takes_what_covers_most(
 def test_what_is_no_part(words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", "--to", "jsonl", *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_no_commit_of_the_branch_is_lost_where_it_and_that_of_the_remote_went_apart(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for release in ("base", "mine"):
+        file = written(tmp_path, passed(ENTRIES[0], "failed"), name=f"{release}.jsonl")
+        assert run(["results", "add", file, "--release", release, *AT]) == 0
+    tip = clone.heads[LEDGER].commit
+    base = str(tip.parents[0])
+    someone = ("-c", "user.name=x", "-c", "user.email=x@x.example")
+    theirs = clone.git.execute(["git", *someone, "commit-tree", f"{base}^{{tree}}", "-p", base, "-m", "theirs"])
+    clone.git.update_ref("refs/remotes/origin/incumbent/ledger", theirs)
+    clone.create_remote("origin", str(tmp_path))
+    capsys.readouterr()
+    more = written(tmp_path, passed(ENTRIES[0]), name="next.jsonl")
+    for words in (["add", more, "--release", "next"], ["forget", "base"]):
+        assert run(["results", *words, *AT]) == 4
+        assert "has commits that would be lost" in capsys.readouterr().err
+    assert clone.heads[LEDGER].commit == tip
+
+
+def test_releases_of_one_commit_are_in_the_order_in_which_they_were_added(
+    clone: git.Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for release in ("v1.8", "v1.9", "v1.10"):
+        file = written(tmp_path, passed(ENTRIES[0], "failed" if release == "v1.8" else "passed"), name=release)
+        assert run(["results", "add", file, "--release", release, "--format", "json-lines"]) == 0
+    capsys.readouterr()
+    found = printed(capsys)
+    assert [item["release"] for item in found["releases"]] == ["v1.8", "v1.9", "v1.10"]
+    assert next(item["flips"] for item in found["entries"] if item["entry"] == ENTRIES[0]) == 1
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_blank_name_is_no_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["results", "add", written(tmp_path, passed(ENTRIES[0])), "--release", " ", *AT]) == 2
+    assert "--release is blank" in capsys.readouterr().err

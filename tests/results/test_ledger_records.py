@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bot.curator.store import RegressionSet
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
-from bot.results.ledger_records import forgetting, load_release, load_releases, match_files, with_results
-from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, release_path
+from bot.results.ledger_records import forgetting, later_than, load_release, load_releases, match_files, with_results
+from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, added, release_path
 from tests.factories import make_entry
 
 V1 = ReleaseRecord(release="v1", at="2026-01-01T00:00:00Z")
@@ -62,7 +62,7 @@ def test_releases_are_read_in_order_and_of_many_the_last(tmp_path: Path) -> None
     assert load_release(tree, "v2") is None
     assert load_releases(None) == ((), ())
     assert load_release(None, "v1") is None
-    (path,) = forgetting(v3)
+    (path,) = forgetting(tree, "…")
     (tmp_path / path).unlink()
     assert load_releases(tree) == ((V1, v2), ())
 
@@ -104,3 +104,24 @@ def test_faults_of_one_file_keep_all_from_being_counted() -> None:
     with pytest.raises(InputError) as caught:
         match_files({"good.jsonl": good, "bad.jsonl": bad, "worse.jsonl": bad}, None, known)
     assert [problem.file for problem in caught.value.problems] == ["bad.jsonl", "worse.jsonl"]
+
+
+def test_a_release_is_forgotten_whole_also_what_cannot_be_read(tmp_path: Path) -> None:
+    tree = write(tmp_path, V1, V1.model_copy(update={"at": "2026-02-01T00:00:00Z"}))
+    broken, other = sorted(forgetting(tree, "v1"))
+    (tmp_path / broken).write_text("{", encoding="utf-8")
+    assert set(forgetting(tree, "v1")) == {broken, other}
+    assert forgetting(tree, "v2") == {}
+
+
+def test_a_release_comes_after_the_last_one_whatever_the_clock_says() -> None:
+    assert later_than((), V1.at) == V1.at
+    assert later_than((V1,), "2026-01-01T00:00:01Z") == "2026-01-01T00:00:01Z"
+    assert later_than((V1,), V1.at) == "2026-01-01T00:00:01Z"
+    assert later_than((V1,), "2025-01-01T00:00:00Z") == "2026-01-01T00:00:01Z"
+
+
+def test_sums_stop_at_their_bound() -> None:
+    most = EntryResult(content=A, passed=1, tokens=1_000_000_000, metered=1, seconds=1e9, timed=1)
+    both = added(most, most)
+    assert (both.passed, both.tokens, both.metered, both.seconds) == (2, 1_000_000_000, 2, 1e9)

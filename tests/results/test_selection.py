@@ -62,6 +62,11 @@ def test_one_dear_entry_is_taken_where_it_is_worth_more_than_many_cheap_ones() -
     assert part.ids == ("dear",)
 
 
+def test_a_budget_that_fits_exactly_is_used() -> None:
+    entries = [runnable(id, id, 0.1) for id in "abc"]
+    assert choose_part(entries, 0.3).ids == ("a", "b", "c")
+
+
 def test_what_costs_nothing_is_always_in() -> None:
     assert choose_part([runnable("free", "a", 0), runnable("dear", "b", 5)], 0).ids == ("free",)
 

@@ -41,7 +41,7 @@ from bot.config import EmbeddedSettings
 from bot.intake.specification import Tool
 from bot.taxonomy.model import Taxonomy
 
-SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"))
+SHIPPED: Final = ModelCache(Path(__file__).with_name("fitted"), shipped=True)
 """The fitted models of the shipped taxonomy (dev/fit.py)."""
 
 _TOGETHER: Final = 128

@@ -7,7 +7,6 @@ written is not used, and processes that write the same key at once leave one who
 from __future__ import annotations
 
 import hashlib
-import stat
 import struct
 import zipfile
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from pydantic import Field
 
-from bot.files.user_cache import write_whole
+from bot.files.user_cache import is_ours, write_whole
 from bot.files.validation import FileModel, Tuple
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -61,10 +60,15 @@ class _Metadata(FileModel):
 
 
 class ModelCache:
-    """Arrays by key in ``folder``; ``ModelCache(None)`` keeps nothing."""
+    """Arrays by key in ``folder``; ``ModelCache(None)`` keeps nothing.
 
-    def __init__(self, folder: Path | None) -> None:
+    ``shipped`` ones come with the product, whoever installed it; others count only if this user alone could have
+    written them.
+    """
+
+    def __init__(self, folder: Path | None, *, shipped: bool = False) -> None:
         self.folder = folder
+        self._shipped = shipped
 
     def load(self, key: str) -> Arrays | None:
         """The arrays stored under ``key``, bit for bit; ``None`` if there are none that can be trusted."""
@@ -72,11 +76,9 @@ class ModelCache:
             return None
         try:
             path = self.file(key)
-            status = path.stat()
             # A pipe in its place would be waited for without end.
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE:
-                return None
-            return _unpack(path.read_bytes(), key)
+            trusted = path.is_file() if self._shipped else is_ours(path, LARGEST_FILE)
+            return _unpack(path.read_bytes(), key) if trusted else None
         except _UNREADABLE:
             return None
 
