@@ -10,14 +10,16 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from pydantic import BaseModel
 
-from bot.cli.options import FILE, whole_text
+from bot.cli.options import FILE, read_all_named, whole_text
 from bot.cli.output import log, print_json, progress_bar, show_usage
+from bot.config import RESULT_FILES
 from bot.errors import InputError, OutsideError, Problem, UsageError
 from bot.github.events import page_of_run, product_files, server_of
 from bot.pipeline.workspace import open_backend
@@ -193,23 +195,18 @@ def _count_results(
 
 def _result_files(patterns: str) -> dict[str, bytes]:
     """The files that ``patterns`` name, one on each line; raises :class:`InputError` for lines that name none."""
-    files: dict[str, bytes] = {}
-    problems: list[Problem] = []
-    for pattern in filter(None, map(str.strip, patterns.splitlines())):
-        found = _matching(Path(pattern))
-        if not found:
-            problems.append(Problem(pattern, None, "there is no such file", "name the files that the runner wrote"))
-        for file in found:
-            try:
-                files[str(file)] = file.read_bytes()
-            except OSError as error:
-                why = f"it cannot be read: {error.strerror}"
-                problems.append(Problem(str(file), None, why, "let this job read it"))
+    named = {pattern: _matching(Path(pattern)) for pattern in filter(None, map(str.strip, patterns.splitlines()))}
+    if not named:
+        raise UsageError("there is nothing to count: name the files that the runner wrote with --results")
+    fix = "name the files that the runner wrote"
+    problems = [Problem(name, None, "there is no such file", fix) for name, found in named.items() if not found]
+    try:
+        contents = read_all_named(chain.from_iterable(named.values()), RESULT_FILES.file_bytes)
+    except InputError as error:
+        problems += error.problems
     if problems:
         raise InputError(problems)
-    if not files:
-        raise UsageError("there is nothing to count: name the files that the runner wrote with --results")
-    return files
+    return contents
 
 
 def _matching(pattern: Path) -> list[Path]:

@@ -102,12 +102,12 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
       incumbent status --growth
       incumbent status --json | jq '.capabilities[] | select(.floor_met | not)'
     """
-    from bot.report.results import local_results
+    from bot.report.results import shown_results
     from bot.report.status import print_status, status_overview
 
     platform = open_platform(repo, config_path)
     agents = declared_agents(platform, repo) if pairs or growth else None
-    results = local_results(repo, platform).output
+    results = shown_results(repo, platform)
     output = status_overview(platform, agents, results, with_pairs=pairs, over_time=growth)
     if as_json:
         print_json(output)

@@ -298,3 +298,17 @@ def read_named(path: Path, most: int | None = None) -> bytes:
     if most is not None and len(content) > most:
         raise InputError([Problem(path.as_posix(), None, f"the file has more than {most:,} bytes", "split the file")])
     return content
+
+
+def read_all_named(paths: Iterable[Path], most: int | None = None) -> dict[str, bytes]:
+    """Name → the content of each file, as :func:`read_named`; raises :class:`InputError` with the faults of all."""
+    contents: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            contents[str(path)] = read_named(path, most)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return contents

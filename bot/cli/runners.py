@@ -19,6 +19,7 @@ from bot.cli.options import (
     json_option,
     occasion,
     one_of,
+    read_all_named,
     repository_options,
     whole_text,
 )
@@ -289,6 +290,7 @@ def add(
       incumbent results add results.json
       incumbent results add junit/*.xml --release v1.4 --commit 3f2a9c1
     """
+    from bot.config import RESULT_FILES
     from bot.git.working_copy import commit_on_branch, read_commit, read_top
     from bot.ledger.model import BRANCH
     from bot.ledger.store import open_ledger
@@ -302,7 +304,7 @@ def add(
     if top is None:
         raise UsageError(f"{repo} is not inside a git repository, so there is no ledger to write to")
     released = read_commit(top, commit_name or "HEAD")
-    matched = match_files({str(file): file.read_bytes() for file in files}, form, platform.regression_set)
+    matched = match_files(read_all_named(files, RESULT_FILES.file_bytes), form, platform.regression_set)
     name = (released[:12] if release is None else release).strip()
     if not name:
         raise UsageError("--release is blank: name the release, or leave the option out")
@@ -315,8 +317,7 @@ def add(
         made = None
         if addition.record != before and not dry_run:
             parent = None if isinstance(ledger, str) else ledger.commit
-            message = f"Results of {' '.join(name.split())}"
-            made = commit_on_branch(top, BRANCH, parent, addition.files, message, stamp.at, stamp.by or "")
+            made = commit_on_branch(top, BRANCH, parent, addition.files, addition.message, stamp.at, stamp.by or "")
     output = added_overview(addition, made)
     if as_json:
         print_json(output)

@@ -112,14 +112,15 @@ def explain_command(
     """
     from bot.pipeline.explain import explain_entry, explain_query
     from bot.report.explanation import ExplainOutput, explanation_lines
-    from bot.report.results import local_results
+    from bot.report.results import shown_results
 
     platform = open_platform(repo, config_path)
     if entry is not None:
         if eval_set_dir is not None or query is not None:
             raise UsageError("use --entry alone: leave EVAL_SET_DIR and QUERY out")
         explained, usage = explain_entry(platform, entry), None
-        history = local_results(repo, platform).output.history_of(entry)
+        results = shown_results(repo, platform)
+        history = None if results is None else results.history_of(entry)
     else:
         if eval_set_dir is None or query is None:
             raise UsageError("name a folder and a query of its eval set, or an entry with --entry")

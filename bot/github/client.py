@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from bot.errors import OutsideError
@@ -70,6 +70,10 @@ _PROTECTED = re.compile(
     re.IGNORECASE,
 )
 """GitHub's message if a rule of the branch refuses."""
+
+
+TRIES: Final = 5
+"""How often what lost a race is done again."""
 
 
 class LostRaceError(OutsideError):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
 
 from bot.errors import OutsideError
-from bot.github.client import GitHubClient, LostRaceError
+from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.events import Event
 from bot.github.git_state import World
 from bot.github.models import WriteLedger
@@ -17,9 +16,6 @@ from bot.pipeline.workspace import with_masks
 from bot.results.ledger_records import Addition, load_release, load_releases, match_files, with_results
 from bot.results.record import ReleaseRecord
 from bot.text.compare import utc
-
-_TRIES: Final = 5
-"""How often the counts are added anew after a lost race."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +50,7 @@ def count_run(
     :class:`OutsideError` if GitHub refuses, or if other jobs kept writing.
     """
     now = utc(datetime.fromtimestamp(world.clock(), UTC).isoformat())
-    for attempt in range(1, _TRIES + 1):
+    for attempt in range(1, TRIES + 1):
         commits = world.fetch(event, head=False)
         platform = with_masks(load_platform(world.store.snapshot(commits.base)))
         matched = match_files(run.files, run.form, platform.regression_set)
@@ -68,10 +64,9 @@ def count_run(
         counted = CountedRun(addition=addition, platform=platform, releases=releases, written=written)
         if not written:
             return counted
-        message = f"Results of {' '.join(run.release.split())}"
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         try:
-            github.apply(None, WriteLedger.of(commits.ledger, addition.files, message), tree)
+            github.apply(None, WriteLedger.of(commits.ledger, addition.files, addition.message), tree)
         except LostRaceError:
             wait(attempt)
         else:

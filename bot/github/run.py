@@ -14,7 +14,7 @@ from bot.errors import InputError, OutsideError
 from bot.git import CommitSnapshot
 from bot.github.analyse_job import ReleaseInputs, analyse
 from bot.github.check import result_of
-from bot.github.client import GitHubClient, LostRaceError
+from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
 from bot.github.facts import Analysis, JudgedFacts
@@ -46,8 +46,6 @@ from bot.taxonomy.history import History
 from bot.text.compare import text_key
 from bot.text.digests import digest
 
-TRIES = 5
-"""How often a plan is derived again after a lost race."""
 GOVERNING = ("curators", "trusted_authors", "mode", "block_on_review", "hold_first_time_contributors")
 """The keys of the config whose present values count, not those of the facts."""
 MOVED = "the pull request has changed since it was read: the run of its newest commit writes"

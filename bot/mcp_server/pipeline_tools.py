@@ -62,7 +62,7 @@ from bot.pipeline.submission import Package, Submission
 from bot.rater.scores import KeptScores, ScoredQueryFile, ScoresFile
 from bot.report.classify import ClassifyOutput
 from bot.report.explanation import ExplainOutput
-from bot.report.results import local_results
+from bot.report.results import shown_results
 from bot.report.review_json import outcome_of
 from bot.report.verdict_text import headline, why
 
@@ -304,7 +304,8 @@ class PipelineTools:
                 known = {**platform.regression_set.waiting, **platform.regression_set.entries}
                 id = find_name(entry, known, "entry", "take an id of `find_entries`")
                 explained = explain_entry(platform, id, tick=check_cancelled)
-                history = local_results(self._workspace.root, platform).output.history_of(id)
+                results = shown_results(self._workspace.root, platform)
+                history = None if results is None else results.history_of(id)
                 return ExplainOutput.of(explained, most=most, style=style, history=history)
             if folder is None or query is None:
                 raise UsageError("give `folder` and `query`, or `entry`")

@@ -36,7 +36,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
 from bot.report.output import PruneOutput, StatusOutput
-from bot.report.results import ResultsOutput, local_results
+from bot.report.results import ResultsOutput, local_results, shown_results
 from bot.report.status import prune_overview, status_overview
 from bot.text.compare import utc
 
@@ -71,7 +71,7 @@ class SetTools:
         def work(_: Progress) -> Page[StatusOutput]:
             platform = self._workspace.platform()
             agents = declared_agents(platform, self._workspace.root) if pairs else None
-            results = local_results(self._workspace.root, platform).output
+            results = shown_results(self._workspace.root, platform)
             return status_page(status_overview(platform, agents, results), only, offset, limit)
 
         return await self._workers.answer(ctx, work, StatusAnswer)

@@ -18,7 +18,7 @@ from bot.errors import InputError, OutsideError
 from bot.files.snapshot import Overlay
 from bot.git import CommitSnapshot
 from bot.github.check import post_check
-from bot.github.client import GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
+from bot.github.client import TRIES, GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
 from bot.github.git_state import (
@@ -58,8 +58,6 @@ from bot.reconcile.stages import (
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 
-TRIES = 5
-"""How often a stage is derived again after a lost race."""
 ROUNDS = 6
 """How often a stage may find something to write before something must be wrong."""
 STAGES: tuple[Stage, ...] = (

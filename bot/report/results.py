@@ -108,6 +108,12 @@ def local_results(repo: Path, platform: Platform) -> FromLedger[ResultsOutput]:
     return FromLedger(results_overview(platform, records, ledger=without is None), problems, without)
 
 
+def shown_results(repo: Path, platform: Platform) -> ResultsOutput | None:
+    """The same for what shows it beside something else; ``None`` if no release can be read."""
+    records, _, _ = local_releases(repo, platform)
+    return results_overview(platform, records, ledger=True) if records else None
+
+
 def local_releases(repo: Path, platform: Platform) -> tuple[tuple[ReleaseRecord, ...], tuple[Problem, ...], str | None]:
     """The last records of that branch, the faults of those that cannot be read, and why there is no ledger if so."""
     with ExitStack() as stack:
@@ -182,11 +188,13 @@ def totals_words(output: ResultsOutput) -> str:
         amount = (
             f"{item.total / 60:,.1f} minutes" if item.measure == "seconds" else f"cost {figure(round(item.total, 4))}"
         )
-        guessed = (
-            f" ({counted(item.estimated, 'entry', 'entries')} by the mean of the others)" if item.estimated else ""
-        )
-        said.append(f"{amount}{guessed}")
+        said.append(f"{amount}{estimated_words(item.estimated)}")
     return f"a run of the whole set takes {' and '.join(said)}" if said else ""
+
+
+def estimated_words(count: int) -> str:
+    """How many entries no run measured, after a price; empty if each was."""
+    return f" ({counted(count, 'entry', 'entries')} by the mean of the others)" if count else ""
 
 
 def combination_words(item: CombinationEvidence) -> str:

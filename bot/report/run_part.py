@@ -10,6 +10,7 @@ from typing import Final, Self
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.report.output import PartOutput
+from bot.report.results import estimated_words
 from bot.report.verdict_text import counted, figure
 from bot.results.history import histories, in_order
 from bot.results.record import ReleaseRecord
@@ -94,9 +95,7 @@ def part_words(output: PartOutput) -> str:
     part = output.part
     entries = f"{len(part.ids)} of {counted(len(part.ids) + len(output.not_chosen), 'entry', 'entries')}"
     kept = ", ".join(_kept(item) for item in part.goals if item.total)
-    guessed = (
-        f" ({counted(len(output.estimated), 'entry', 'entries')} by the mean of the others)" if output.estimated else ""
-    )
+    guessed = estimated_words(len(output.estimated))
     price = "" if output.measure is None else f", {_price(part.price, part.whole, output.measure)}{guessed}"
     return f"chosen: {entries}{price}" + (f"; {kept}" if kept else "")
 

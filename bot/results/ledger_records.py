@@ -98,6 +98,11 @@ class Addition:
         """The file of the ledger to write."""
         return {release_path(self.record.release, self.record.at): record_text(self.record)}
 
+    @property
+    def message(self) -> str:
+        """What the commit of the ledger says."""
+        return f"Results of {' '.join(self.record.release.split())}"
+
 
 def with_results(record: ReleaseRecord, matched: Mapping[str, MatchedResults]) -> Addition:
     """``record`` with results by the digest of their file; a file that it has already is not counted again."""
