@@ -26,6 +26,7 @@ compile requirements/dev.txt pyproject.toml --group dev
 compile requirements/run.txt pyproject.toml --constraint requirements/dev.txt
 compile requirements/publish.txt --group publish --constraint requirements/dev.txt
 compile requirements/mcp.txt pyproject.toml --extra mcp --constraint requirements/dev.txt
+compile requirements/site.txt pyproject.toml --extra site --constraint requirements/dev.txt
 compile requirements/triage.txt pyproject.toml --extra triage --constraint requirements/dev.txt
 compile requirements/cluster.txt pyproject.toml --extra cluster --constraint requirements/dev.txt
 compile requirements/build.txt --group build --constraint requirements/dev.txt

@@ -4,6 +4,7 @@
 #   dev/setup.sh publish    what the job that writes needs: the product without what classifies
 #   dev/setup.sh run        what the product needs
 #   dev/setup.sh mcp        that, and what `incumbent mcp` needs
+#   dev/setup.sh site       what the product and `incumbent site` need
 #   dev/setup.sh dev        all that, and what the tests and checks need
 #   dev/setup.sh cluster    all that, and Ray for `incumbent triage --ray`
 #   dev/setup.sh place      nothing is made: prints `folder=` and `key=` of a .venv for `run`, by which to keep it
@@ -75,7 +76,7 @@ current() {
     about=$(describe "$venv/bin/python") || return 1
     [ -z "${PYTHON:-}" ] || [ "$(describe "$PYTHON")" = "$about" ] || return 1
     [ "$(recorded 2)" = "$packages $about" ] || return 1
-    [ "$(recorded 4)" = "$folder" ] || case $(recorded 1) in *mcp* | *dev* | *cluster*) return 1 ;; esac
+    [ "$(recorded 4)" = "$folder" ] || case $(recorded 1) in *mcp* | *site* | *dev* | *cluster*) return 1 ;; esac
 }
 
 ready() {
@@ -145,8 +146,8 @@ install_project() {
 
 kind=${1:-}
 case $kind in
-    publish | run | mcp | dev | cluster | place) ;;
-    *) fail 2 "name what to set up." "Usage: dev/setup.sh publish|run|mcp|dev|cluster|place" ;;
+    publish | run | mcp | site | dev | cluster | place) ;;
+    *) fail 2 "name what to set up." "Usage: dev/setup.sh publish|run|mcp|site|dev|cluster|place" ;;
 esac
 git --version >/dev/null 2>&1 || fail 2 "git is missing (or does not run)." \
     "Install it: \`apt install git\`, \`dnf install git\`, \`brew install git\`, or https://git-scm.com/downloads"

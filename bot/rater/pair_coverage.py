@@ -112,6 +112,11 @@ class PossiblePairs:
     masks: frozenset[int]
     _space: _Space
 
+    @property
+    def named(self) -> frozenset[frozenset[str]]:
+        """The capabilities of each of them."""
+        return frozenset(frozenset(self._space.capabilities.named(mask)) for mask in self.masks)
+
     def carried(self, item: RatedEntry) -> frozenset[int]:
         """Those of them that ``item`` carries."""
         return self.masks.intersection(self._space.carried(self._space.profile(item)))

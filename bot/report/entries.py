@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted, StaleEntry
+from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted
 from bot.curator.roles import Roles, derive_roles
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
@@ -130,12 +130,26 @@ def known_entries(platform: Platform) -> Mapping[str, tuple[State, Entry]]:
     return {id: every[id] for id in sorted(every)}
 
 
+def show_entries(platform: Platform) -> dict[str, ShowOutput]:
+    """Everything about each entry that is known, by id, sorted."""
+    known = platform.regression_set
+    residents, lags = known.residents(platform.taxonomy)
+    _, waiting = known.in_line(platform.taxonomy)
+    reasons = {lag.id: lag.reason for lag in (*waiting, *lags)}
+    roles = derive_roles(residents, platform.config)
+    return {
+        id: _shown(platform, state, entry, roles, reasons.get(id))
+        for id, (state, entry) in known_entries(platform).items()
+    }
+
+
 def show_entry(platform: Platform, id: str) -> ShowOutput:
     """Everything about the entry ``id``, which is known."""
-    state, entry = known_entries(platform)[id]
-    residents, lags = platform.regression_set.residents(platform.taxonomy)
-    _, waiting = platform.regression_set.in_line(platform.taxonomy)
-    roles = derive_roles(residents, platform.config)
+    return show_entries(platform)[id]
+
+
+def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, lag: str | None) -> ShowOutput:
+    id = entry.id
     tombstone = platform.regression_set.tombstones.get(id)
     return ShowOutput(
         state=state,
@@ -151,14 +165,10 @@ def show_entry(platform: Platform, id: str) -> ShowOutput:
             for name, score in sorted(entry.scores.items(), key=lambda pair: (-pair[1], pair[0]))
         },
         cost=platform.regression_set.corrected_cost(entry.turns),
-        lag=_lag(id, (*lags, *waiting)),
+        lag=lag,
         eviction=None if tombstone is None else tombstone.evicted,
         restore=None if tombstone is None else tombstone.restore,
     )
-
-
-def _lag(id: str, lags: tuple[StaleEntry, ...]) -> str | None:
-    return next((lag.reason for lag in lags if lag.id == id), None)
 
 
 _STATES: dict[State, str] = {

@@ -161,7 +161,7 @@ def test_the_place_of_packages_is_told_with_a_key_that_changes_with_them(machine
 def test_what_it_is_to_set_up_must_be_said(machine: Machine) -> None:
     ended = machine.set_up("everything")
     assert ended.returncode == 2
-    assert "publish|run|mcp|dev|cluster|place" in ended.stderr
+    assert "publish|run|mcp|site|dev|cluster|place" in ended.stderr
 
 
 def test_an_environment_of_somebody_else_is_set_aside(machine: Machine) -> None:

@@ -1,0 +1,67 @@
+"""A site's folder on disk: it is replaced as a whole, or stays as it was."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from bot.errors import OutsideError, UsageError
+
+MARKER: Final = "incumbent-site.txt"
+"""The file by which a folder is known as a site of ours, which may be replaced."""
+_MARK: Final = "This folder is written by `incumbent site`, which replaces all of it.\n"
+
+
+def check_folder(folder: Path) -> None:
+    """Raise :class:`UsageError` if ``folder`` has files that `incumbent site` did not write."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} is not a folder: name another with --output")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).is_file():
+        raise UsageError(
+            f"{folder} has files that `incumbent site` did not write, and would replace: name an empty folder with "
+            "--output, or a new one"
+        )
+
+
+def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
+    """Replace ``folder`` by ``files``, and return how many there are.
+
+    They are written beside it first.  Raises :class:`OutsideError` if the file system refuses; the folder is then as it
+    was before.
+    """
+    check_folder(folder)
+    beside: Path | None = None
+    count = 0
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        new = beside / "new"
+        new.mkdir()
+        (new / MARKER).write_text(_MARK, encoding="utf-8")
+        made = {new}
+        for path, content in files:
+            place = new / path
+            if place.parent not in made:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                made.add(place.parent)
+            place.write_bytes(content)
+            count += 1
+        if folder.exists():
+            folder.rename(beside / "old")
+        try:
+            new.rename(folder)
+        except OSError:
+            if (beside / "old").exists():
+                (beside / "old").rename(folder)
+            raise
+    except OSError as error:
+        raise OutsideError(f"{folder} cannot be written: {error.strerror}; name another place") from None
+    finally:
+        if beside is not None:
+            with suppress(OSError):
+                shutil.rmtree(beside)
+    return count
