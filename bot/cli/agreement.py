@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +25,6 @@ from bot.errors import InputError
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
     from bot.github.managed_pull_request import PlannedPullRequest
-    from bot.ledger.store import LocalLedger
     from bot.report.calibration import CalibrateOutput
 
 
@@ -89,59 +86,31 @@ def calibrate_command(offers: bool, repository: str | None, repo: Path, config_p
       incumbent calibrate --json | jq '.estimates[] | select(.outcome == "proposed")'
       GH_TOKEN=$(gh auth token) incumbent calibrate --pull-request
     """
-    from bot.calibration.calibrate import edit_config, find
-    from bot.calibration.replay import reader
-    from bot.ledger.event_files import load_events
-    from bot.ledger.keys import classifier_key
-    from bot.ledger.migrated import capabilities_in, migrated_events
+    from bot.calibration.calibrate import edit_config
     from bot.pipeline.workspace import open_platform
-    from bot.report.calibration import CalibrateOutput, calibration_lines
+    from bot.report.calibration import CalibrateOutput, calibration_lines, local_calibration
     from bot.report.escaping import visible
-    from bot.taxonomy.migration import comparable_since, lineage
 
     platform = open_platform(repo, config_path)
-    with ExitStack() as stack:
-        ledger = _ledger(repo, stack)
-        recorded = load_events(None if ledger is None else ledger.snapshot)
-        previous = tuple if ledger is None else cache(ledger.previous_taxonomies)
-        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), previous)
-        open_commit = (lambda _: None) if ledger is None else ledger.open_commit
-        read = reader(open_commit, platform.config, config_path, descent)
-        identity = platform.regression_set.identity
-        classifier = None if identity is None else classifier_key(identity)
-        known = migrated_events(recorded.events, descent)
-        comparable = comparable_since(platform.taxonomy, previous)
-        finding = find(known, read, platform.config, platform.taxonomy.by_id, classifier, comparable)
+    finding, problems, without = local_calibration(repo, platform, config_path)
+    if without is not None:
+        say(without, err=True)
     text = (repo / config_path).read_text(encoding="utf-8")
     edit = edit_config(config_path, text, finding.estimates)
     output = CalibrateOutput.of(
-        finding,
-        ledger=ledger is not None,
-        config=None if edit is None else edit.text,
-        unread=len(recorded.problems),
+        finding, ledger=without is None, config=None if edit is None else edit.text, unread=len(problems)
     )
     if as_json:
         print_json(output)
     else:
         for line in calibration_lines(output, visible):
             say(line)
-    show_problems(recorded.problems)
+    show_problems(problems)
     if offers and edit is not None:
         _print_offer(_offer(edit, output, repo, repository_on_github(repository, repo), os.environ))
     elif offers:
         say("nothing is proposed, so there is nothing to offer", err=True)
-    return InputError.exit_code if recorded.problems else 0
-
-
-def _ledger(repo: Path, stack: ExitStack) -> LocalLedger | None:
-    """The local clone's ledger; if there is none, reports that on standard error."""
-    from bot.ledger.store import open_ledger
-
-    found = open_ledger(repo, stack)
-    if isinstance(found, str):
-        say(found, err=True)
-        return None
-    return found
+    return InputError.exit_code if problems else 0
 
 
 def _offer(

@@ -68,7 +68,7 @@ def site_command(
         brought = [place.split("/")[1] for place in submission_folders(tree_of(repo))]
         one_of(customer, tuple(sorted({*customers_of(entries), *brought})), f"customer in {FOLDER}/ or {EVAL_SETS}/")
     name = title or read_remote(repo) or repo.resolve().name
-    content = read_site(platform, repo, name)
+    content = read_site(platform, repo, name, config_path)
     files = render_site(content, Audience(texts=not without_texts, customer=customer), draw)
     if output is not None:
         count = write_folder(output, files)

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from bot.calibration.calibrate import CalibrationFinding, Changed, HeldOutAnswers, PredictionAgreement, SelfCheck
+from bot.calibration.calibrate import (
+    CalibrationFinding,
+    Changed,
+    HeldOutAnswers,
+    PredictionAgreement,
+    SelfCheck,
+    find,
+)
 from bot.calibration.evidence import KnobEvidence
 from bot.calibration.fit import Estimate, KnobOutcome
 from bot.calibration.override_filter import Clause
+from bot.calibration.replay import reader
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
+from bot.ledger.event_files import load_events
+from bot.ledger.keys import classifier_key
+from bot.ledger.migrated import capabilities_in, migrated_events
+from bot.ledger.store import open_ledger
+from bot.pipeline.review import Platform
+from bot.report.agreement import FromLedger
 from bot.report.escaping import code
+from bot.taxonomy.migration import comparable_since, lineage
 
 AnswersOutput: TypeAlias = Annotated[
     CalibrationFinding,
@@ -71,6 +89,30 @@ class CalibrateOutput(BaseModel):
             config=config,
             unread=unread,
         )
+
+
+def local_calibration(repo: Path, platform: Platform, config_path: str) -> FromLedger[CalibrationFinding]:
+    """What the answers on the branch incumbent/ledger of the clone that contains ``repo`` say about the knobs.
+
+    Past states of the set and its config are read from the clone's commits.
+    """
+    with ExitStack() as stack:
+        found = open_ledger(repo, stack)
+        ledger, without = (None, found) if isinstance(found, str) else (found, None)
+        recorded = load_events(None if ledger is None else ledger.snapshot)
+        previous = tuple if ledger is None else cache(ledger.previous_taxonomies)
+        descent = lineage(platform.taxonomy, capabilities_in(recorded.events), previous)
+        open_commit = (lambda _: None) if ledger is None else ledger.open_commit
+        identity = platform.regression_set.identity
+        finding = find(
+            migrated_events(recorded.events, descent),
+            reader(open_commit, platform.config, config_path, descent),
+            platform.config,
+            platform.taxonomy.by_id,
+            None if identity is None else classifier_key(identity),
+            comparable_since(platform.taxonomy, previous),
+        )
+    return FromLedger(finding, recorded.problems, without)
 
 
 SHOWN = 10

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from bot.agreement.agreement import Month
+from bot.calibration.fit import Estimate
 from bot.curator.growth import GrowthPoint
 from bot.errors import UsageError
 from bot.report.output import StatusOutput
@@ -22,6 +23,7 @@ _WIDTH: Final = 420
 _HEIGHT: Final = 150
 _MAIN: Final = "#1f6feb"
 _LIMIT: Final = "#bc4c00"
+_SAYS: Final = {True: "enough", False: "not enough"}
 _BASE: Final[Mapping[str, Any]] = {
     "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
     "width": _WIDTH,
@@ -117,6 +119,37 @@ def agreement_chart(months: Sequence[Month]) -> Specification | None:
         "encoding": {"x": time, "y": {"field": "share", **scale}},
     }
     return {**_BASE, "data": {"values": values}, "layer": [bar, point]}
+
+
+def evidence_chart(item: Estimate) -> Specification:
+    """What answers say about one knob, and its value now and the likeliest one.
+
+    The dashed line is the present value.
+    """
+    values = [
+        {"at": each.at, "says": _SAYS[each.met], "how": "let pass" if each.silent else "said"} for each in item.evidence
+    ]
+    mark = {"type": "point", "filled": True, "size": 50, "opacity": 0.7, "color": _MAIN, "aria": False}
+    points = {
+        "data": {"values": values},
+        "mark": mark,
+        "encoding": {
+            "x": {"field": "at", "type": "quantitative", "title": None, "scale": {"zero": False}},
+            "y": {"field": "says", "type": "nominal", "title": None, "scale": {"domain": [*_SAYS.values()]}},
+            "yOffset": {"field": "how", "type": "nominal", "scale": {"domain": ["said", "let pass"]}},
+        },
+    }
+    lines = [({"strokeDash": [5, 4]}, item.present), ({}, item.likeliest)]
+    rules = [
+        {
+            "data": {"values": [{"at": value}]},
+            "mark": {"type": "rule", "strokeWidth": 2, "color": _LIMIT, "aria": False, **style},
+            "encoding": {"x": {"field": "at", "type": "quantitative"}},
+        }
+        for style, value in lines
+        if value is not None
+    ]
+    return {**_BASE, "height": 90, "layer": [points, *rules]}
 
 
 def releases_chart(rows: Sequence[tuple[str, int, int]]) -> Specification | None:

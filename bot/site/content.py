@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from bot.calibration.calibrate import CalibrationFinding
 from bot.curator.entry import Entry
 from bot.curator.growth import GrowthPoint
 from bot.curator.store import FOLDER, entry_path, tombstone_path, waiting_path
@@ -22,6 +23,7 @@ from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import similarity_matrix
 from bot.report.agreement import AgreementReport, agreement_overview
+from bot.report.calibration import local_calibration
 from bot.report.entries import ShowOutput, State, show_entries
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_releases, results_overview
@@ -139,6 +141,7 @@ class SiteContent:
     pairs: PairTable | None
     results: ResultsOutput | None
     agreement: AgreementReport | None
+    calibration: CalibrationFinding | None
     problems: tuple[Problem, ...] = field(default=())
 
     @property
@@ -157,7 +160,7 @@ class SiteContent:
         return tuple(sorted(found, key=lambda item: len(item.coverers) - item.floor))
 
 
-def read_site(platform: Platform, repo: Path, name: str) -> SiteContent:
+def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> SiteContent:
     """The content of a site of the ``platform`` in the working tree ``repo``, called ``name``."""
     problems: list[Problem] = []
     agents = declared_agents(platform, repo)
@@ -166,6 +169,7 @@ def read_site(platform: Platform, repo: Path, name: str) -> SiteContent:
     results = results_overview(platform, records, ledger=without is None) if records else None
     agreement = agreement_overview(repo)
     problems += agreement.problems
+    calibration = local_calibration(repo, platform, config_path)
     top = read_top(repo)
     head = None if top is None else read_head(repo)
     changes: dict[str, tuple[FileCommit, ...]] = {}
@@ -189,6 +193,7 @@ def read_site(platform: Platform, repo: Path, name: str) -> SiteContent:
         pairs=_pairs(platform, agents),
         results=results,
         agreement=agreement.output if agreement.without is None else None,
+        calibration=calibration.output if calibration.without is None else None,
         problems=tuple(problems),
     )
 

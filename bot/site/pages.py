@@ -15,20 +15,27 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
+from bot.calibration.fit import KnobOutcome
 from bot.curator.entry import Entry
 from bot.report.entries import State
 from bot.report.escaping import printable, visible
 from bot.report.results import capability_words, record_words
 from bot.results.history import CapabilityEvidence, EntryHistory
 from bot.site.audience import Audience
-from bot.site.charts import agreement_chart, growth_charts, releases_chart
+from bot.site.charts import agreement_chart, evidence_chart, growth_charts, releases_chart
 from bot.site.content import PairTable, SiteContent, SiteCustomer, SiteEntry
-from bot.taxonomy.model import Capability, Group
+from bot.taxonomy.model import Capability, Group, Source
 from bot.text.digests import digest
 from bot.text.masking import masked, masked_json, masked_together
 
 SHOWN: Final = 10
 """How many of the last admissions, evictions, suggestions and changes a page names."""
+_PATHS: Final[Mapping[Source, str]] = {
+    "spec": "the specification",
+    "tool": "tools called",
+    "structure": "structure",
+    "intent": "the text",
+}
 SHOWN_NAMES: Final = 5
 """Lists within a cell are cut after this many; the rest is counted."""
 
@@ -164,6 +171,17 @@ class SiteReader:
     def level(count: int) -> int:
         """How dark the cell of a ``count`` is, from 0 to 4."""
         return min(count, 2) if count < 3 else 3 if count < 5 else 4
+
+    def visible(self, ids: Iterable[str]) -> int:
+        """How many of the entries the site names."""
+        return sum(map(self.sees_entry, ids))
+
+    def path(self, entry: Entry, capability: str) -> str:
+        """What the value of a capability comes from, in a word."""
+        known = self.content.platform.taxonomy.by_id.get(capability)
+        if capability in entry.classified.corrected:
+            return "a curator"
+        return "–" if known is None else _PATHS[known.source]
 
     def roles(self, item: SiteEntry) -> list[str]:
         """What keeps an entry, or may make it go, in a word each."""
@@ -350,20 +368,27 @@ def _pairs(reader: SiteReader, table: PairTable) -> dict[str, Any]:
 def _results(reader: SiteReader) -> dict[str, Any]:
     results = reader.content.results
     assert results is not None
-    visible_histories = [item for item in results.entries if reader.sees_entry(item.entry)]
+    histories = [item for item in results.entries if reader.sees_entry(item.entry)]
+    histories.sort(key=lambda item: (not item.flapping, -item.failing, -item.flips, item.releases > 0, item.entry))
     rows: Counter[tuple[str, bool]] = Counter()
     for item in reader.visible_entries:
         for outcome in item.outcomes:
             if outcome.ran:
                 rows[outcome.release, outcome.failed] += 1
     releases = [(item.release, rows[item.release, True], rows[item.release, False]) for item in results.releases]
-    return {"histories": visible_histories, "releases": releases, "chart_of": releases_chart(releases)}
+    return {"histories": histories, "releases": releases, "chart_of": releases_chart(releases)}
 
 
 def _people(content: SiteContent) -> dict[str, Any]:
-    report = content.agreement
+    report, finding = content.agreement, content.calibration
     months = () if report is None else report.agreement.months
-    return {"report": report, "chart_of": agreement_chart(months)}
+    estimates = () if finding is None else finding.estimates
+    return {
+        "report": report,
+        "chart_of": agreement_chart(months),
+        "finding": finding,
+        "estimates": [(item, evidence_chart(item)) for item in estimates if item.outcome is not KnobOutcome.THIN],
+    }
 
 
 def _capability(reader: SiteReader, capability: Capability) -> dict[str, Any]:
@@ -392,6 +417,8 @@ def _capability(reader: SiteReader, capability: Capability) -> dict[str, Any]:
 def _entry(reader: SiteReader, item: SiteEntry) -> dict[str, Any]:
     return {
         "item": item,
+        # What would be missed most comes first.
+        "capabilities": sorted(item.shown.capabilities.items(), key=lambda pair: len(pair[1].others) - pair[1].floor),
         "neighbours": [near for near in item.neighbours if reader.sees_entry(near.id)],
         "changes": item.changes[:SHOWN],
         "more_changes": max(0, len(item.changes) - SHOWN),

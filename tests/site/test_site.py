@@ -54,7 +54,7 @@ def make_repository(folder: Path) -> None:
 def _content() -> tuple[SiteContent, TemporaryDirectory[str]]:
     kept = TemporaryDirectory()
     folder = copy_of(make_repository, Path(kept.name) / "platform")
-    return read_site(open_platform(folder, "config/curation.yaml"), folder, "A platform"), kept
+    return read_site(open_platform(folder, "config/curation.yaml"), folder, "A platform", "config/curation.yaml"), kept
 
 
 def content() -> SiteContent:

@@ -1,0 +1,58 @@
+"""Which commits of the main line changed each file of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import git
+import pytest
+
+from bot.errors import OutsideError
+from bot.git.file_history import file_history
+
+
+def commit(repository: git.Repo, message: str, at: str, *words: str, who: str = "Kim") -> None:
+    repository.git.add(all=True)
+    person = ("-c", f"user.name={who}", "-c", "user.email=kim@platform.example")
+    environment = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    repository.git.execute(["git", *person, *(words or ("commit",)), f"--message={message}"], env=environment)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> git.Repo:
+    """A file that is added, then changed on a branch that is merged, then removed; and one whose name is odd."""
+    found = git.Repo.init(tmp_path, initial_branch="main")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.yaml").write_text("1")
+    (tmp_path / "set" / "A\tnon-ASCII ü.yaml").write_text("1")
+    (tmp_path / "beside.yaml").write_text("1")
+    commit(found, "M\x1f\x1e two files", "2026-01-01T00:00:00+02:00")
+    found.git.checkout("-b", "side")
+    (tmp_path / "set" / "a.yaml").write_text("2")
+    commit(found, "on the side", "2026-01-02T00:00:00Z")
+    found.git.checkout("main")
+    commit(found, "Merge pull request #1", "2026-01-03T00:00:00Z", "merge", "--no-ff", "side", who="Robin")
+    (tmp_path / "set" / "a.yaml").unlink()
+    commit(found, "gone", "2026-01-04T00:00:00Z")
+    return found
+
+
+def test_each_file_has_its_changes_and_a_merge_is_one(repository: git.Repo, tmp_path: Path) -> None:
+    found = file_history(tmp_path, "set", "HEAD")
+    assert list(found) == ["set/A\tnon-ASCII ü.yaml", "set/a.yaml"]
+    told = [(item.change, item.at, item.author, item.subject) for item in found["set/a.yaml"]]
+    assert told == [
+        ("D", "2026-01-04T00:00:00Z", "Kim", "gone"),
+        ("M", "2026-01-03T00:00:00Z", "Robin", "Merge pull request #1"),
+        ("A", "2025-12-31T22:00:00Z", "Kim", "M\x1f\x1e two files"),
+    ]
+    assert found["set/a.yaml"][0].commit == repository.head.commit.hexsha
+
+
+def test_a_folder_without_changes_has_none(repository: git.Repo, tmp_path: Path) -> None:
+    assert file_history(tmp_path, "nothing", "HEAD") == {}
+    assert set(file_history(tmp_path, "set", f"{repository.head.commit.hexsha}~2")["set/a.yaml"]) == {
+        file_history(tmp_path, "set", "HEAD")["set/a.yaml"][-1]
+    }
+    with pytest.raises(OutsideError):
+        file_history(tmp_path, "set", "no-such-commit")
