@@ -36,14 +36,17 @@ def parsed_once(
     kept: OrderedDict[tuple[AnyStr, str, ReadingLimits], Result | tuple[Problem, ...]] = OrderedDict()
     lock = Lock()
 
-    held = 0
+    held = largest = 0
 
     def make_room(size: int, limits: ReadingLimits) -> None:
-        nonlocal held
+        nonlocal held, largest
         with lock:
-            # Most files are small: the largest is looked up only if the sum is over the limit.
-            while held + size > limits.nodes and held + size - max([size, *map(_size, kept)]) > limits.nodes:
-                held -= _size(kept.popitem(last=False)[0])
+            largest = max(largest, size)
+            while held + size - largest > limits.nodes:
+                oldest = _size(kept.popitem(last=False)[0])
+                held -= oldest
+                if oldest == largest:
+                    largest = max([size, *map(_size, kept)])
 
     @wraps(parse)
     def once(content: AnyStr, file: str, limits: ReadingLimits) -> Result:

@@ -36,6 +36,7 @@ _PATHS: Final[Mapping[Source, str]] = {
     "structure": "structure",
     "intent": "the text",
 }
+_LINK: Final = Markup('<a href="%s">%s</a>')
 SHOWN_NAMES: Final = 5
 """Lists within a cell are cut after this many; the rest is counted."""
 
@@ -76,10 +77,6 @@ class SiteReader:
     audience: Audience
     depth: int = 0
 
-    def at(self, depth: int) -> SiteReader:
-        """The same for a page ``depth`` folders down."""
-        return SiteReader(content=self.content, audience=self.audience, depth=depth)
-
     def url(self, path: str) -> str:
         """The address of ``path`` from this page; relative, so that the site works in any folder."""
         return "../" * self.depth + path
@@ -101,7 +98,7 @@ class SiteReader:
     def entries(self, ids: Iterable[str], most: int = SHOWN_NAMES) -> Markup:
         """Entries in a row: the first ones named, those of others and the rest counted; a dash if there are none."""
         known = list(ids)
-        seen = [id for id in known if self.sees_entry(id)]
+        seen = [id for id in known if id in self.named] if self.audience.is_one_customer else known
         parts = [self.entry(id) for id in seen[:most]]
         if len(seen) > most:
             parts.append(escape(f"{len(seen) - most} more"))
@@ -144,7 +141,7 @@ class SiteReader:
         return Markup(", ").join(map(self.capability, ids)) or escape("–")
 
     def _link(self, path: str, words: str) -> Markup:
-        return Markup('<a href="{}">{}</a>').format(self.url(path), words)
+        return _LINK % (self.url(path), words)
 
     def turns(self, entry: Entry) -> list[str]:
         """The turns of ``entry``, masked, with their lines; empty if texts are left out."""
@@ -234,10 +231,14 @@ class SiteReader:
             found[item.id] = Counter(name for name in names if name is not None and self.audience.sees(name))
         return found
 
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The entries with a page."""
+        return frozenset(item.id for item in self.visible_entries)
+
     def sees_entry(self, id: str) -> bool:
         """Whether the site names the entry ``id``."""
-        known = self.content.entries.get(id)
-        return self.audience.sees_entry(known.entry) if known is not None else not self.audience.is_one_customer
+        return id in self.named or not self.audience.is_one_customer
 
 
 def _sentence(words: str) -> str:

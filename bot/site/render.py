@@ -7,11 +7,9 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
 
-from markupsafe import Markup
-
 from bot.report.verdict_text import counted, figure
 from bot.site.audience import Audience
-from bot.site.charts import Draw, Specification
+from bot.site.charts import Draw
 from bot.site.content import SiteContent
 from bot.site.pages import SiteReader, pages
 
@@ -25,10 +23,10 @@ def render_site(content: SiteContent, audience: Audience, draw: Draw) -> Iterato
     environment = _environment(draw)
     every = tuple(pages(content, audience))
     navigation = [page for page in every if not page.depth]
-    reader = SiteReader(content=content, audience=audience)
+    readers = {depth: SiteReader(content=content, audience=audience, depth=depth) for depth in (0, 1)}
     for page in every:
         text: str = environment.get_template(page.template).render(
-            page=page, navigation=navigation, site=content, audience=audience, see=reader.at(page.depth), **page.values
+            page=page, navigation=navigation, site=content, audience=audience, see=readers[page.depth], **page.values
         )
         yield page.path, text.encode()
     for name in ASSETS:
@@ -48,9 +46,5 @@ def _environment(draw: Draw) -> Any:
         keep_trailing_newline=True,
     )
 
-    def chart(specification: Specification) -> Markup:
-        # Safe: specifications hold numbers and dates alone.
-        return Markup(draw(specification))
-
-    environment.globals.update(chart=chart, policy=POLICY, version=version("incumbent"), counted=counted, figure=figure)
+    environment.globals.update(draw=draw, policy=POLICY, version=version("incumbent"), counted=counted, figure=figure)
     return environment
