@@ -35,6 +35,7 @@ from bot.ledger.model import BRANCH
 from bot.ledger.people import is_bot
 from bot.report.escaping import code
 from bot.report.pull_request_bodies import closing, is_as_written, was_closed_by_us
+from bot.report.verdict_text import listed
 
 if TYPE_CHECKING:
     from bot.calibration.calibrate import ConfigEdit
@@ -89,13 +90,14 @@ class DesiredPullRequest(PullRequestText):
         """The same as ``blobs``, of each part."""
         return tuple({path: self.blobs[path] for path, _ in part.files} for part in self.parts)
 
-    def allows(self, blobs: Mapping[str, str | None]) -> bool:
-        """Whether the changes ``blobs`` are wanted: all of them or, of parts, any that are whole."""
-        rest = dict(blobs)
-        for part in self.part_blobs:
-            if part.items() <= rest.items():
-                rest = {path: blob for path, blob in rest.items() if path not in part}
-        return not rest if self.parts else blobs == self.blobs
+    def unwanted(self, blobs: Mapping[str, str | None]) -> tuple[str, ...]:
+        """The paths by which the changes ``blobs`` differ from what is wanted: all, or of parts any that are whole."""
+        if not self.parts:
+            found = {path for path, _ in blobs.items() ^ self.blobs.items()}
+        else:
+            whole = [part for part in self.part_blobs if part.items() <= blobs.items()]
+            found = set(blobs) - {path for part in whole for path in part}
+        return tuple(sorted(found))
 
     @cached_property
     def blobs(self) -> dict[str, str | None]:
@@ -271,7 +273,7 @@ def _keep(
     if not branch.contains(desired):
         # People may drop parts of what they saw, some of which is not wanted any more by now.
         left = {path: blob for path, blob in branch.blobs.items() if path not in desired.former}
-        own = desired.parts and (desired.allows(left) or state.is_own(desired.branch))
+        own = desired.parts and (not desired.unwanted(left) or state.is_own(desired.branch))
         if own or branch.blobs == desired.blobs or state.heads.get(desired.branch) == branch.commit:
             push = _push(desired, branch, state)
             # What people dropped by a commit is written down first: by a push the last commit is the bot's.
@@ -295,16 +297,17 @@ def _is_in(part: str, body: str) -> bool:
 
 def _leave(pull: PullRequest, desired: DesiredPullRequest, branch: Branch, state: PullRequestState) -> list[Operation]:
     """Leave a branch with people's commits unchanged; the check says whether it still does what was suggested."""
-    same = desired.allows({path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)})
+    unwanted = desired.unwanted({path: blob for path, blob in branch.blobs.items() if path.startswith(_GUARDED)})
     summary = (
-        "It still does to the regression set what was suggested."
-        if same
-        else "It no longer does to the regression set what was suggested: undo that, or close this pull request."
+        f"It no longer does to the regression set what was suggested ({listed(list(map(code, unwanted)))}): undo that, "
+        "or close this pull request."
+        if unwanted
+        else "It still does to the regression set what was suggested."
     )
     title = "Someone committed to this branch: Incumbent no longer changes it"
     text = f"{summary} Derived again for {code(state.base[:12])}."
     found: list[Operation] = [EditDescription(body=desired.body)] if was_closed_by_us(pull.body) else []
-    conclusion: CheckConclusion = "success" if same else "failure"
+    conclusion: CheckConclusion = "failure" if unwanted else "success"
     return [*found, *post_check(branch.commit, conclusion, title, text, state.check(branch.commit))]
 
 

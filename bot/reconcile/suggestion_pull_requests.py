@@ -20,7 +20,7 @@ from bot.curator.prune import Suggestion
 from bot.curator.store import entry_path, tombstone_path
 from bot.curator.suggestions import Suggestions, SwapSuggestion, evicted_on
 from bot.github.events import OWN_BRANCHES
-from bot.github.managed_pull_request import DesiredPullRequest, PullRequestState
+from bot.github.managed_pull_request import Branch, DesiredPullRequest, PullRequestState
 from bot.github.models import Commit, PullRequest
 from bot.ledger.model import Refusal, Request
 from bot.pipeline.review import Platform
@@ -285,7 +285,7 @@ def open_groups(github: PullRequestState) -> tuple[GroupPullRequest, ...]:
         GroupPullRequest(
             number=pull.number,
             name=(pull.branch or "").removeprefix(GROUP),
-            members=_without_dropped(members_in(pull.body), pull.branch or "", github),
+            members=_as_on_branch(members_in(pull.body), pull.branch or "", github),
         )
         for pull in pulls
     )
@@ -306,7 +306,7 @@ def with_dropped(github: PullRequestState, wanted: Collection[str]) -> PullReque
 
 def with_former(proposals: Iterable[Proposal], groups: Iterable[GroupPullRequest]) -> tuple[Proposal, ...]:
     """``proposals``, of which the open ``groups`` say which files they changed before."""
-    named = {f"{GROUP}{item.name}": {*item.members.suggests, *item.members.kept} for item in groups}
+    named = {f"{GROUP}{item.name}": item.members.suggests.keys() for item in groups}
     return tuple(
         replace(
             item,
@@ -407,22 +407,26 @@ def kept_in(groups: Iterable[GroupPullRequest], keeps: Sequence[Request]) -> dic
     }
 
 
-def _without_dropped(members: GroupMembers, name: str, github: PullRequestState) -> GroupMembers:
-    """``members`` without those whose eviction a person's commit took back: these are kept."""
+def _as_on_branch(members: GroupMembers, name: str, github: PullRequestState) -> GroupMembers:
+    """``members`` as a person's last commit has them: kept is what it does not evict, and suggested what it does."""
     branch = github.branches.get(name)
     if branch is None:
         return members
-    dropped = {
-        id: digest
-        for id, digest in members.suggests.items()
-        if not {entry_path(id), tombstone_path(id)} & branch.blobs.keys()
-    }
-    if not dropped or github.is_own(name):
+    dropped = {id for id in members.suggests if not {entry_path(id), tombstone_path(id)} & branch.blobs.keys()}
+    taken_back = {id for id in members.kept if _evicts(branch, id)}
+    # A commit of the bot's follows from the comments and grounds of its time, and says nothing of its own.
+    if not (dropped or taken_back) or github.is_own(name):
         return members
+    known = {**members.suggests, **members.kept}
+    kept = (members.kept.keys() - taken_back) | dropped
     return GroupMembers(
-        suggests={id: digest for id, digest in members.suggests.items() if id not in dropped},
-        kept={**members.kept, **dropped},
+        suggests={id: digest for id, digest in known.items() if id not in kept},
+        kept={id: digest for id, digest in known.items() if id in kept},
     )
+
+
+def _evicts(branch: Branch, id: str) -> bool:
+    return branch.blobs.get(entry_path(id), "") is None and branch.blobs.get(tombstone_path(id)) is not None
 
 
 def grounds_shown(pulls: Iterable[PullRequest], ids: Collection[str]) -> dict[int, dict[str, str]]:

@@ -407,6 +407,7 @@ def _how_of_several(members: Sequence[Suggestion]) -> str:
         [
             "- **To confirm**, merge this pull request: what is left in it is evicted. Incumbent never merges.",
             f"- **To keep an entry**, tick it, comment `/incumbent keep {first}`, or revert its commit on this branch.",
+            "- **To take that back**, delete your comment, or revert the commit that kept it.",
             "- **To refuse all**, close it.",
             f"- What is kept or refused is not suggested again until its grounds change ({GROUNDS}).",
             "- **To keep an entry for good**, write a reason at `pin:` in its file.",

@@ -56,6 +56,12 @@ def drop(world: World, pull: Any, id: str, **more: str | None) -> str:
     return world.push(pull["head"]["ref"], back | more, user=CURATOR)
 
 
+def take_back(world: World, pull: Any, tip: str, id: str) -> str:
+    """A curator reverts the revert of one entry; ``tip`` is the commit that evicts it."""
+    paths = (f"regression_set/{id}.yaml", f"regression_set/evicted/{id}.yaml")
+    return world.push(pull["head"]["ref"], {path: world.read(tip, path) for path in paths}, user=CURATOR)
+
+
 def suggests(world: World, number: int) -> set[str]:
     """The entries that a group's description lists."""
     body = world.pull(number)["body"]
@@ -124,6 +130,73 @@ def test_a_reverted_commit_keeps_one_for_as_long_as_its_grounds(world: World, bo
     world.push("main", spare("spare-2", "Quite another text by now, about nothing else"))
     bot.on("schedule")
     assert [item["title"] for item in ours(world)] == ["Evict spare-2: redundant"]
+
+
+@pytest.mark.parametrize("runs_between", [False, True])
+def test_a_revert_that_is_reverted_counts_for_nothing(world: World, bot: Bot, runs_between: bool) -> None:
+    pull = group(world, bot)
+    tip = pull["head"]["sha"]
+    drop(world, pull, "spare-2")
+    if runs_between:
+        bot.on("pull_request_target", number=pull["number"], action="synchronize")
+        assert suggests(world, pull["number"]) == set(IDS) - {"spare-2"}
+    head = take_back(world, pull, tip, "spare-2")
+    assert bot.on("pull_request_target", number=pull["number"], action="synchronize").codes == (0, 0)
+    assert world.head(pull["head"]["ref"]) == head
+    assert check(world, pull["number"])["conclusion"] == "success"
+    assert suggests(world, pull["number"]) == set(IDS)
+    assert "People keep" not in world.pull(pull["number"])["body"]
+    settled(bot)
+    drop(world, pull, "spare-2")
+    bot.on("pull_request_target", number=pull["number"], action="synchronize")
+    assert suggests(world, pull["number"]) == set(IDS) - {"spare-2"}
+    take_back(world, pull, tip, "spare-2")
+    confirm(world, bot, pull["number"])
+    assert not set(IDS) & entries(world)
+    assert ours(world) == []
+
+
+def test_what_a_commit_takes_back_stays_where_the_branch_is_behind(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    tip = pull["head"]["sha"]
+    drop(world, pull, "spare-1")
+    bot.on("pull_request_target", number=pull["number"], action="synchronize")
+    take_back(world, pull, tip, "spare-1")
+    text = world.read("main", "regression_set/spare-2.yaml")
+    world.push("main", {"regression_set/spare-2.yaml": f"{text}# a remark\n"})
+    for _ in range(2):
+        assert bot.on("schedule").codes == (0, 0)
+        assert suggests(world, pull["number"]) == set(IDS)
+    confirm(world, bot, pull["number"])
+    assert not set(IDS) & entries(world)
+
+
+def test_what_a_comment_keeps_comes_back_by_the_comment_alone(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    tip, number = pull["head"]["sha"], pull["number"]
+    comment = world.comment(CURATOR, number, "/incumbent keep spare-1")
+    bot.on("issue_comment", number=number, comment=comment)
+    take_back(world, pull, tip, "spare-1")
+    bot.on("pull_request_target", number=number, action="synchronize")
+    shown = check(world, number)
+    assert shown["conclusion"] == "failure"
+    paths = "`regression_set/evicted/spare-1.yaml` and `regression_set/spare-1.yaml`"
+    assert f"what was suggested ({paths})" in shown["output"]["summary"]
+    world.act(CURATOR, "DELETE", f"/issues/comments/{comment['id']}")
+    assert bot.on("schedule").codes == (0, 0)
+    assert check(world, number)["conclusion"] == "success"
+    assert suggests(world, number) == set(IDS)
+    assert [item["number"] for item in ours(world)] == [number]
+    settled(bot)
+
+
+def test_what_a_comment_keeps_is_suggested_alone_once_a_later_one_asks_for_it(world: World, bot: Bot) -> None:
+    pull = group(world, bot)
+    asked(world, bot, pull["number"], "/incumbent keep spare-1")
+    asked(world, bot, pull["number"], "/incumbent suggest spare-1")
+    assert suggests(world, pull["number"]) == set(IDS) - {"spare-1"}
+    assert "People keep" not in world.pull(pull["number"])["body"]
+    assert {item["title"] for item in ours(world)} == {pull["title"], "Evict spare-1: redundant"}
 
 
 def test_one_that_is_reverted_as_people_merge_is_kept_too(world: World, bot: Bot) -> None:

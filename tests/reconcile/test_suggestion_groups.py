@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.curator.store import entry_path, tombstone_path
 from bot.github.managed_pull_request import Branch
@@ -228,6 +230,36 @@ def test_a_revert_keeps_an_entry_and_the_branch_stays_the_bots() -> None:
     world.record = record
     assert "spare1" not in group_in(world).entries
     assert "spare1" not in world.proposals
+
+
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_what_is_on_the_branch_says_what_people_drop_whatever_came_before(data: st.DataObject) -> None:
+    world = started()
+    branch = world.open[0].branch or ""
+    whole = world.branches[branch]
+    for dropped in data.draw(st.lists(st.sets(st.sampled_from(IDS), max_size=3), min_size=1, max_size=4)):
+        world.branches[branch] = without(whole, *dropped)
+        if data.draw(st.booleans(), label="a run sees it"):
+            followed(world)
+    assert kinds(followed(world), 5)[-1:] in (["PostCheck"], [])
+    assert members(world) == set(IDS) - dropped
+    assert set(members_in(world.open[0].body).kept) == dropped
+    assert followed(world).operations == () or record_in(world.plan()) is not None
+    assert set(group_in(world).entries) == set(IDS) - dropped
+
+
+def test_an_eviction_that_people_wrote_otherwise_takes_no_drop_back() -> None:
+    world = started()
+    branch = world.open[0].branch or ""
+    whole = world.branches[branch]
+    world.branches[branch] = without(whole, "spare1")
+    followed(world)
+    for path, text in ((entry_path("spare1"), None), (tombstone_path("spare1"), "x")):
+        fewer = without(whole, "spare1")
+        world.branches[branch] = replace(fewer, blobs={**fewer.blobs, path: text})
+        (check,) = found(followed(world), PostCheck)
+        assert (check.conclusion, set(members_in(world.open[0].body).kept)) == ("failure", {"spare1"})
 
 
 def test_what_the_bot_itself_took_out_is_not_kept_by_people() -> None:

@@ -232,8 +232,8 @@ def test_a_branch_that_was_deleted_a_moment_ago_is_somebodys_answer() -> None:
     ("extra", "conclusion", "words"),
     [
         ({"README.md": "x"}, "success", "It still does to the regression set what was suggested."),
-        ({"regression_set/best1.yaml": None}, "failure", "It no longer does to the regression set what was suggested"),
-        ({".github/workflows/x.yml": "x"}, "failure", "It no longer does to the regression set what was suggested"),
+        ({"regression_set/best1.yaml": None}, "failure", "what was suggested (`regression_set/best1.yaml`): undo that"),
+        ({".github/workflows/x.yml": "x"}, "failure", "what was suggested (`.github/workflows/x.yml`): undo that"),
     ],
 )
 def test_a_branch_with_somebodys_commits_is_left_and_the_check_tells_what_it_does(
