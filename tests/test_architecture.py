@@ -124,6 +124,8 @@ PURE = [
     "results/history.py",
     "results/record.py",
     "results/selection.py",
+    "site/audience.py",
+    "site/pages.py",
     "taxonomy/affected.py",
     "taxonomy/changes.py",
     "taxonomy/exemplars.py",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from urllib.parse import quote
+from collections.abc import Iterable
+from urllib.parse import quote, urlencode
 
 from bot.text.plain_text import is_invisible
 
@@ -99,3 +100,8 @@ def link(words: str, address: str) -> str:
     start = scheme[0] if scheme else ""
     rest = quote(address[len(start) :], safe="/%?=&+,@~:" if scheme else "/%?=&+,@~", errors="replace")
     return f"[{words}]({start}{rest})" if len(rest) <= LONGEST_ADDRESS else words
+
+
+def address_parameters(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and values as the parameters of an address."""
+    return urlencode([*pairs])

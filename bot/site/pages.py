@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
 from bot.calibration.fit import KnobOutcome
 from bot.curator.entry import Entry
 from bot.report.entries import State
-from bot.report.escaping import printable, visible
+from bot.report.escaping import address_parameters, printable, visible
 from bot.report.results import capability_words, record_words
 from bot.results.history import CapabilityEvidence, EntryHistory
 from bot.site.audience import Audience
@@ -117,10 +116,11 @@ class SiteReader:
     def agents(self, names: Sequence[str], most: int = SHOWN_NAMES, total: int | None = None) -> Markup:
         """Agents, as ``customer/agent``, in a row; those of others and the rest of ``total`` counted.
 
-        Where it is every agent that is known, their number says more than their names.
+        Where it is every agent that is known, their number says more than their names; but one customer wants to know
+        which of theirs it is.
         """
         count = len(names) if total is None else total
-        if count == len(self.content.agents) > most:
+        if count == len(self.content.agents) > most and not self.audience.is_one_customer:
             return escape(f"each of {count} agents")
         seen = [name for name in names if self.audience.sees(name.partition("/")[0])]
         parts = [escape(self.text(name)) for name in seen[:most]]
@@ -162,7 +162,7 @@ class SiteReader:
         chosen = [("capability", name) for name in capabilities]
         if customer is not None:
             chosen.append(("customer", self.text(customer)))
-        return f"{self.url('entries.html')}#{urlencode(chosen)}"
+        return f"{self.url('entries.html')}#{address_parameters(chosen)}"
 
     @staticmethod
     def level(count: int) -> int:

@@ -4,66 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import normpath
-from shutil import copytree
-from tempfile import TemporaryDirectory
 
-import git
 import pytest
 
 from bot.cli.main import run
 from bot.errors import OutsideError
-from bot.pipeline.workspace import open_platform
 from bot.site.audience import Audience
-from bot.site.charts import drawing
-from bot.site.content import SiteContent, read_site
 from bot.site.folder import write_folder
-from bot.site.render import render_site
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
-
-PARTS = ("config", "taxonomy", "regression_set", "eval_sets")
-CUSTOMERS = sorted(place.name for place in (REPOSITORY / "eval_sets").iterdir())
-
-
-def make_repository(folder: Path) -> None:
-    """The set of this repository, one entry of which waits and one was evicted, in two commits."""
-    for part in PARTS:
-        copytree(REPOSITORY / part, folder / part)
-    repository = git.Repo.init(folder, initial_branch="main")
-
-    def commit(message: str, at: str) -> None:
-        repository.git.add(all=True)
-        who = ("-c", "user.name=Kim Curator", "-c", "user.email=kim@platform.example")
-        environment = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-        repository.git.execute(["git", *who, "commit", f"--message={message}"], env=environment)
-
-    commit("the set", "2026-11-20T10:00:00Z")
-    first = min((folder / "regression_set").glob("*.yaml"))
-    (folder / "regression_set" / "waiting").mkdir(exist_ok=True)
-    first.rename(folder / "regression_set" / "waiting" / first.name)
-    last = max((folder / "regression_set").glob("*.yaml"))
-    assert run(["evict", last.stem, "--repo", str(folder), "--reason", "it went out of use"]) == 0
-    commit("one waits, and one was evicted", "2026-11-21T10:00:00Z")
-
-
-@cache
-def _content() -> tuple[SiteContent, TemporaryDirectory[str]]:
-    kept = TemporaryDirectory()
-    folder = copy_of(make_repository, Path(kept.name) / "platform")
-    return read_site(open_platform(folder, "config/curation.yaml"), folder, "A platform", "config/curation.yaml"), kept
-
-
-def content() -> SiteContent:
-    return _content()[0]
-
-
-@cache
-def files_for(audience: Audience) -> dict[str, bytes]:
-    return dict(render_site(content(), audience, drawing()))
+from tests.site.platforms import CUSTOMERS, content, files_for, make_repository
 
 
 class Links(HTMLParser):
@@ -130,7 +83,8 @@ def test_all_of_the_set_has_a_page() -> None:
         assert f"entries/{id}.html" in files
     for name in content().platform.taxonomy.by_id:
         assert f"capabilities/{name}.html" in files
-    assert {"index.html", "coverage.html", "pairs.html", "entries.html", "customers.html", "people.html"} <= set(files)
+    assert {"index.html", "coverage.html", "pairs.html", "entries.html", "customers.html"} <= set(files)
+    assert {"results.html", "people.html"} <= set(files)
 
 
 def test_the_same_set_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
