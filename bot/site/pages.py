@@ -23,6 +23,7 @@ from bot.results.history import CapabilityEvidence, EntryHistory
 from bot.site.audience import Audience
 from bot.site.charts import agreement_chart, evidence_chart, growth_charts, releases_chart
 from bot.site.content import PairTable, SiteContent, SiteCustomer, SiteEntry
+from bot.site.templating import SitePage
 from bot.taxonomy.model import Capability, Group, Source
 from bot.text.digests import digest
 from bot.text.masking import masked, masked_json, masked_together
@@ -38,21 +39,6 @@ _PATHS: Final[Mapping[Source, str]] = {
 _LINK: Final = Markup('<a href="%s">%s</a>')
 SHOWN_NAMES: Final = 5
 """Lists within a cell are cut after this many; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SitePage:
-    """One page: its ``path`` within the site, its template, its title, and the values for the template."""
-
-    path: str
-    template: str
-    title: str
-    values: Mapping[str, Any]
-
-    @property
-    def depth(self) -> int:
-        """How many folders lie above it."""
-        return self.path.count("/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

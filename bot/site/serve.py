@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.errors import OutsideError
-from bot.site.render import POLICY
+from bot.site.templating import POLICY
 
 LOOPBACK: Final = "127.0.0.1"
 
