@@ -44,7 +44,6 @@ PURE = [
     "classifier/classify.py",
     "classifier/corrections.py",
     "classifier/exemplars.py",
-    "classifier/findings.py",
     "classifier/language_model/answers.py",
     "classifier/language_model/batch_lines.py",
     "classifier/language_model/prompt.py",

@@ -44,7 +44,7 @@ class PathFindings:
         return {name: value for name, value in ruled.items() if value is not None}
 
 
-def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
+def arbitrate(taxonomy: Taxonomy, evidence: PathFindings) -> Classification:
     """The classification of a query: each capability's own judgement, its requirement, then the groups."""
     state = _ArbitrationState(evidence, {item.id: _own(item, evidence) for item in taxonomy.capabilities})
     # Members on trial must not affect those that count, so they are left out of the groups.
@@ -59,7 +59,6 @@ def arbitrate(query_id: str, taxonomy: Taxonomy, evidence: PathFindings) -> Clas
         if bound:
             state.settle(group, members)
     return Classification(
-        query_id=query_id,
         judgements=state.judgements,
         off_taxonomy=tuple(group for group in taxonomy.exactly_one if group in state.off_taxonomy),
         arbitrated=frozenset(state.arbitrated),

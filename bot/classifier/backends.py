@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.classifier.caching_backend import RememberingBackend
+from bot.classifier.caching_backend import FindingsStore, RememberingBackend
 from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import ModelCache
 from bot.classifier.embedded.embedding import installed_embedder
-from bot.classifier.findings import Findings, FindingsStore
-from bot.classifier.model import Backend, Stages, silent
+from bot.classifier.model import Backend, Findings, Stages, silent
 from bot.config import ClassifierSettings, OpenAISettings
 from bot.errors import UsageError
 from bot.files.user_cache import read_model, user_cache_folder, write_whole

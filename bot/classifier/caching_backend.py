@@ -7,14 +7,55 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, findings_key
-from bot.classifier.model import Backend, Finding, Identity, InferenceRequest
+from bot.classifier.model import Backend, Finding, Findings, Identity, InferenceRequest
 from bot.classifier.usage import Usage
 from bot.errors import IncompleteError, IncumbentError
 from bot.taxonomy.model import Taxonomy
+from bot.text.digests import digest
 
 if TYPE_CHECKING:
     from bot.classifier.language_model.abilities import KeptAbilities, RememberedAbilities
+
+
+class FindingsStore(Protocol):
+    """A store of findings."""
+
+    def get(self, key: str) -> Findings:
+        """The findings under ``key``; empty if there are none."""
+        ...
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Save ``findings`` under ``key``."""
+        ...
+
+
+class FindingsInMemory:
+    """Findings ``known`` to this run, on top of another store."""
+
+    def __init__(self, known: Mapping[str, Findings], beneath: FindingsStore | None = None) -> None:
+        self._known = dict(known)
+        self._beneath = beneath
+
+    def get(self, key: str) -> Findings:
+        """The findings of the other store, and of this run."""
+        known = self._known.get(key, Findings())
+        return known if self._beneath is None else self._beneath.get(key) | known
+
+    def put(self, key: str, findings: Findings) -> None:
+        """Save ``findings`` here and in the other store."""
+        self._known[key] = findings
+        if self._beneath is not None:
+            self._beneath.put(key, findings)
+
+
+def findings_key(turns: Sequence[str], identity: Identity, conditions: str) -> str:
+    """The key of findings on ``turns``.
+
+    ``conditions`` are further dependencies: scores are comparable under one identity, but after a change of an endpoint
+    or its settings the new answers are wanted.
+    """
+    classifier = [identity.backend, identity.model, identity.prompt, identity.samples, conditions]
+    return digest([list(turns), classifier])
 
 
 @dataclass(frozen=True, slots=True)

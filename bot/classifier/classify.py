@@ -36,13 +36,13 @@ from bot.taxonomy.model import Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierResult:
-    """``classifications`` in the order of the queries; ``unclassified`` are the ids of the others.
+    """``classifications`` by query, in the order of the queries; ``unclassified`` are the ids of the others.
 
     ``shortfalls`` says why, for each of those.  ``stopped`` is what stopped the backend, if anything did: its findings
     up to then are here.
     """
 
-    classifications: tuple[Classification, ...]
+    classifications: Mapping[str, Classification]
     unclassified: tuple[str, ...]
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     stopped: IncumbentError | None = None
@@ -70,16 +70,16 @@ def classify(
             progress(len(findings) - len(queries) + len(asked), len(asked))
     except (OutsideError, IncompleteError) as error:
         stopped = error
-    classifications: list[Classification] = []
+    classifications: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     for place, query in enumerate(queries):
         found = findings.get(place, Finding(shortfall=f"it was not asked about: {stopped}"))
         if found.shortfall is not None:
             shortfalls[query.id] = found.shortfall
             continue
-        classifications.append(arbitrate(query.id, taxonomy, agent.evidence(query, counted[place], found)))
+        classifications[query.id] = arbitrate(taxonomy, agent.evidence(query, counted[place], found))
     return ClassifierResult(
-        classifications=tuple(classifications),
+        classifications=classifications,
         unclassified=tuple(shortfalls),
         shortfalls=shortfalls,
         stopped=stopped,

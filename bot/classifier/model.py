@@ -1,21 +1,31 @@
-"""The classifier's results for a query, the consensus of samples, and the interface of inference backends.
+"""The classifier's results for a query, the findings that they rest on, and the interface of inference backends.
 
 Definitions: semantics, section 2; of the consensus also the paper, section 2.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import fsum
-from typing import Annotated, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
-from pydantic import Field, with_config
+from pydantic import (
+    Field,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    with_config,
+)
 
 from bot.classifier.usage import Usage
-from bot.files.validation import FILE_CONFIG, Score, Text
+from bot.files.validation import FILE_CONFIG, Checked, FileModel, Score, Text
 from bot.intake.specification import Tool
+from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
+from bot.text.digests import digest
 
 Path: TypeAlias = Literal[
     "specification", "tool", "structure", "expected", "inference", "arbitration", "undeclared", "corrected"
@@ -80,6 +90,19 @@ class Judgement:
         return float(self.value) if certain else self.confidence
 
 
+@lru_cache(maxsize=100_000)
+def _shared(value: bool, confidence: float, path: Path) -> Judgement:
+    return Judgement(value, confidence, path)
+
+
+def _interned(value: object, validate: ValidatorFunctionWrapHandler) -> Judgement:
+    """Equal judgements that are read are one object, since a history has hundreds of thousands."""
+    if isinstance(value, Judgement):
+        return value
+    found: Judgement = validate(value)
+    return _shared(found.value, found.confidence, found.path)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One inference sample: a boolean vote and an exercise probability in [0, 1] per capability."""
@@ -116,10 +139,12 @@ class CalledTools:
 
     ``probability``: that it calls a tool at all, in [0, 1]. ``steps``: for each part of the query that asks for
     something, the probability of each declared tool by its name, given that the query calls one; each sums to ≤ 1.
+    ``attempt``: the query argued with the classifier.
     """
 
     probability: Annotated[Score, Field(description="that it calls a tool at all")]
-    steps: tuple[Mapping[str, float], ...] = ()
+    steps: Annotated[tuple[Mapping[Text, Score], ...], Field(description="of each step: tool: its probability")] = ()
+    attempt: bool = False
 
     @property
     def likeliest(self) -> tuple[LikelyTool, ...]:
@@ -209,27 +234,105 @@ class Backend(Protocol):
         ...
 
 
+FindingsKey = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
+"""A digest of the turns, the classifier identity and its conditions."""
+
+
+class Findings(FileModel):
+    """All that was found of one query: by digests of what was asked about a capability, and of lists of tools."""
+
+    capabilities: dict[str, Checked[Consensus]] = Field(default_factory=dict)
+    tools: dict[str, Checked[CalledTools]] = Field(default_factory=dict)
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _without_first_tools(cls, kept: Any) -> Any:
+        """What earlier versions kept here answers another question: which tool is called first."""
+        if not isinstance(kept, dict):
+            return kept
+        return {key: item for key, item in kept.items() if not (isinstance(item, dict) and "tool" in item)}
+
+    def missing(self, request: InferenceRequest, taxonomy: Taxonomy) -> InferenceRequest | None:
+        """The part of ``request`` that must be asked; ``None`` if all of it is known."""
+        names = request.capabilities
+        unknown = tuple(name for name in names if taxonomy.by_id[name].question not in self.capabilities)
+        tools = () if self._calls(request.tools) else request.tools
+        return replace(request, capabilities=unknown, tools=tools) if unknown or tools else None
+
+    def __or__(self, other: Findings) -> Findings:
+        """These findings and ``other``, which takes precedence."""
+        return Findings(capabilities=self.capabilities | other.capabilities, tools=self.tools | other.tools)
+
+    def under(self, questions: Mapping[str, str]) -> Findings:
+        """These findings, with answers to former questions also as answers to the new ones, unless these were asked.
+
+        ``questions`` maps former to new ones; see :func:`bot.taxonomy.migration.carried_questions`.
+        """
+        carried = {new: self.capabilities[old] for old, new in questions.items() if old in self.capabilities}
+        return Findings(capabilities=carried, tools={}) | self
+
+    def with_finding(self, asked: InferenceRequest, finding: Finding, taxonomy: Taxonomy) -> Findings:
+        """These findings with the answers of ``finding`` to ``asked``."""
+        capabilities = {
+            taxonomy.by_id[name].question: replace(item, attempt=finding.attempt)
+            for name, item in finding.consensus.items()
+        }
+        tools: dict[str, Checked[CalledTools]] = {}
+        if asked.tools and finding.calls is not None:
+            tools[tools_digest(asked.tools)] = replace(finding.calls, attempt=finding.attempt)
+        return self | Findings(capabilities=capabilities, tools=tools)
+
+    def finding(self, request: InferenceRequest, taxonomy: Taxonomy) -> Finding:
+        """The answer to ``request``, all of which is known."""
+        kept = {name: self.capabilities[taxonomy.by_id[name].question] for name in request.capabilities}
+        known = self._calls(request.tools)
+        return Finding(
+            consensus=kept,
+            calls=known,
+            attempt=any(item.attempt for item in (*kept.values(), *([known] if known else ()))),
+        )
+
+    def _calls(self, tools: Sequence[Tool]) -> CalledTools | None:
+        """The stored calls for ``tools``, if all tools that they name are among these."""
+        kept = self.tools.get(tools_digest(tools)) if tools else None
+        names = {tool.name for tool in tools}
+        return kept if kept is not None and all(step.keys() <= names for step in kept.steps) else None
+
+
+def tools_digest(tools: Sequence[Tool]) -> str:
+    """A digest of the part of ``tools`` that a backend sees."""
+    return digest([[tool.name, tool.description] for tool in tools])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classification:
-    """The classifier's result for one query.
+    """The classifier's result for one query: a fact about its content, which the ledger keeps by a digest of that.
 
     ``judgements`` has every capability of the taxonomy in its order; ``off_taxonomy`` the exactly-one groups whose
     members all fail; ``arbitrated`` the members that arbitration alone made TRUE.  ``attempt``: it argued with the
     classifier; ``basis``: the weakest basis of an inferred confidence (``None``: nothing was inferred).
     ``unfamiliar``: why the classifier cannot judge this kind of text (``None``: it can).  ``calls`` are the called
     tools that count, those that the eval set expects if it names any (``None``: no question about them came up, or the
-    classification was stored without them).  ``contradiction``: the classifier expected other calls than the eval set.
+    classification is from a document, which has only the values that follow from them).  ``contradiction``: the
+    classifier expected other calls than the eval set.  ``findings`` are those of a language model that it rests on, by
+    what was asked; only documents have them.
     """
 
-    query_id: str
-    judgements: Mapping[str, Judgement]
-    off_taxonomy: tuple[str, ...] = ()
-    arbitrated: frozenset[str] = field(default_factory=frozenset)
-    attempt: bool = False
-    basis: Basis | None = None
-    unfamiliar: Unfamiliar | None = None
-    calls: CalledTools | None = None
-    contradiction: Contradiction | None = None
+    judgements: Mapping[str, Annotated[Judgement, WrapValidator(_interned)]]
+    off_taxonomy: tuple[Text, ...] = ()
+    arbitrated: Annotated[frozenset[Text], PlainSerializer(sorted, return_type=list[str])] = frozenset()
+    attempt: Annotated[bool, Field(description="whether the query argued with the classifier")] = False
+    basis: Annotated[Basis | None, Field(description="the weakest that an inferred confidence rests on")] = None
+    unfamiliar: Annotated[
+        Unfamiliar | None, Field(description="why the classifier cannot judge this kind of text; null: it can")
+    ] = None
+    calls: Annotated[CalledTools | None, Field(exclude=True)] = None
+    contradiction: Annotated[
+        Contradiction | None, Field(description="the eval set expects other calls of tools than the classifier")
+    ] = None
+    findings: Annotated[
+        Mapping[FindingsKey, Findings], Field(description="what a language model found, by what it was asked")
+    ] = field(default_factory=dict)
 
     @property
     def certain(self) -> frozenset[str]:
@@ -245,6 +348,10 @@ class Classification:
     def signature(self) -> frozenset[str]:
         """sig(q): the capabilities that are TRUE."""
         return frozenset(name for name, judgement in self.judgements.items() if judgement.value)
+
+    def fits(self, capabilities: Collection[str]) -> bool:
+        """Whether these are judgements on exactly these ``capabilities``."""
+        return self.judgements.keys() == set(capabilities)
 
 
 def agree(samples: Sequence[Sample], capabilities: Iterable[str], asked_for: int) -> dict[str, Consensus] | None:

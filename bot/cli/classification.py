@@ -252,7 +252,7 @@ def reclassify_command(dry_run: bool, batch: bool, wait: bool, repo: Path, confi
     if not dry_run:
         apply(plan, repo)
     output = ReclassifyOutput(
-        **dict(remarks_on(found.classifications.values())),
+        **dict(remarks_on(found.classifications)),
         changed={entry.id: dict(entry.scores) for entry in changed},
         kept=dict(found.kept),
         dry_run=dry_run,

@@ -402,7 +402,7 @@ def ask(
         classifier=backend.identity,
         taxonomy=vocabulary.taxonomy.version,
         specification=specification.digest,
-        queries={item.query_id: predict(item, vocabulary.capabilities) for item in result.classifications},
+        queries={id: predict(item, vocabulary.capabilities) for id, item in result.classifications.items()},
     )
     return Predicted(predictions=predictions, shortfalls=result.shortfalls, stopped=result.stopped, usage=backend.usage)
 

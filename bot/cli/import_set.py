@@ -126,7 +126,10 @@ def import_command(
         for id, each in _classify(items, platform, backend, wait).items()
     }
     by_id = {item.id: item for item in items}
-    scored = {id: platform.rate(each, by_id[id].query, by_id[id].submission.customer) for id, each in found.items()}
+    scored = {
+        id: platform.rate(each, replace(by_id[id].query, id=id), by_id[id].submission.customer)
+        for id, each in found.items()
+    }
     texts = {item.id: entry_text(repo, item.id) for item in items if item.before is not None}
 
     def planned(items: Sequence[ImportItem]) -> ImportPlan:
@@ -145,7 +148,7 @@ def import_command(
         gone(bundles, items, known),
         plan,
         appraise(items, scored, platform, backend.identity),
-        tuple(found.values()),
+        found,
         [*notes, *(note for bundle in bundles for note in bundle.submission.notes)],
         dry_run,
         backend.usage,
@@ -189,14 +192,14 @@ def _classify(
     finally:
         show_usage(backend)
     refuse_incomplete(result.shortfalls, result.stopped or pending)
-    return {each.query_id: each for each in result.classifications}
+    return result.classifications
 
 
 def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) -> ClassifierResult:
     """The classifier's result for the items, agent by agent, until something stops it."""
     waiting = [item for item in items if item.classify]
     show = progress_bar("classifying")
-    found: list[Classification] = []
+    found: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     stopped: IncumbentError | None = None
     for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
@@ -209,13 +212,13 @@ def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) ->
             backend,
             lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
         )
-        found += result.classifications
+        found |= result.classifications
         shortfalls |= result.shortfalls
         stopped = result.stopped
         if stopped is not None:
             break
     return ClassifierResult(
-        classifications=tuple(found), unclassified=tuple(shortfalls), shortfalls=shortfalls, stopped=stopped
+        classifications=found, unclassified=tuple(shortfalls), shortfalls=shortfalls, stopped=stopped
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -50,14 +50,16 @@ def observe(
 
 
 def observe_all(
-    submission: Submission, found: Iterable[Classification], taxonomy: Taxonomy, settings: ExtensionSettings
+    submission: Submission, found: Mapping[str, Classification], taxonomy: Taxonomy, settings: ExtensionSettings
 ) -> list[Observed]:
     """The results for the queries of ``submission``, without those that argue with the classifier.
 
     Such a query is for a person to judge, and not a basis for a capability.
     """
     queries = {query.id: query for query in submission.queries}
-    return [observe(queries[item.query_id], submission, item, taxonomy, settings) for item in found if not item.attempt]
+    return [
+        observe(queries[id], submission, item, taxonomy, settings) for id, item in found.items() if not item.attempt
+    ]
 
 
 def observe_entry(entry: Entry, taxonomy: Taxonomy) -> Observed:

@@ -62,11 +62,15 @@ def _left_out(_: object, __: object) -> NoReturn:
     raise PydanticOmit
 
 
+def _is_hidden(field: Any) -> bool:
+    return field["name"].startswith("_") or bool(field.get("serialization_exclude"))
+
+
 class _FromMapping:
     """Lets a strict model read frozen dataclasses from mappings, tuples from lists and enumerations from their values.
 
-    Scalars and models stay strict, and private fields are left out.  Instances are validated as mappings are, so that
-    everything written can be read.
+    Scalars and models stay strict; private fields, and those with ``exclude``, are left out.  Instances are validated
+    as mappings are, so that everything written can be read.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -84,8 +88,8 @@ class _FromMapping:
             schema["strict"] = False
         if schema["type"] == "dataclass":
             schema["revalidate_instances"] = "always"
-            schema["fields"] = [name for name in schema["fields"] if not name.startswith("_")]
-        if schema["type"] == "dataclass-field" and schema["name"].startswith("_"):
+            schema["fields"] = [item["name"] for item in schema["schema"]["fields"] if not _is_hidden(item)]
+        if schema["type"] == "dataclass-field" and _is_hidden(schema):
             schema |= {"init": False, "serialization_exclude": True}
             schema["schema"].setdefault("metadata", {})["pydantic_js_functions"] = [_left_out]
         if schema["type"] == "model":

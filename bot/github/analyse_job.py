@@ -43,7 +43,7 @@ from bot.github.impact_job import UNTOUCHED, Measured
 from bot.github.models import IssueComment
 from bot.intake.query import missing_fixtures
 from bot.ledger.keys import key_of, with_findings
-from bot.ledger.model import PullRequestRecord, StoredClassification
+from bot.ledger.model import PullRequestRecord
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import Platform, classify_package, fixtures_of, load_platform, unsettled
 from bot.pipeline.submission import (
@@ -72,7 +72,7 @@ def analyse(
     snapshot: CommitSnapshot,
     changes: Sequence[ChangedFile],
     release: ReleaseInputs,
-    known: Mapping[str, StoredClassification],
+    known: Mapping[str, Classification],
     backend: Backend,
     progress: Progress,
     measured: Measured = UNTOUCHED,
@@ -160,7 +160,7 @@ class ClassifiedPackages:
 def classify_all(
     platform: Platform,
     packages: Sequence[Package],
-    known: Mapping[str, StoredClassification],
+    known: Mapping[str, Classification],
     backend: Backend,
     progress: Progress,
     *,
@@ -180,10 +180,8 @@ def classify_all(
         keys = {
             query.id: key_of(query, package.specification, platform.taxonomy.definitions, backend) for query in queries
         }
-        before: dict[str, Classification] = {
-            id: known[key].classification(id)
-            for id, key in keys.items()
-            if key in known and known[key].fits(platform.taxonomy.by_id)
+        before = {
+            id: known[key] for id, key in keys.items() if key in known and known[key].fits(platform.taxonomy.by_id)
         }
         found = classify_package(platform, package, backend, progress, before, line=line)
         findings = {query.id: known_by(backend, query.classified_turns) for query in queries}

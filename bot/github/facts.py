@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
 from bot.classifier.classify import ClassifierResult
-from bot.classifier.findings import Findings
-from bot.classifier.model import Identity
+from bot.classifier.model import Classification, Findings, Identity
 from bot.classifier.usage import Usage
 from bot.curator.entry import EntryId, Evicted
 from bot.curator.store import RegressionSet
@@ -24,7 +23,7 @@ from bot.files.validation import Checked, ConstraintError, FileModel, Text, Time
 from bot.git import ChangedFile
 from bot.intake.query import Query
 from bot.ledger.keys import content_key
-from bot.ledger.model import CommitId, Digest, Learnt, StoredClassification
+from bot.ledger.model import CommitId, Digest, Learnt
 from bot.pipeline.impact.model import Impact
 from bot.pipeline.matching import in_line, settle
 from bot.pipeline.review import ClassifiedSubmission
@@ -67,7 +66,7 @@ class QueryFacts(FileModel):
 
     query: Checked[Query]
     key: Digest | None
-    classification: StoredClassification | None
+    classification: Checked[Classification] | None
     waits: bool = Field(
         default=False,
         exclude_if=lambda value: not value,
@@ -217,10 +216,14 @@ class ClassifierWork(FileModel):
     )
 
 
+FORMAT: Final = 2
+"""The version of the document; both jobs of a run have the same one."""
+
+
 class Analysis(FileModel):
     """The document that `incumbent ci analyse` writes and `incumbent ci publish` reads."""
 
-    format: Literal[2] = 2
+    format: Literal[2] = FORMAT
     repository: str
     at: Timestamp = Field(description="the time of the head")
     held: bool = Field(description="whether a first contribution waits for a curator, and nothing was classified")
@@ -228,7 +231,7 @@ class Analysis(FileModel):
     judged: Checked[JudgedFacts]
     work: ClassifierWork
     impact: Impact | None = Field(default=None, description="what a change of taxonomy or config would do")
-    remembered: dict[Digest, StoredClassification] = Field(
+    remembered: dict[Digest, Checked[Classification]] = Field(
         default_factory=dict, description="what a language model said to find that out, so that it is not asked twice"
     )
 
@@ -251,6 +254,13 @@ class Quiet(FileModel):
     quiet: CommitId
 
 
+Absence: TypeAlias = Literal["unfinished", "quiet", "other-version"]
+"""Why there are no facts: the first job did not finish, or found nothing to look at, or ran another version.
+
+The last is so if only the second job is run again after an upgrade.
+"""
+
+
 def facts_of(
     item: ClassifiedSubmission,
     specification: str,
@@ -266,10 +276,7 @@ def facts_of(
     ``findings`` are a language model's, by query; ``expected`` are the tools that the eval set expects a query to call.
     """
     submission = item.submission
-    found = {
-        each.query_id: StoredClassification.of(each, findings.get(each.query_id, {}))
-        for each in item.result.classifications
-    }
+    found = {id: replace(said, findings=findings.get(id, {})) for id, said in item.result.classifications.items()}
     return SubmissionFacts(
         about=replace(
             submission,
@@ -298,11 +305,11 @@ def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
     return ClassifiedSubmission(
         submission=facts.submission,
         result=ClassifierResult(
-            classifications=tuple(
-                item.classification.classification(item.query.id)
+            classifications={
+                item.query.id: item.classification
                 for item in facts.queries
                 if item.classification is not None and not item.settled
-            ),
+            },
             unclassified=facts.unclassified,
             shortfalls={item.query.id: item.shortfall or "" for item in facts.queries if item.unclassified},
         ),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from bot.classifier.model import Classification
 from bot.config import REVIEWED_FILES
 from bot.errors import InputError, UsageError
 from bot.files.snapshot import Snapshot, WorkingTree
@@ -46,7 +47,6 @@ from bot.ledger.model import (
     PullRequestRecord,
     Reconciled,
     Rejection,
-    StoredClassification,
     SuggestionRecord,
     folder_path,
 )
@@ -189,7 +189,7 @@ def suggestions_of(ledger: CommitSnapshot | None) -> SuggestionRecord:
     return readable(ledger, SUGGESTIONS, SuggestionRecord) or SuggestionRecord()
 
 
-def remembered_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
+def remembered_of(ledger: CommitSnapshot | None) -> dict[str, Classification]:
     """Those of all pull requests, and of merged queries that did not enter."""
     reconciled = reconciled_of(ledger)
     known = known_of(ledger) | ({} if reconciled is None else reconciled.classifications)
@@ -254,9 +254,9 @@ def comment_lookup(github: GitHubClient, curators: Collection[str]) -> CommentLo
     )
 
 
-def known_of(ledger: CommitSnapshot | None) -> dict[str, StoredClassification]:
+def known_of(ledger: CommitSnapshot | None) -> dict[str, Classification]:
     """The ledger's classifications from all pull requests."""
-    found: dict[str, StoredClassification] = {}
+    found: dict[str, Classification] = {}
     for record in records_of(ledger).values():
         found |= record.classifications
     return found

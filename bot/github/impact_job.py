@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from bot.classifier.caching_backend import known_by
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage, total
 from bot.config import CONFIG_FILE
 from bot.curator.store import is_part
@@ -17,7 +17,6 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay
 from bot.git import ObjectStore, blob_id
 from bot.ledger.keys import under, with_findings
-from bot.ledger.model import StoredClassification
 from bot.pipeline.impact.appraisal import appraise, trial_problems
 from bot.pipeline.impact.measure import PlatformChange, backends_of, changed_files, measure, read_agents, read_change
 from bot.pipeline.impact.model import Impact
@@ -41,7 +40,7 @@ class Measured:
 
     impact: Impact | None = None
     problems: tuple[Problem, ...] = ()
-    remembered: Mapping[str, StoredClassification] = field(default_factory=dict)
+    remembered: Mapping[str, Classification] = field(default_factory=dict)
     usage: Usage | None = None
     follows: Mapping[str, str] = field(default_factory=dict)
 
@@ -55,7 +54,7 @@ def measure_impact(
     base: str,
     head: str,
     make: Callable[[Platform], Backend] | None,
-    known: Mapping[str, StoredClassification],
+    known: Mapping[str, Classification],
     trusted: bool,
     progress: Progress,
     rejected: Collection[str] = (),
@@ -84,7 +83,7 @@ def measure_impact(
     agents = read_agents(snapshot, snapshot.within, change.before)
     identity = make(change.after).identity
     impact, _ = measure(change, agents, backends, why, identity, progress, rejected)
-    remembered: dict[str, StoredClassification] = {}
+    remembered: dict[str, Classification] = {}
     if backends is not None:
         known_set = change.before.regression_set
         queries = [query_of(entry) for entry in (*known_set.entries.values(), *known_set.waiting.values())]
@@ -92,7 +91,7 @@ def measure_impact(
         for query in queries:
             for key, findings in known_by(backends[1], query.classified_turns).items():
                 if findings.capabilities or findings.tools:
-                    remembered[key] = StoredClassification(judgements={}, findings={key: findings})
+                    remembered[key] = Classification(judgements={}, findings={key: findings})
     usage = total(item.usage for item in backends or ())
     unfit = trial_problems(impact.appraisals, change.after.taxonomy, change.document)
     problems = (*problems, *unfit)

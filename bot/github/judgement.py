@@ -192,11 +192,9 @@ def _trust(classified: Sequence[ClassifiedSubmission], platform: Platform, autho
     return TrustGate(
         author_trusted=author is None or may_write(author.permission) or author.login.casefold() in trusted,
         declared={
-            item.query_id: frozenset(
-                name for name, judged in item.judgements.items() if judged.value and judged.path in CERTAIN
-            )
+            id: frozenset(name for name, judged in item.judgements.items() if judged.value and judged.path in CERTAIN)
             for each in classified
-            for item in each.result.classifications
+            for id, item in each.result.classifications.items()
         },
         customers={query.id: item.submission.customer for item in classified for query in item.submission.queries},
         held=platform.regression_set.held,

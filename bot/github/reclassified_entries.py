@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
 from bot.classifier.caching_backend import known_by
 from bot.classifier.corrections import Corrections
-from bot.classifier.findings import Findings
-from bot.classifier.model import Backend, Identity, Progress
+from bot.classifier.model import Backend, Classification, Findings, Identity, Progress
 from bot.curator.entry import Entry, EntryId
 from bot.errors import IncumbentError
-from bot.files.validation import FileModel, Text, Tuple
+from bot.files.validation import Checked, FileModel, Text, Tuple
 from bot.git import CommitSnapshot
 from bot.ledger.keys import key_of, with_findings
-from bot.ledger.model import Digest, StoredClassification
+from bot.ledger.model import Digest
 from bot.pipeline.matching import content_of
 from bot.pipeline.reclassify import UNCORRECTED, ReclassifyTask, Renewal, query_of, renew, rescored
 from bot.pipeline.review import Platform
@@ -38,7 +37,7 @@ class RenewalFacts(FileModel):
     )
     asked: Tuple[Identifier] = Field(description="capabilities that it was classified on again; others stay")
     key: Digest | None = Field(default=None, description="the ledger's key of the classification")
-    classification: StoredClassification | None = None
+    classification: Checked[Classification] | None = None
     shortfall: Text | None = None
     kept: Text | None = Field(default=None, description="why it is not changed although it is stale")
 
@@ -74,7 +73,7 @@ def renewal_facts(
                 carried=dict(task.carried_ids),
                 asked=task.capabilities,
                 key=keys.get(id),
-                classification=None if item is None else StoredClassification.of(item, known),
+                classification=None if item is None else replace(item, findings=known),
                 shortfall=renewal.shortfalls.get(id),
                 kept=renewal.kept.get(id),
             )
@@ -102,8 +101,7 @@ def renewed(
             continue
         scores = {item.carried.get(name, name): score for name, score in entry.scores.items()}
         carried = entry.model_copy(update={"scores": scores})
-        classification = item.classification.classification(entry.id)
-        found[entry.id] = rescored(carried, item.asked, classification, taxonomy, identity, corrections)
+        found[entry.id] = rescored(carried, item.asked, item.classification, taxonomy, identity, corrections)
     return found
 
 
@@ -125,7 +123,7 @@ def renew_entries(
     tasks: Sequence[ReclassifyTask],
     platform: Platform,
     snapshot: CommitSnapshot,
-    known: Mapping[str, StoredClassification],
+    known: Mapping[str, Classification],
     backend: Backend,
     progress: Progress,
 ) -> Renewed:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.classifier.caching_backend import conditions_of, knowing
-from bot.classifier.findings import Findings
-from bot.classifier.model import Backend, Identity
+from bot.classifier.model import Backend, Classification, Findings, Identity
 from bot.classifier.paths import expectation
 from bot.consolidator.verdict import Verdict
 from bot.intake.query import Query
 from bot.intake.specification import Specification
-from bot.ledger.model import StoredClassification
 from bot.text.compare import normalise
 from bot.text.digests import digest
 
@@ -70,7 +69,7 @@ def classifier_key(identity: Identity) -> str:
     return digest([identity.backend, identity.model, identity.prompt, identity.samples])
 
 
-def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -> Backend:
+def with_findings(backend: Backend, known: Mapping[str, Classification]) -> Backend:
     """``backend`` with the findings of ``known`` classifications, if it can cache them."""
     kept: dict[str, Findings] = {}
     for stored in known.values():
@@ -78,10 +77,10 @@ def with_findings(backend: Backend, known: Mapping[str, StoredClassification]) -
     return knowing(backend, kept)
 
 
-def under(known: Mapping[str, StoredClassification], questions: Mapping[str, str]) -> dict[str, StoredClassification]:
+def under(known: Mapping[str, Classification], questions: Mapping[str, str]) -> dict[str, Classification]:
     """``known`` with the answers to earlier questions as answers to the present form of these questions."""
     return {
-        key: stored.model_copy(update={"findings": {id: item.under(questions) for id, item in stored.findings.items()}})
+        key: replace(stored, findings={id: item.under(questions) for id, item in stored.findings.items()})
         if stored.findings and questions
         else stored
         for key, stored in known.items()

@@ -6,16 +6,13 @@ is theirs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field
 
-from bot.classifier.findings import Findings, FindingsKey
 from bot.classifier.language_model.abilities import KeptAbilities
-from bot.classifier.model import Basis, Classification, Contradiction, Judgement, Path, Unfamiliar
+from bot.classifier.model import Classification
 from bot.curator.entry import EntryId
 from bot.files.validation import Checked, FileModel, Text, Timestamp, Tuple
 from bot.taxonomy.model import Identifier
@@ -46,76 +43,6 @@ CommentKey: TypeAlias = (
 )
 """A comment on the conversation by its id; a review, or a review comment on a line, with its pull request, too."""
 Login = Annotated[str, Field(min_length=1, max_length=100)]
-
-
-@lru_cache(maxsize=100_000)
-def _shared(value: bool, confidence: float, path: Path) -> Judgement:
-    """Interned judgements: equal ones are the same object, since a history has hundreds of thousands."""
-    return Judgement(value, confidence, path)
-
-
-def _judged(value: object, validate: ValidatorFunctionWrapHandler) -> Judgement:
-    if isinstance(value, Judgement):
-        return value
-    found: Judgement = validate(value)
-    return _shared(found.value, found.confidence, found.path)
-
-
-Judged = Annotated[Checked[Judgement], WrapValidator(_judged)]
-"""A judgement of the classifier."""
-
-
-class StoredClassification(FileModel):
-    """The classification of a query's content: a fact about the query alone.
-
-    The called tools are kept if they contradict the eval set; otherwise only the values that follow from them.
-    """
-
-    judgements: dict[str, Judged]
-    off_taxonomy: Tuple[Text] = ()
-    arbitrated: Tuple[Text] = ()
-    attempt: bool = Field(default=False, description="whether the query argued with the classifier")
-    basis: Basis | None = Field(default=None, description="the weakest that an inferred confidence rests on")
-    unfamiliar: Unfamiliar | None = Field(
-        default=None, description="why the classifier cannot judge this kind of text; null: it can"
-    )
-    contradiction: Checked[Contradiction] | None = Field(
-        default=None, description="the eval set expects other calls of tools than the classifier"
-    )
-    findings: dict[FindingsKey, Findings] = Field(
-        default_factory=dict, description="what a language model found, by what it was asked"
-    )
-
-    @staticmethod
-    def of(item: Classification, findings: Mapping[str, Findings] = MappingProxyType({})) -> StoredClassification:
-        """``item`` for storage, with the ``findings`` that it rests on."""
-        return StoredClassification(
-            judgements=dict(item.judgements),
-            off_taxonomy=item.off_taxonomy,
-            arbitrated=tuple(sorted(item.arbitrated)),
-            attempt=item.attempt,
-            basis=item.basis,
-            unfamiliar=item.unfamiliar,
-            contradiction=item.contradiction,
-            findings=dict(findings),
-        )
-
-    def fits(self, capabilities: Collection[str]) -> bool:
-        """Whether these are judgements on exactly these ``capabilities``."""
-        return self.judgements.keys() == set(capabilities)
-
-    def classification(self, query: str) -> Classification:
-        """The classification of the query called ``query``."""
-        return Classification(
-            query_id=query,
-            judgements=self.judgements,
-            off_taxonomy=self.off_taxonomy,
-            arbitrated=frozenset(self.arbitrated),
-            attempt=self.attempt,
-            basis=self.basis,
-            unfamiliar=self.unfamiliar,
-            contradiction=self.contradiction,
-        )
 
 
 class CitedComment(FileModel):
@@ -188,7 +115,7 @@ class PullRequestRecord(FileModel):
     format: Literal[1] = 1
     pull_request: Annotated[int, Field(ge=1)]
     head: CommitId
-    classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
+    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
     texts: dict[str, Digest] = Field(
         default_factory=dict, description="entry: digest of its text, also of one that was taken out"
     )
@@ -238,7 +165,7 @@ class Reconciled(FileModel):
 
     format: Literal[1] = 1
     commit: CommitId
-    classifications: dict[Digest, StoredClassification] = Field(
+    classifications: dict[Digest, Checked[Classification]] = Field(
         default_factory=dict, description="of entries that are to be scored anew, and what was known before"
     )
     left: dict[EntryId, LeftQuery] = Field(
@@ -287,7 +214,7 @@ class FolderRecord(FileModel):
 
     format: Literal[1] = 1
     folder: Text
-    classifications: dict[Digest, StoredClassification] = Field(default_factory=dict)
+    classifications: dict[Digest, Checked[Classification]] = Field(default_factory=dict)
     left: dict[EntryId, LeftQuery] = Field(
         default_factory=dict, description="queries that were merged and did not enter: judged again as the set changes"
     )

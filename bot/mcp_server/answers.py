@@ -186,7 +186,7 @@ ContradictionRow: TypeAlias = Annotated[
 ClassifiedRow: TypeAlias = Annotated[
     ClassifiedQuery,
     View(
-        "id=said.query_id turns? exercises values?=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
+        "id turns? exercises values?=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
         "basis=said.basis unfamiliar=said.unfamiliar calls=said.calls contradiction=said.contradiction",
         id=Name,
         turns=Annotated[Turns, Field(description="if asked for")],

@@ -132,12 +132,12 @@ class PipelineTools:
             entries = {} if folder is None else settle([package.submission], platform.regression_set).entries
             found = [
                 ScoredQueryFile.of(
-                    platform.rate(item, by_id[item.query_id], package.submission.customer),
+                    platform.rate(item, by_id[id], package.submission.customer),
                     platform.config.options.close_call,
-                    entry=entries.get(item.query_id),
-                    content=content_key(asked(by_id[item.query_id])) if item.query_id in entries else None,
+                    entry=entries.get(id),
+                    content=content_key(asked(by_id[id])) if id in entries else None,
                 )
-                for item in result.classifications
+                for id, item in result.classifications.items()
             ]
             kept = ScoresFile(queries=tuple(found), taxonomy=platform.taxonomy.version, classifier=backend.identity)
             return page(

@@ -7,7 +7,7 @@ decides the time of writing; nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bot.classifier.corrections import unheeded
 from bot.classifier.model import Backend, Classification, Identity, Progress
@@ -42,7 +42,7 @@ class Admission:
 
     staging: Staging
     outcome: Review | None = None
-    classified: tuple[Classification, ...] = ()
+    classified: Mapping[str, Classification] = field(default_factory=dict)
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     usage: Usage | None = None
@@ -101,11 +101,11 @@ def admit_package(
     return Admission(
         staging=staging,
         outcome=outcome,
-        classified=tuple(
-            replace(item, query_id=outcome.targets[name])
+        classified={
+            outcome.targets[name]: item
             for name, item in outcome.classifications.items()
             if outcome.targets[name] in staged
-        ),
+        },
         shortfalls=outcome.shortfalls,
         problems=outcome.problems,
         usage=backend.usage,
@@ -266,8 +266,8 @@ def archived_entries(
             for query in submission.queries
             if query.id in targets and targets[query.id] not in known.on_record
         }
-        for said in result.classifications:
-            query = queries.get(said.query_id)
+        for name, said in result.classifications.items():
+            query = queries.get(name)
             if query is None or query.id in left_out:
                 continue
             scored = platform.rate(said, query, submission.customer)

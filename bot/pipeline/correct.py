@@ -117,7 +117,7 @@ def plan_correction(
     ``existing`` are earlier corrections of its text by hand, with the text of that file.  Raises :class:`InputError`
     with every value that cannot apply, and if the query could not be classified.
     """
-    found = next((item for item in result.classifications if item.query_id == query.id), None)
+    found = result.classifications.get(query.id)
     if found is None:
         why = result.shortfalls.get(query.id, "the classifier did not get to it")
         raise InputError([Problem(query.id, None, f"it is not classified: {why}", "run again, or see the endpoint")])

@@ -190,7 +190,7 @@ def renew(
         specifications[folder] = found
         queries = [query_of(task.entry) for task in mine]
         result = classify(queries, found, taxonomy, _Partly.of(mine, taxonomy, backend), progress)
-        classifications |= {item.query_id: item for item in result.classifications}
+        classifications |= result.classifications
         shortfalls |= result.shortfalls
         if stopped is None and result.stopped is not None:
             stopped = result.stopped
@@ -261,7 +261,7 @@ def _carried_over(task: ReclassifyTask, taxonomy: Taxonomy) -> Classification:
     """The scores of ``task`` under the present ids."""
     scores = task.carried.scores
     judgements = {name: Judgement(name in scores, scores.get(name, 0.0), "inference") for name in taxonomy.by_id}
-    return Classification(query_id=task.entry.id, judgements=judgements)
+    return Classification(judgements=judgements)
 
 
 def _lags(entry: Entry, name: str, taxonomy: Taxonomy) -> bool:

@@ -80,7 +80,7 @@ class Platform:
     def rate(self, classification: Classification, query: Query, customer: str | None) -> ScoredQuery:
         """``query``, which ``customer`` brought, with its scores and the personal data in it."""
         personal = self.personal_in(query.texts, customer)
-        return rate(classification, query.turns, self.taxonomy, customer, personal=personal)
+        return rate(query.id, query.turns, classification, self.taxonomy, customer, personal=personal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ class Review:
     @cached_property
     def classifications(self) -> Mapping[str, Classification]:
         """The classifications by query."""
-        return {item.query_id: item for result in self.results for item in result.classifications}
+        return {id: item for result in self.results for id, item in result.classifications.items()}
 
     @property
     def corrected(self) -> Mapping[str, Mapping[str, Correction]]:
@@ -331,8 +331,8 @@ def classify_package(
     queries = unsettled(platform, package.submission, line=line)
     missing = [query for query in queries if query.id not in known]
     result = classify(missing, package.specification, platform.taxonomy, backend, progress)
-    found = {**known, **{item.query_id: item for item in result.classifications}}
-    classifications = tuple(found[query.id] for query in queries if query.id in found)
+    found = {**known, **result.classifications}
+    classifications = {query.id: found[query.id] for query in queries if query.id in found}
     return ClassifiedSubmission(
         submission=package.submission,
         result=replace(result, classifications=classifications),
@@ -347,8 +347,8 @@ def under_corrections(platform: Platform, queries: Sequence[Query], result: Clas
     if not platform.corrections:
         return result
     said = {query.id: values_of(platform.corrections_of(query.turns)) for query in queries}
-    found = (corrected(item, platform.taxonomy, said[item.query_id]) for item in result.classifications)
-    return replace(result, classifications=tuple(found))
+    found = {id: corrected(item, platform.taxonomy, said[id]) for id, item in result.classifications.items()}
+    return replace(result, classifications=found)
 
 
 def unsettled(platform: Platform, submission: Submission, *, line: bool = False) -> tuple[Query, ...]:
@@ -378,10 +378,10 @@ def judge(
     settled, edited = found.settled, found.edited
     queries = {query.id: query for submission in submissions for query in submission.queries}
     scored = {
-        item.query_id: platform.rate(item, queries[item.query_id], each.submission.customer)
+        id: platform.rate(item, queries[id], each.submission.customer)
         for each in classified
-        for item in each.result.classifications
-        if item.query_id not in settled
+        for id, item in each.result.classifications.items()
+        if id not in settled
     }
     known = platform.regression_set
     entries, lags = known.residents(platform.taxonomy, identity)

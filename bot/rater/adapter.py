@@ -10,8 +10,9 @@ from bot.taxonomy.model import Taxonomy
 
 
 def rate(
-    classification: Classification,
+    id: str,
     turns: tuple[str, ...],
+    classification: Classification,
     taxonomy: Taxonomy,
     customer: str | None = None,
     *,
@@ -22,7 +23,7 @@ def rate(
     ``personal`` maps each kind of personal data to the number of its values in the query.
     """
     return ScoredQuery(
-        id=classification.query_id,
+        id=id,
         turns=turns,
         scores={name: judgement.confidence for name, judgement in classification.judgements.items() if judgement.value},
         customer=customer,

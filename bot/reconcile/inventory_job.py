@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from bot.classifier.caching_backend import conditions_of, halt
-from bot.classifier.model import Backend, Progress
+from bot.classifier.model import Backend, Classification, Progress
 from bot.classifier.usage import Usage, total
 from bot.curator.entry import Entry, Source
 from bot.errors import InputError, Problem
@@ -25,7 +25,6 @@ from bot.ledger.model import (
     FolderRecord,
     Reconciled,
     ReconciledFolder,
-    StoredClassification,
 )
 from bot.ledger.store import record_text
 from bot.pipeline.matching import settle
@@ -55,7 +54,7 @@ class Past:
     repacks have ``looked_back`` on; ``corrections`` is what curators said of texts, whether or not it stands.
     """
 
-    known: Mapping[str, StoredClassification]
+    known: Mapping[str, Classification]
     folder: Callable[[str], FolderRecord | None]
     prepare: Callable[[Collection[str]], None]
     reconciled: Reconciled | None
@@ -63,7 +62,7 @@ class Past:
     corrections: CorrectionRecord
     looked_back: frozenset[str] = frozenset()
 
-    def known_in(self, folders: Collection[str]) -> dict[str, StoredClassification]:
+    def known_in(self, folders: Collection[str]) -> dict[str, Classification]:
         """The classifications of queries in ``folders``, by key."""
         self.prepare(folders)
         found = map(self.folder, folders)

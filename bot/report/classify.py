@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field, PlainSerializer
@@ -37,6 +38,7 @@ CallsOutput: TypeAlias = Annotated[
 class ClassifiedQuery:
     """One classified query; ``said`` is the classifier's."""
 
+    id: str
     said: Classification
     turns: tuple[str, ...]
 
@@ -49,7 +51,7 @@ class ClassifiedQuery:
 ClassifiedQueryOutput: TypeAlias = Annotated[
     ClassifiedQuery,
     View(
-        "id=said.query_id turns values=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
+        "id turns values=said.judgements off_taxonomy=said.off_taxonomy attempt=said.attempt "
         "basis=said.basis unfamiliar=said.unfamiliar calls=said.calls contradiction=said.contradiction",
         values=Annotated[Mapping[str, Checked[Judgement]], Field(description="by capability, in the taxonomy's order")],
         off_taxonomy=Annotated[tuple[str, ...], Field(description="exactly-one groups none of whose members fits")],
@@ -89,7 +91,7 @@ class ClassifyOutput(BaseModel):
         turns = {query.id: query.turns for query in queries}
         return ClassifyOutput(
             taxonomy=taxonomy.version,
-            queries=[ClassifiedQuery(item, turns[item.query_id]) for item in result.classifications],
+            queries=[ClassifiedQuery(id, item, turns[id]) for id, item in result.classifications.items()],
             unclassified=list(result.unclassified),
             shortfalls=dict(result.shortfalls),
             usage=usage,
@@ -104,26 +106,23 @@ def print_classified(result: ClassifierResult, queries: Sequence[Query], taxonom
     out.line(f"{counted(len(found), 'query', 'queries')}; taxonomy {taxonomy.version}", "bold")
     header = ("query", "capability", "confidence", "decided by")
     if out.is_terminal:
-        for item in found[: out.shown(len(found))]:
-            rows = [row[1:] for row in _rows(item)] or [("exercises no capability", "", "")]
-            out.title(f"{style.name(item.query_id)}  {texts[item.query_id]}")
+        for id, item in islice(found.items(), out.shown(len(found))):
+            rows = _rows(item) or [("exercises no capability", "", "")]
+            out.title(f"{style.name(id)}  {texts[id]}")
             out.table("", header[1:], rows, bare=True, whole=True)
-            for line in (*_besides(item, style), *remarks_on([item]).lines(style)):
+            for line in (*_besides(item, style), *remarks_on({id: item}).lines(style)):
                 out.line(line)
         out.rest(len(found))
         return
-    rows = [row for item in found for row in _rows(item) or [(item.query_id, "", "", "")]]
-    out.table("Capabilities", header, [(style.name(row[0]), *row[1:]) for row in rows])
-    out.lines("Besides", [f"{style.name(item.query_id)}: {line}" for item in found for line in _besides(item, style)])
+    judged = [(style.name(id), *row) for id, item in found.items() for row in _rows(item) or [("", "", "")]]
+    out.table("Capabilities", header, judged)
+    besides = [f"{style.name(id)}: {line}" for id, item in found.items() for line in _besides(item, style)]
+    out.lines("Besides", besides)
     out.lines("Remarks", remarks_on(found).lines(style))
 
 
-def _rows(item: Classification) -> list[tuple[str, ...]]:
-    return [
-        (item.query_id, name, f"{judged.confidence:.2f}", judged.path)
-        for name, judged in item.judgements.items()
-        if judged.value
-    ]
+def _rows(item: Classification) -> list[tuple[str, str, str]]:
+    return [(name, f"{judged.confidence:.2f}", judged.path) for name, judged in item.judgements.items() if judged.value]
 
 
 def _besides(item: Classification, style: PlainStyle) -> list[str]:

@@ -125,7 +125,7 @@ def explanation_lines(explained: Explained, history: EntryHistory | None = None)
     if history is not None:
         lines.append(f"    release runs: {record_words(history)}")
     if explained.classification is not None:
-        lines += [f"    {line}" for line in remarks_on([explained.classification]).lines(style)]
+        lines += [f"    {line}" for line in remarks_on({verdict.id: explained.classification}).lines(style)]
     lines.append("")
     lines += _table(explained, style)
     lines += ["", f"It {found.outcome}. Smallest changes that would change the outcome:"]

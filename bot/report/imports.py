@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
@@ -90,7 +90,7 @@ def import_overview(
     gone: Sequence[str],
     plan: ImportPlan,
     appraisal: ImportVerdicts,
-    classified: Sequence[Classification],
+    classified: Mapping[str, Classification],
     notes: Sequence[Problem],
     dry_run: bool,
     usage: Usage | None,
@@ -112,7 +112,7 @@ def import_overview(
         verdicts=_verdicts(items, appraisal),
         left_out=[verdict.id for verdict in verdicts if verdict.decision is Decision.EXCLUDE],
         needed_person=[verdict.id for verdict in verdicts if verdict.decision.admits and verdict.route is Route.REVIEW],
-        attempts=[item.query_id for item in classified if item.attempt],
+        attempts=[id for id, item in classified.items() if item.attempt],
         short=[item for item in status.capabilities if item.coverers and not item.floor_met],
         uncovered=[item.id for item in status.capabilities if not item.coverers],
         suggestions=pruning.suggestions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
@@ -126,7 +127,7 @@ class AdmissionOutput(RemarksOutput):
         staging: Staging,
         dry_run: bool,
         usage: Usage | None = None,
-        classified: Iterable[Classification] = (),
+        classified: Mapping[str, Classification] = MappingProxyType({}),
         provisions: Iterable[Provision] = (),
     ) -> AdmissionOutput:
         """``staging`` for output; ``usage`` is what classifying has cost now, ``classified`` what it said."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -110,14 +110,14 @@ class RemarksOutput(BaseModel):
         return found + [is_unfamiliar(id, why, style) for id, why in self.unfamiliar.items()]
 
 
-def remarks_on(items: Iterable[Classification]) -> RemarksOutput:
-    """The remarks on ``items``."""
-    found = tuple(items)
+def remarks_on(items: Mapping[str, Classification]) -> RemarksOutput:
+    """The remarks on ``items``, by query."""
+    found = items.items()
     return RemarksOutput(
         contradictions={
-            item.query_id: without_secrets(item.contradiction) for item in found if item.contradiction is not None
+            id: without_secrets(item.contradiction) for id, item in found if item.contradiction is not None
         },
-        unfamiliar={item.query_id: item.unfamiliar for item in found if item.unfamiliar is not None},
+        unfamiliar={id: item.unfamiliar for id, item in found if item.unfamiliar is not None},
     )
 
 

@@ -194,5 +194,5 @@ def _remarks(review: Review, style: PlainStyle) -> list[str]:
     ]
     remarks += [f"{style.name(id)} has no verdict: {visible(why)}" for id, why in review.shortfalls.items()]
     remarks += [f"{style.name(id)} argues with the classifier, or hides text from people" for id in review.attempts]
-    remarks += remarks_on(review.classifications.values()).lines(style)
+    remarks += remarks_on(review.classifications).lines(style)
     return remarks + [f"{style.name(lag.id)} is stale ({visible(lag.reason)})" for lag in review.lags]

@@ -97,7 +97,7 @@ class ReviewOutput(RemarksOutput):
     def of(review: Review, usage: Usage | None = None) -> ReviewOutput:
         """``review`` for output; ``usage`` is what classifying has cost now."""
         return ReviewOutput(
-            **dict(remarks_on(review.classifications.values())),
+            **dict(remarks_on(review.classifications)),
             headline=headline(review),
             submissions=list(review.submissions),
             taxonomy=review.platform.taxonomy.version,

@@ -261,7 +261,7 @@ def _remarks(review: Review, style: MarkdownStyle) -> list[str]:
         remarks.append(f"- {style.name(id)} has no verdict: {plain(why)}.")
     for id in review.attempts:
         remarks.append(f"- {style.name(id)} argues with the classifier, or hides text from people.")
-    remarks += [f"- {remark}" for remark in remarks_on(review.classifications.values()).lines(style)]
+    remarks += [f"- {remark}" for remark in remarks_on(review.classifications).lines(style)]
     for lag in review.lags:
         remarks.append(f"- {style.name(lag.id)} is stale ({plain(lag.reason)}): run `incumbent reclassify`.")
     return [folded(f"Remarks ({len(remarks)})", "\n".join(remarks))] if remarks else []

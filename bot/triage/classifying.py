@@ -143,7 +143,7 @@ def classify_shard(
         result = classify(queries, package.specification, platform.taxonomy, backend, silent(agent))
         if result.stopped is not None:
             raise result.stopped
-        said = {item.query_id: item for item in under_corrections(platform, queries, result).classifications}
+        said = under_corrections(platform, queries, result).classifications
         for item in items:
             values: dict[str, Any] = {"place": item.place, "id": item.id, "customer": customer, "weight": item.weight}
             if item.id in said:

@@ -118,9 +118,8 @@ def ask(cases: Iterable[Case], taxonomy: Taxonomy, backend: Backend, progress: P
         )
         if result.stopped is not None:
             raise result.stopped
-        by_id = {item.query_id: item for item in result.classifications}
         for name, case in asked.items():
-            item = by_id.get(name)
+            item = result.classifications.get(name)
             likeliest = item.calls.likeliest if item is not None and item.calls is not None else ()
             answers[case] = Answer(
                 tags=None if item is None else item.signature,

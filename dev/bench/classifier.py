@@ -187,7 +187,7 @@ def _said(
     """What the product says of queries without an agent."""
     queries = [Query(id=str(number), turns=turns, file="", line=None) for number, turns in enumerate(several)]
     found = classify(queries, UNDECLARED, taxonomy, backend, lambda done, total: None).classifications
-    return np.array([[item.judgements[name].value for name in vocabulary.capabilities] for item in found])
+    return np.array([[item.judgements[name].value for name in vocabulary.capabilities] for item in found.values()])
 
 
 # Measures.

@@ -48,7 +48,7 @@ def corpus_customers(corpus: Path, platform: Platform) -> list[list[ScoredQuery]
             queries = [Query(id=row["qid"], turns=tuple(row["turns"]), file="", line=None) for row in same]
             said = classify(queries, specification, platform.taxonomy, backend, lambda done, total: None)
             by_id = {query.id: query for query in queries}
-            scored += [platform.rate(each, by_id[each.query_id], customer) for each in said.classifications]
+            scored += [platform.rate(each, by_id[id], customer) for id, each in said.classifications.items()]
         found.append(scored)
     return found
 

@@ -245,9 +245,9 @@ def read_set(labels: Mapping[str, Labels], corpus: Path, platform: Platform, bac
         specification = UNDECLARED if folder is None else _specification(folder, platform)
         queries = [_query(rows[place][0], rows[place][2]["turns"]) for place in places]
         result = classify(queries, specification, platform.taxonomy, backend, lambda done, total: None)
-        for place, query, said in zip(places, queries, result.classifications, strict=True):
+        for place, query, said in zip(places, queries, result.classifications.values(), strict=True):
             _, known, row = rows[place]
-            items[place] = item_of(said, query.turns, row["customer"], known, platform.taxonomy)
+            items[place] = item_of(query, said, row["customer"], known, platform.taxonomy)
     found: dict[str | None, list[Item]] = {}
     for _, item in sorted(items.items()):
         found.setdefault(item.scored.customer, []).append(item)
@@ -263,15 +263,15 @@ def package_of(qid: str, corpus: Path) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def item_of(said: Classification, turns: Names, customer: str | None, labels: Labels, taxonomy: Taxonomy) -> Item:
-    """A query of which the classifier ``said`` something, and people ``labels``."""
+def item_of(query: Query, said: Classification, customer: str | None, labels: Labels, taxonomy: Taxonomy) -> Item:
+    """The ``query`` of which the classifier ``said`` something, and people ``labels``."""
     right = corrected(said, taxonomy, {name: value for name, value in labels.items() if value is not None})
-    scores = rate(right, turns, taxonomy, personal={}).scores
+    scores = rate(query.id, query.turns, right, taxonomy, personal={}).scores
     bases = {name: _basis(taxonomy.by_id[name], labels) for name in scores}
     known = {name: score for name, score in scores.items() if bases[name] is True}
     return Item(
-        scored=rate(said, turns, taxonomy, customer, personal={}),
-        right=ScoredQuery(id=said.query_id, turns=turns, scores=known, customer=customer),
+        scored=rate(query.id, query.turns, said, taxonomy, customer, personal={}),
+        right=ScoredQuery(id=query.id, turns=query.turns, scores=known, customer=customer),
         possible={name: score for name, score in scores.items() if bases[name] is not False},
         labels=labels,
     )
@@ -321,7 +321,8 @@ def turned(name: str, platform: Platform, residents: Sequence[RatedEntry], backe
     for place, wording in enumerate(header):
         queries = [_query(str(number), (row[place],)) for number, row in enumerate(rows)]
         result = classify(queries, UNDECLARED, platform.taxonomy, backend, lambda done, total: None)
-        scored = [platform.rate(said, query, None) for query, said in zip(queries, result.classifications, strict=True)]
+        found = result.classifications.values()
+        scored = [platform.rate(said, query, None) for query, said in zip(queries, found, strict=True)]
         outcomes[wording] = [run_cycle([query], residents, platform.config)[0].ruling.outcome for query in scored]
     return {wording: list(map(ne, outcomes[header[0]], outcomes[wording])) for wording in header[1:]}
 

@@ -39,7 +39,7 @@ def decide(
         implied=frozenset(implied),
         **more,
     )
-    return arbitrate("q", taxonomy(*capabilities), evidence)
+    return arbitrate(taxonomy(*capabilities), evidence)
 
 
 def outcome(classification: Classification) -> dict[str, tuple[bool, float, str]]:
@@ -365,7 +365,7 @@ def test_what_requires_something_behind_a_closed_gate_is_certainly_false(
 def test_what_the_classifier_says_of_the_query_as_a_whole_is_kept() -> None:
     found = Contradiction(expected=("a",), likeliest=("b",), probability=0.9)
     said = Finding(consensus={"call": YES}, calls=TOOL, unfamiliar="code", attempt=True)
-    result = arbitrate("q", taxonomy(CALL), PathFindings(declared={}, found=said, contradiction=found))
+    result = arbitrate(taxonomy(CALL), PathFindings(declared={}, found=said, contradiction=found))
     assert (result.unfamiliar, result.attempt, result.calls, result.contradiction) == ("code", True, TOOL, found)
     plain = decide([CALL], {}, {"call": YES})
     assert (plain.unfamiliar, plain.attempt, plain.calls, plain.contradiction) == (None, False, None, None)
@@ -481,7 +481,7 @@ def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_of
 ) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
-    result = arbitrate("q", everything, evidence)
+    result = arbitrate(everything, evidence)
     for group, members in everything.exactly_one.items():
         true = [member for member in members if result.judgements[member.id].value]
         rules = [evidence.declared.get(member.id) for member in members]
@@ -501,7 +501,7 @@ def test_an_exactly_one_group_has_one_true_member_unless_it_is_unexercised_or_of
 def test_inference_never_overrides_a_value_of_the_specification(case: tuple[list[Capability], PathFindings]) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
-    result = arbitrate("q", everything, evidence)
+    result = arbitrate(everything, evidence)
     for capability in capabilities:
         judgement = result.judgements[capability.id]
         rule = evidence.declared.get(capability.id)
@@ -523,7 +523,7 @@ def test_what_arbitration_alone_made_true_is_marked_and_was_inferred(
     case: tuple[list[Capability], PathFindings],
 ) -> None:
     capabilities, evidence = case
-    result = arbitrate("q", taxonomy(*capabilities), evidence)
+    result = arbitrate(taxonomy(*capabilities), evidence)
     assert list(result.judgements) == [capability.id for capability in capabilities]
     for name in result.arbitrated:
         assert result.judgements[name] == Judgement(True, evidence.found.consensus[name].confidence, "arbitration")
@@ -559,7 +559,7 @@ def test_neither_a_count_nor_a_called_tool_is_overridden_by_inference(
 ) -> None:
     capabilities, evidence = case
     everything = taxonomy(*capabilities)
-    result = arbitrate("q", everything, evidence)
+    result = arbitrate(everything, evidence)
     for group, members in everything.exactly_one.items():
         true = [member.id for member in members if result.judgements[member.id].value]
         assert len(true) <= 1
@@ -580,14 +580,13 @@ def test_requirements_are_followed_whatever_the_order() -> None:
     chain = [intent("a"), intent("b", requires="a"), intent("c", requires="b")]
     inferred = {name: Consensus(name != "a", 0.8) for name in "abc"}
     for order in permutations(chain):
-        found = arbitrate("q", taxonomy(*order), PathFindings(declared={}, found=Finding(consensus=inferred)))
+        found = arbitrate(taxonomy(*order), PathFindings(declared={}, found=Finding(consensus=inferred)))
         assert found.signature == frozenset()
 
 
 def test_what_requires_itself_in_a_circle_comes_to_an_end() -> None:
     circle = [intent("a", requires="b"), intent("b", requires="a")]
     found = arbitrate(
-        "q",
         taxonomy(*circle),
         PathFindings(declared={}, found=Finding(consensus={name: Consensus(True, 0.8) for name in "ab"})),
     )

@@ -44,8 +44,8 @@ def run(
 
 def test_classifications_are_in_the_order_of_the_queries_and_hold_every_capability() -> None:
     result, _ = run({id: says(call=0.9, table=0.1) for id in "cab"}, NOTHING)
-    assert [item.query_id for item in result.classifications] == ["c", "a", "b"]
-    assert all(list(item.judgements) == list(EVERYTHING.by_id) for item in result.classifications)
+    assert list(result.classifications) == ["c", "a", "b"]
+    assert all(list(item.judgements) == list(EVERYTHING.by_id) for item in result.classifications.values())
 
 
 def test_inference_is_asked_only_for_what_the_specification_does_not_decide() -> None:
@@ -83,7 +83,7 @@ def test_the_chosen_tools_declaration_decides_between_declared_members(
     answer: Finding, signature: dict[str, float], off: tuple[str, ...]
 ) -> None:
     result, _ = run({"q": answer}, TWO_TOOLS)
-    (item,) = result.classifications
+    (item,) = result.classifications.values()
     assert {name: item.judgements[name].confidence for name in item.signature} == signature
     assert item.off_taxonomy == off
 
@@ -91,13 +91,13 @@ def test_the_chosen_tools_declaration_decides_between_declared_members(
 def test_of_two_tools_with_one_name_the_first_counts() -> None:
     twins = specification([tool("get", "oauth"), tool("get", "api-key")])
     result, _ = run({"q": says("get", call=0.9, table=0.1)}, twins)
-    assert result.classifications[0].signature == {"call", "oauth"}
+    assert next(iter(result.classifications.values())).signature == {"call", "oauth"}
 
 
 def test_a_query_with_too_few_valid_samples_is_unclassified_and_the_others_are_not() -> None:
     good = says(call=0.9, table=0.2)
     result, _ = run({"a": good, "b": Finding(shortfall="2 of 5"), "c": good}, NOTHING, samples=5)
-    assert [item.query_id for item in result.classifications] == ["a", "c"]
+    assert list(result.classifications) == ["a", "c"]
     assert result.unclassified == ("b",)
     assert result.shortfalls == {"b": "2 of 5"}
     assert result.stopped is None
@@ -107,7 +107,7 @@ def test_a_query_with_too_few_valid_samples_is_unclassified_and_the_others_are_n
 def test_what_was_found_before_a_failure_is_kept_and_the_failure_told(error: IncumbentError) -> None:
     backend = ScriptedBackend({"b": says(call=0.9, table=0.1)}, fails=error)
     result = classify([query(id) for id in "abc"], NOTHING, EVERYTHING, backend, silent)
-    assert [item.query_id for item in result.classifications] == ["b"]
+    assert list(result.classifications) == ["b"]
     assert tuple(result.shortfalls) == result.unclassified == ("a", "c")
     assert result.stopped is error
 
@@ -128,20 +128,20 @@ def test_an_error_of_the_call_itself_ends_it() -> None:
 )
 def test_a_query_that_argues_or_hides_text_is_an_attempt(text: str, finding: Finding, attempt: bool) -> None:
     backend = ScriptedBackend({"q": finding})
-    (item,) = classify([query("q", text)], NOTHING, EVERYTHING, backend, silent).classifications
+    (item,) = classify([query("q", text)], NOTHING, EVERYTHING, backend, silent).classifications.values()
     assert item.attempt is attempt
 
 
 def test_the_name_of_what_is_attached_may_hide_text_too() -> None:
     hiding = replace(query("q", "Show my bills"), setup=Setup(attachments=("a\U000e0041\U000e0042.png",)))
     backend = ScriptedBackend({"q": says(call=0.9, table=0.1)})
-    (item,) = classify([hiding], NOTHING, EVERYTHING, backend, silent).classifications
+    (item,) = classify([hiding], NOTHING, EVERYTHING, backend, silent).classifications.values()
     assert item.attempt
 
 
 def test_the_weakest_basis_of_what_was_inferred_is_recorded() -> None:
     bases = {"call": Consensus(True, 0.9, "stated"), "table": Consensus(False, 0.0, "vote")}
-    (item,) = run({"q": Finding(consensus=bases)}, NOTHING)[0].classifications
+    (item,) = run({"q": Finding(consensus=bases)}, NOTHING)[0].classifications.values()
     assert item.basis == "vote"
 
 
@@ -149,13 +149,13 @@ def test_a_taxonomy_that_the_specification_decides_alone_needs_no_inference() ->
     alone = taxonomy(declared("oauth", "contains(auth_modes, 'oauth')"))
     result, backend = run({"q": Finding()}, specification(auth=["oauth"]), alone)
     assert backend.asked == []
-    assert result.classifications[0].signature == {"oauth"}
+    assert next(iter(result.classifications.values())).signature == {"oauth"}
     assert result.unclassified == ()
 
 
 def test_without_queries_the_backend_is_not_asked() -> None:
     result, backend = run({}, NOTHING)
-    assert result == ClassifierResult(classifications=(), unclassified=())
+    assert result == ClassifierResult(classifications={}, unclassified=())
     assert backend.asked == []
 
 
@@ -192,7 +192,7 @@ def called(p: float, *steps: dict[str, float], **texts: float) -> Finding:
 
 
 def confidences(result: ClassifierResult) -> dict[str, tuple[bool, float, str]]:
-    (item,) = result.classifications
+    (item,) = result.classifications.values()
     return {name: (each.value, round(each.confidence, 9), each.path) for name, each in item.judgements.items()}
 
 
@@ -286,7 +286,7 @@ def test_values_are_those_of_the_called_tools(
 ) -> None:
     result, _ = run({"q": finding}, specification([GET, ADD, tool("other", "other")]), ON_TOOLS)
     assert confidences(result) == values
-    (item,) = result.classifications
+    (item,) = result.classifications.values()
     assert item.off_taxonomy == off
     assert item.calls == (finding.calls or CalledTools(0.0))
 
@@ -295,8 +295,8 @@ def test_an_agent_that_declares_no_tools_calls_none_and_is_not_asked() -> None:
     result, backend = run({"q": says()}, specification([]), ON_TOOLS)
     assert backend.asked == []
     assert set(confidences(result).values()) == {(False, 0.0, "tool")}
-    assert result.classifications[0].off_taxonomy == ()
-    assert result.classifications[0].calls == CalledTools(0.0)
+    assert next(iter(result.classifications.values())).off_taxonomy == ()
+    assert next(iter(result.classifications.values())).calls == CalledTools(0.0)
 
 
 def test_without_a_word_on_tools_their_capabilities_are_inferred_or_undeclared() -> None:
@@ -309,7 +309,7 @@ def test_without_a_word_on_tools_their_capabilities_are_inferred_or_undeclared()
         "a-oauth": (False, 0.0, "undeclared"),
         "a-key": (False, 0.0, "undeclared"),
     }
-    assert result.classifications[0].calls is None
+    assert next(iter(result.classifications.values())).calls is None
 
 
 def expecting(*names: str) -> Query:
@@ -347,13 +347,13 @@ def test_an_expected_call_decides_and_a_contradiction_is_told(
     result = classify([item], specification([GET, ADD]), ON_TOOLS, backend, silent)
     assert [each.tools for each in backend.asked] == [(GET, ADD)]
     assert confidences(result)["write"] == write
-    assert result.classifications[0].contradiction == contradiction
+    assert next(iter(result.classifications.values())).contradiction == contradiction
 
 
 def test_an_expected_call_decides_between_declared_members_too() -> None:
     backend = ScriptedBackend({"q": says("get_parts", 0.7, call=0.9, table=0.1)})
     item = replace(query("q"), expected={"expected_tools": ["get_fares"]})
-    (found,) = classify([item], TWO_TOOLS, EVERYTHING, backend, silent).classifications
+    (found,) = classify([item], TWO_TOOLS, EVERYTHING, backend, silent).classifications.values()
     assert found.judgements["key"].confidence == 1.0
     assert "key" in found.signature
     assert found.contradiction is not None
@@ -408,16 +408,16 @@ def test_an_expectation_decides_where_nothing_is_declared_about_tools(
     # Of two steps each may be the one that does what the text says.
     wanted = values | ({"write": (False, 1 - 0.8**2, "expected")} if len(calls.steps) == 2 else {})
     assert confidences(result) == {name: pytest.approx(value) for name, value in wanted.items()}
-    assert result.classifications[0].off_taxonomy == ()
-    assert result.classifications[0].calls == calls
-    assert result.classifications[0].contradiction == contradiction
+    assert next(iter(result.classifications.values())).off_taxonomy == ()
+    assert next(iter(result.classifications.values())).calls == calls
+    assert next(iter(result.classifications.values())).contradiction == contradiction
 
 
 def test_an_expectation_decides_on_declared_members_of_an_agent_without_a_word_on_tools() -> None:
     modes = specification(None, ["oauth", "api-key"])
     backend = ScriptedBackend({"q": says(call=0.9, table=0.1)})
     for item, off in ((expecting(), ()), (expecting("add"), ("one.auth",)), (query("q"), ("one.auth",))):
-        (found,) = classify([item], modes, EVERYTHING, backend, silent).classifications
+        (found,) = classify([item], modes, EVERYTHING, backend, silent).classifications.values()
         assert found.signature == {"call"}
         assert found.off_taxonomy == off
         assert found.contradiction is None
@@ -463,7 +463,7 @@ def test_a_call_may_be_expected_of_a_tool_that_is_not_listed(
     result = classify([item], specification([GET, UNLISTED_TOOL]), ON_TOOLS, backend, silent)
     found = confidences(result)
     assert {name: found[name] for name in values} == {name: pytest.approx(value) for name, value in values.items()}
-    assert result.classifications[0].contradiction == contradiction
+    assert next(iter(result.classifications.values())).contradiction == contradiction
 
 
 # What is counted, and gates.
@@ -481,7 +481,8 @@ def test_each_query_is_asked_only_for_what_cannot_be_counted_in_it() -> None:
     result = classify([query("a"), pictured], NOTHING, COUNTING, backend, silent)
     assert [item.capabilities for item in backend.asked] == [("turns", "web"), ("web",)]
     first, second = (
-        {name: (each.value, each.path) for name, each in item.judgements.items()} for item in result.classifications
+        {name: (each.value, each.path) for name, each in item.judgements.items()}
+        for item in result.classifications.values()
     )
     assert first == {"turns": (True, "inference"), "image": (False, "undeclared"), "web": (True, "inference")}
     assert second == {"turns": (True, "structure"), "image": (True, "structure"), "web": (True, "inference")}
@@ -495,13 +496,13 @@ def test_a_query_of_which_nothing_has_to_be_asked_is_classified_without_asking()
     result = classify(queries, closed, COUNTING, backend, lambda done, total: seen.append((done, total)))
     assert [item.query_id for item in backend.asked] == ["a"]
     assert seen == [(1, 1)]
-    assert [item.query_id for item in result.classifications] == ["b", "a", "c"]
-    assert result.classifications[0].judgements["web"] == Judgement(False, 1.0, "specification")
+    assert list(result.classifications) == ["b", "a", "c"]
+    assert next(iter(result.classifications.values())).judgements["web"] == Judgement(False, 1.0, "specification")
 
 
 def test_what_the_backend_cannot_judge_is_marked() -> None:
     result, _ = run({"q": replace(says(call=0.9, table=0.1), unfamiliar="script")}, NOTHING)
-    assert result.classifications[0].unfamiliar == "script"
+    assert next(iter(result.classifications.values())).unfamiliar == "script"
 
 
 def knowing(spec: Specification, *kinds: str) -> Specification:

@@ -55,7 +55,6 @@ def item(
     off_taxonomy: tuple[str, ...] = (), arbitrated: tuple[str, ...] = (), **judgements: Judgement
 ) -> Classification:
     return Classification(
-        query_id="q",
         judgements={**DEFAULTS, **judgements},
         off_taxonomy=off_taxonomy,
         arbitrated=frozenset(arbitrated),
@@ -174,7 +173,6 @@ def test_a_member_whose_requirement_fails_is_not_open() -> None:
         intent("c", "one.size"),
     )
     before = Classification(
-        query_id="q",
         judgements={
             "call": judged(False, 0.1),
             "a": judged(True, 0.9),
@@ -265,7 +263,6 @@ def test_of_one_group_the_latest_that_was_made_true_is() -> None:
 PROBABILITIES = st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.7, 1.0])
 CLASSIFICATIONS = st.builds(
     lambda rules, count, probabilities: arbitrate(
-        "q",
         TAXONOMY,
         PathFindings(
             declared=rules,

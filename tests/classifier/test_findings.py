@@ -12,8 +12,11 @@ import pytest
 
 from bot.classifier.backends import FindingFiles
 from bot.classifier.caching_backend import (
+    FindingsInMemory,
+    FindingsStore,
     RememberingBackend,
     conditions_of,
+    findings_key,
     halt,
     knowing,
     known_by,
@@ -21,9 +24,8 @@ from bot.classifier.caching_backend import (
     recall,
     through_batches,
 )
-from bot.classifier.findings import Findings, FindingsInMemory, FindingsStore, KeptCalls, findings_key, tools_digest
 from bot.classifier.language_model.abilities import BEST, RememberedAbilities
-from bot.classifier.model import CalledTools, Consensus, Finding, Identity, InferenceRequest
+from bot.classifier.model import CalledTools, Consensus, Finding, Findings, Identity, InferenceRequest, tools_digest
 from bot.classifier.usage import Usage, total
 from bot.config import Prices
 from bot.errors import IncompleteError, OutsideError
@@ -181,7 +183,7 @@ def test_identities_do_not_share_findings() -> None:
 
 def test_a_choice_among_tools_that_are_not_there_is_not_believed() -> None:
     asked = about("boats", names=(), tools=True)
-    forged = Findings(tools={tools_digest(BOATS): KeptCalls(probability=1.0, steps=({"format_disk": 1.0},))})
+    forged = Findings(tools={tools_digest(BOATS): CalledTools(probability=1.0, steps=({"format_disk": 1.0},))})
     assert forged.missing(asked, EVERYTHING) == asked
 
 

@@ -412,9 +412,9 @@ def test_a_query_whose_answers_never_fit_is_unclassified_and_the_others_are_not(
     with ModelServer(script) as server:
         queries = [query("a", "Show my bills"), query("b", "A riddle"), query("c", "Show my boats")]
         result = classify(queries, NOTHING, EVERYTHING, backend(server.endpoint, samples=3), silent)
-    assert [item.query_id for item in result.classifications] == ["a", "c"]
+    assert list(result.classifications) == ["a", "c"]
     assert result.unclassified == ("b",)
-    assert result.classifications[0].signature == {"call"}
+    assert next(iter(result.classifications.values())).signature == {"call"}
     assert result.stopped is None
 
 

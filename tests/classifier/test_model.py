@@ -85,4 +85,4 @@ def test_what_a_rule_or_a_curator_decides_is_certain() -> None:
         "corrected": Judgement(value=False, confidence=0.0, path="corrected"),
         "inferred": Judgement(value=True, confidence=1.0, path="inference"),
     }
-    assert Classification(query_id="q", judgements=judgements).certain == {"ruled", "corrected"}
+    assert Classification(judgements=judgements).certain == {"ruled", "corrected"}

@@ -17,7 +17,7 @@ def backend(shipped_backend: Backend) -> Backend:
 
 
 def of(turns: tuple[str, ...], shipped: Taxonomy, backend: Backend, agent: Specification = NOTHING) -> Classification:
-    (item,) = classify([query("q", *turns)], agent, shipped, backend, silent).classifications
+    (item,) = classify([query("q", *turns)], agent, shipped, backend, silent).classifications.values()
     return item
 
 

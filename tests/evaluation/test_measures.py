@@ -386,7 +386,6 @@ def test_what_is_saved_is_what_is_read() -> None:
 
 def test_only_what_can_be_labelled_is_kept() -> None:
     item = Classification(
-        query_id="q",
         judgements={"a": Judgement(True, 0.9, "inference"), "s": Judgement(True, 1.0, "specification")},
     )
     found = predict(item, ["a"])

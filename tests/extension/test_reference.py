@@ -131,10 +131,10 @@ def test_more_is_expected_where_the_classifier_may_err() -> None:
 def test_what_is_observed(path: Path, confidence: float, attempt: bool, split: set[str] | None) -> None:
     judgements = {name: Judgement(False, 0.0, "undeclared") for name in TAXONOMY.by_id}
     judgements["deeds.say"] = Judgement(True, confidence, path)
-    found = Classification(query_id="q1", judgements=judgements, off_taxonomy=("size",), attempt=attempt)
+    found = Classification(judgements=judgements, off_taxonomy=("size",), attempt=attempt)
     query = Query(id="q1", turns=("say it",), file="evals.yaml", line=3)
     submission = Submission(customer="c", agent="a", folder="eval_sets/c/a", queries=(query,))
-    observed = observe_all(submission, [found], TAXONOMY, SETTINGS)
+    observed = observe_all(submission, {"q1": found}, TAXONOMY, SETTINGS)
     if split is None:
         assert observed == []
         return
@@ -172,11 +172,11 @@ def test_beliefs_are_probabilities_of_what_the_text_shows(
     rule: dict[str, Any] = {} if source == "intent" else {"when": "`null`"}
     item = Capability(id="x", name="x", group="deeds", description="d", source=source, **rule, **more)
     taxonomy = TAXONOMY.model_copy(update={"capabilities": (item,)})
-    found = Classification(query_id="q1", judgements={"x": judgement})
+    found = Classification(judgements={"x": judgement})
     submission = Submission(
         customer="c", agent="a", folder="f", queries=(Query(id="q1", turns=("say it",), file="e", line=3),)
     )
-    (seen,) = observe_all(submission, [found], taxonomy, SETTINGS)
+    (seen,) = observe_all(submission, {"q1": found}, taxonomy, SETTINGS)
     assert {name: belief.confidence for name, belief in seen.beliefs.items()} == (
         {} if confidence is None else {"x": confidence}
     )

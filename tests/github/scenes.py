@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.classifier.model import Identity, Judgement
+from bot.classifier.model import Classification, Identity, Judgement
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.authority import Authority
@@ -37,7 +37,6 @@ from bot.ledger.model import (
     CommentKey,
     CorrectionRecord,
     PullRequestRecord,
-    StoredClassification,
 )
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
@@ -66,7 +65,7 @@ def make_query(id: str, scores: Mapping[str, float] | None, text: str | None = N
     known = None
     if scores is not None:
         judgements = {name: Judgement(name in scores, scores.get(name, 0.9), "inference") for name in CAPABILITIES}
-        known = StoredClassification(judgements=judgements)
+        known = Classification(judgements=judgements)
     return QueryFacts(
         query=Query(id=id, turns=turns, file="eval_sets/acme/desk/evals.yaml", line=line),
         key=classification_key(turns, "s", "d", IDENTITY, ""),

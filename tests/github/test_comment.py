@@ -11,7 +11,7 @@ from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform
 def unfamiliar(query: QueryFacts) -> QueryFacts:
     """``query`` with a classification that says that its text cannot be judged."""
     assert query.classification is not None
-    known = query.classification.model_copy(update={"unfamiliar": "language"})
+    known = replace(query.classification, unfamiliar="language")
     return query.model_copy(update={"classification": known})
 
 
@@ -20,7 +20,7 @@ def doubtful(query: QueryFacts, capability: str, probability: float) -> QueryFac
     assert query.classification is not None
     judgements = dict(query.classification.judgements)
     judgements[capability] = replace(judgements[capability], confidence=probability)
-    known = query.classification.model_copy(update={"judgements": judgements})
+    known = replace(query.classification, judgements=judgements)
     return query.model_copy(update={"classification": known})
 
 

@@ -195,9 +195,7 @@ def test_a_fact_is_not_corrected_and_nothing_else_of_that_command_is() -> None:
     assert fact.classification is not None
     judgements = dict(fact.classification.judgements)
     judgements["d"] = replace(judgements["d"], confidence=1.0, path="specification")
-    declared = fact.model_copy(
-        update={"classification": fact.classification.model_copy(update={"judgements": judgements})}
-    )
+    declared = fact.model_copy(update={"classification": replace(fact.classification, judgements=judgements)})
     analysis = make_analysis((declared, *QUERIES[1:]))
     hub = Hub()
     hub.review(analysis)

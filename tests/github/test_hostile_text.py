@@ -113,7 +113,7 @@ def facts(text: str) -> Analysis:
     queries = tuple(reworded(query, file=file, expected=calls, setup=setup) for query in queries)
     off = queries[3].classification
     assert off is not None
-    strange = off.model_copy(update={"off_taxonomy": (worded(text),)})
+    strange = replace(off, off_taxonomy=(worded(text),))
     queries = (*queries[:3], queries[3].model_copy(update={"classification": strange}), *queries[4:])
     row = Problem(file=file, line=12, message=text, fix=text)
     submission = SubmissionFacts(

@@ -12,8 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.classifier.caching_backend import RememberingBackend
-from bot.classifier.findings import FindingsInMemory
+from bot.classifier.caching_backend import FindingsInMemory, RememberingBackend
 from bot.classifier.language_model.abilities import BEST, KeptAbilities, RememberedAbilities
 from bot.classifier.model import Backend, Finding, InferenceRequest
 from bot.config import CONFIG_FILE

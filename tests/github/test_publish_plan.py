@@ -581,7 +581,7 @@ def test_a_classifier_that_stopped_fails_the_check_with_its_reason(code: Literal
 def test_a_query_that_argues_waits_for_a_person_and_is_named() -> None:
     first, *others = QUERIES
     assert first.classification is not None
-    arguing = first.model_copy(update={"classification": first.classification.model_copy(update={"attempt": True})})
+    arguing = first.model_copy(update={"classification": replace(first.classification, attempt=True)})
     hub = Hub()
     hub.review(make_analysis((arguing, *others)))
     assert "ATTEMPT" in hub.ours[0]
@@ -986,7 +986,7 @@ def test_called_tools_count_as_inferred_also_where_they_are_expected(path: Path,
     known = QUERIES[0].classification
     assert known is not None
     judgements = {name: replace(item, path=path) for name, item in known.judgements.items()}
-    query = QUERIES[0].model_copy(update={"classification": known.model_copy(update={"judgements": judgements})})
+    query = QUERIES[0].model_copy(update={"classification": replace(known, judgements=judgements)})
     hub = Hub(permissions={"mara": "read"})
     hub.review(make_analysis([query]))
     assert ("UNTRUSTED_AUTHOR" in hub.ours[0]) is reviewed

@@ -25,16 +25,16 @@ def task(entry: Entry, *asked: str) -> ReclassifyTask:
     return ReclassifyTask(entry=entry, carried=carried, capabilities=asked, carried_ids={"was": "n"})
 
 
-def found(id: str, taxonomy: Taxonomy = NEW, **true: float) -> Classification:
+def found(taxonomy: Taxonomy = NEW, **true: float) -> Classification:
     judgements = {name: Judgement(name in true, true.get(name, 0.1), "inference") for name in taxonomy.by_id}
-    return Classification(query_id=id, judgements=judgements)
+    return Classification(judgements=judgements)
 
 
 def renewal(**more: Any) -> Renewal:
     defaults: dict[str, Any] = {
         "tasks": (task(X, "c"), task(Y, "a"), task(Z, "c")),
         "specifications": {None: UNDECLARED},
-        "classifications": {"x": found("x", c=0.7, a=0.2), "y": found("y", a=0.6)},
+        "classifications": {"x": found(c=0.7, a=0.2), "y": found(a=0.6)},
         "kept": {"z": "its agent is not known"},
         "shortfalls": {},
     }

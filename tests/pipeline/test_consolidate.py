@@ -157,14 +157,13 @@ def sets(draw: st.DrawFn) -> RegressionSet:
     return known(*parts)
 
 
-def classified(submission: Submission, scores: dict[str, dict[str, float]]) -> list[Classification]:
-    return [
-        Classification(
-            query_id=item.id,
+def classified(submission: Submission, scores: dict[str, dict[str, float]]) -> dict[str, Classification]:
+    return {
+        item.id: Classification(
             judgements={name: Judgement(True, score, "inference") for name, score in scores[item.id].items()},
         )
         for item in submission.queries
-    ]
+    }
 
 
 @given(submissions(), sets(), st.sampled_from([M1, M2]), st.data())
@@ -179,7 +178,7 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     by_id = {item.id: item for item in submission.queries}
     settling = settle([submission], before)
     kept = KeptScores(
-        queries=tuple(rate(item, by_id[item.query_id].turns, TAXONOMY, "acme", personal={}) for item in found),
+        queries=tuple(rate(id, by_id[id].turns, item, TAXONOMY, "acme", personal={}) for id, item in found.items()),
         entries=settling.entries,
         contents={item.id: content_key(asked(item)) for item in submission.queries},
         identity=identity,
@@ -205,11 +204,7 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     )
     review = judge(
         platform(after),
-        [
-            ClassifiedSubmission(
-                submission=submission, result=ClassifierResult(classifications=tuple(found), unclassified=())
-            )
-        ],
+        [ClassifiedSubmission(submission=submission, result=ClassifierResult(classifications=found, unclassified=()))],
         identity,
     )
     consolidation = consolidate(platform(after), kept)

@@ -9,6 +9,7 @@ import pytest
 from bot.classifier.model import Classification, Judgement
 from bot.config import Curation, load_config
 from bot.files.snapshot import WorkingTree
+from bot.intake.query import Query
 from bot.rater.model import ScoredQuery
 from bot.taxonomy.loading import load_taxonomy
 from bot.taxonomy.model import Taxonomy
@@ -101,10 +102,11 @@ def test_right_tags_are_labels_and_the_facts_of_called_tools(taxonomy: Taxonomy)
         PICTURE: Judgement(False, 0.0, "specification"),
         TABLE: Judgement(True, 0.9, "inference"),
     }
-    said = Classification(query_id="q", judgements=judgements, off_taxonomy=(), arbitrated=frozenset())
+    query = Query(id="q", turns=("Text",), file="", line=None)
+    said = Classification(judgements=judgements, off_taxonomy=(), arbitrated=frozenset())
 
     def right(labels: dict[str, bool | None]) -> bench.Item:
-        return bench.item_of(said, ("Text",), "one", labels, taxonomy)
+        return bench.item_of(query, said, "one", labels, taxonomy)
 
     called = right({CALL: True, CHAIN: None, PICTURE: True})
     assert called.right.scores == {CALL: 1.0, "request.auth.oauth": 0.8}  # the agent generates no pictures

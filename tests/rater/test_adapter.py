@@ -17,7 +17,6 @@ def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other
     taxonomy = taxonomy.model_copy(update={"capabilities": (*taxonomy.capabilities, *members)})
     taxonomy = Taxonomy.model_validate(taxonomy.model_dump())
     classification = Classification(
-        query_id="q",
         judgements={
             "a": Judgement(False, 0.3, "inference"),
             "b": Judgement(False, 0.0, "undeclared"),
@@ -26,7 +25,7 @@ def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other
             "large": Judgement(False, 0.4, "arbitration"),
         },
     )
-    assert rate(classification, ("first",), taxonomy, personal={}).doubts == (
+    assert rate("q", ("first",), classification, taxonomy, personal={}).doubts == (
         Doubt(capability="a", probability=0.3),
         Doubt(capability="large", probability=0.4, instead_of=("small",)),
     )
@@ -34,7 +33,6 @@ def test_what_is_false_and_might_be_true_is_in_doubt_and_stands_in_for_the_other
 
 def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_otherwise() -> None:
     classification = Classification(
-        query_id="q",
         judgements={
             "a": Judgement(True, 0.7, "inference"),
             "b": Judgement(False, 0.9, "inference"),
@@ -43,7 +41,9 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         },
         arbitrated=frozenset({"c"}),
     )
-    scored = rate(classification, ("first", "second"), make_taxonomy("a", "b", "c", "d"), "acme", personal={"card": 2})
+    scored = rate(
+        "q", ("first", "second"), classification, make_taxonomy("a", "b", "c", "d"), "acme", personal={"card": 2}
+    )
     assert scored == ScoredQuery(
         id="q",
         turns=("first", "second"),

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from bot.classifier.caching_backend import RememberingBackend
-from bot.classifier.findings import FindingsInMemory
+from bot.classifier.caching_backend import FindingsInMemory, RememberingBackend
 from bot.classifier.model import Finding, InferenceRequest
 from bot.curator.entry import Entry, Imported
 from bot.errors import IncompleteError

@@ -12,7 +12,8 @@ from rich.console import Console
 from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import CalledTools, Classification, Contradiction, Judgement
 from bot.github.facts import classified_of, facts_of
-from bot.ledger.model import StoredClassification
+from bot.ledger.model import FolderRecord
+from bot.ledger.store import record_text
 from bot.mcp_server.answers import ClassifiedRow
 from bot.mcp_server.tool_runner import shown_in_chat
 from bot.pipeline.review import Review, judge
@@ -99,11 +100,11 @@ def reviewed() -> Review:
     """A review of what the first job hands over, as the second one sees it."""
     (facts,) = make_analysis([make_query("q01", {"d": 0.9}), make_query("q02", {"a": 0.7})]).judged.submissions
     carried = classified_of(facts)
-    first, second = carried.result.classifications
+    first, second = carried.result.classifications.values()
     said = found(("look_up",), ("look_up",), 0.3)
     result = replace(
         carried.result,
-        classifications=(replace(first, contradiction=said), replace(second, unfamiliar="code")),
+        classifications={"q01": replace(first, contradiction=said), "q02": replace(second, unfamiliar="code")},
     )
     keys = {item.query.id: item.key or "" for item in facts.queries}
     again = facts_of(replace(carried, result=result), facts.specification, keys, {})
@@ -146,12 +147,12 @@ CALLS = CalledTools(0.9, ({"look_up": 0.8, KEY: 0.2}, {KEY: 1.0}))
 
 
 def classification(**more: object) -> Classification:
-    return replace(Classification(query_id="q", judgements=JUDGED, calls=CALLS), **more)  # type: ignore[arg-type]
+    return replace(Classification(judgements=JUDGED, calls=CALLS), **more)  # type: ignore[arg-type]
 
 
 def test_the_json_of_classify_has_the_called_tools() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
-    result = ClassifierResult(classifications=(item,), unclassified=())
+    result = ClassifierResult(classifications={"q": item}, unclassified=())
     output = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None)
     (row,) = json.loads(masked_json(output.model_dump(mode="json")))["queries"]
     assert row["values"]["a"]["path"] == "tool"
@@ -161,37 +162,50 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
     ]
     assert row["contradiction"]["likeliest"] == ["[looks like a secret]"]
     assert row["unfamiliar"] == "code"
-    bare = ClassifierResult(classifications=(classification(calls=None),), unclassified=())
+    bare = ClassifierResult(classifications={"q": classification(calls=None)}, unclassified=())
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).model_dump()["queries"]
     assert (plain["calls"], plain["contradiction"], plain["unfamiliar"]) == (None, None, None)
 
 
 def test_an_assistant_is_told_of_called_tools_by_marked_names() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
-    row = shown_in_chat(ClassifiedQuery(item, ("hi",)), ClassifiedRow)
+    row = shown_in_chat(ClassifiedQuery("q", item, ("hi",)), ClassifiedRow)
     assert (row["calls"]["steps"], row["calls"]["first"][0]["tool"]) == (2, "<untrusted>look_up</untrusted>")
     assert row["contradiction"]["expected"] == {"count": 1, "first": ["<untrusted>look_up</untrusted>"]}
     assert "ghp_" not in json.dumps(row)
-    plain = shown_in_chat(ClassifiedQuery(classification(calls=None), ("hi",)), ClassifiedRow)
+    plain = shown_in_chat(ClassifiedQuery("q", classification(calls=None), ("hi",)), ClassifiedRow)
     assert (plain["calls"], plain["contradiction"], plain["unfamiliar"]) == (None, None, None)
 
 
 # What the ledger keeps.
 
+KEPT_AS = "0" * 24
+
+
+def read_back(item: object) -> Classification:
+    """A classification as the ledger has it."""
+    record = {"format": 1, "folder": "f", "classifications": {KEPT_AS: item}}
+    return FolderRecord.model_validate(record).classifications[KEPT_AS]
+
 
 def test_the_ledger_keeps_what_reports_say() -> None:
     item = classification(contradiction=found(("look_up",), ()), unfamiliar="code")
-    stored = StoredClassification.model_validate_json(StoredClassification.of(item).model_dump_json())
-    assert stored.classification("q") == replace(item, calls=None)
+    (written,) = json.loads(record_text(FolderRecord(folder="f", classifications={KEPT_AS: item})))[
+        "classifications"
+    ].values()
+    assert "calls" not in written
+    assert read_back(written) == replace(item, calls=None)
+    with pytest.raises(ValueError, match="calls"):
+        read_back({**written, "calls": {"probability": 1.0}})
 
 
 @pytest.mark.parametrize("path", ["specification", "inference", "arbitration", "undeclared"])
 def test_a_record_of_an_earlier_version_is_familiar_and_contradicts_nothing(path: str) -> None:
     old = {"judgements": {"a": {"value": True, "confidence": 0.9, "path": path}}, "basis": None, "attempt": False}
-    found = StoredClassification.model_validate(old).classification("q")
+    found = read_back(old)
     assert (found.unfamiliar, found.contradiction) == (None, None)
 
 
 def test_a_record_with_another_path_is_refused() -> None:
     with pytest.raises(ValueError, match="path"):
-        StoredClassification.model_validate({"judgements": {"a": {"value": True, "confidence": 0.9, "path": "magic"}}})
+        read_back({"judgements": {"a": {"value": True, "confidence": 0.9, "path": "magic"}}})

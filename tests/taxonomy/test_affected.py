@@ -190,7 +190,7 @@ def test_what_lags_for_another_reason_is_asked_with_its_group() -> None:
 def entry_under(taxonomy: Taxonomy, id: str, spec: Specification) -> Entry:
     """An entry that was classified as a whole under ``taxonomy``."""
     bare = make_entry(id, {}, text=f"{id} asks", source=source(id))
-    (found,) = classify([query_of(bare)], spec, taxonomy, DescriptionBackend(taxonomy), silent).classifications
+    (found,) = classify([query_of(bare)], spec, taxonomy, DescriptionBackend(taxonomy), silent).classifications.values()
     scores = stored({name: item.confidence for name, item in found.judgements.items() if item.value})
     classified = classified_by(IDENTITY, taxonomy, tuple(scores))
     return bare.model_copy(update={"scores": scores, "classified": classified})

@@ -200,11 +200,11 @@ def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequenc
         turns = {query.id: query.turns for query in submission.queries}
         found += [
             Text(
-                where=f"{submission.customer}/{submission.agent}/{submission.item(known.query_id)}",
-                turns=turns[known.query_id],
+                where=f"{submission.customer}/{submission.agent}/{submission.item(id)}",
+                turns=turns[id],
                 judgements=known.judgements,
             )
-            for known in item.result.classifications
+            for id, known in item.result.classifications.items()
         ]
     return found
 

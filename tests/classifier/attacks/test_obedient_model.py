@@ -67,7 +67,7 @@ def classified(attacks: Sequence[Attack], agent: Specification, *, obedient: boo
 
 def check(attack: Attack, number: int, result: ClassifierResult) -> None:
     """The attacked query has what its author could win, and no more."""
-    found = {item.query_id: item for item in result.classifications}.get(f"a{number}")
+    found = result.classifications.get(f"a{number}")
     if attack.goal in ("control", "leak", "disrupt"):
         assert found is None, "an answer that does not fit the schema counted"
         return
@@ -84,8 +84,8 @@ def test_obeyed_attacks_move_the_inferred_tags_of_their_own_query_alone() -> Non
     honest = classified(BY_QUERY, AGENT, obedient=False)
     obeyed = classified(BY_QUERY, AGENT, obedient=True)
     assert (honest.stopped, honest.unclassified) == (None, ())
-    before = {item.query_id: item for item in honest.classifications}
-    after = {item.query_id: item for item in obeyed.classifications}
+    before = honest.classifications
+    after = obeyed.classifications
     for number, attack in enumerate(BY_QUERY):
         check(attack, number, obeyed)
         assert after[f"h{number}"] == before[f"h{number}"], attack.id
@@ -102,7 +102,7 @@ def test_an_obeyed_tool_decides_between_declared_tools_and_nothing_else(name: st
     result = classified([attack], specification(tools), obedient=True)
     check(attack, 0, result)
     by_name = {tool.name: f"auth.{tool.auth}" for tool in tools}
-    for item in result.classifications:
-        chosen = attack.wanted if item.query_id == "a0" and attack.wanted is not None else tools[0].name
+    for id, item in result.classifications.items():
+        chosen = attack.wanted if id == "a0" and attack.wanted is not None else tools[0].name
         assert item.signature & DECLARED == {by_name[chosen]}
     assert KEY not in repr(result)

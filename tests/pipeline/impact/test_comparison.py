@@ -115,8 +115,8 @@ def test_remarks_are_told_where_they_come_or_go() -> None:
     judgements = {name: Judgement(name == "a", 0.9, "inference") for name in BASE.by_id}
 
     def side_with(**remarks: Any) -> Review:
-        found = Classification(query_id="q", judgements=judgements, **remarks)
-        result = ClassifierResult(classifications=(found,), unclassified=())
+        found = Classification(judgements=judgements, **remarks)
+        result = ClassifierResult(classifications={"q": found}, unclassified=())
         return side(platform(BASE, *entries()), ClassifiedSubmission(submission=submission, result=result))
 
     found = compare(
