@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bot.classifier.model import Backend
     from bot.github.client import GitHubClient
     from bot.github.events import Event
-    from bot.github.facts import Analysis, Quiet
+    from bot.github.facts import Absence, Analysis, Quiet
     from bot.github.git_state import World
     from bot.github.publication import Publication
     from bot.pipeline.review import Platform
@@ -305,15 +305,18 @@ def _publish(
     facts = _read(document)
     if not isinstance(facts, Analysis):
         event = redirected(event, client.pull_request)
+    absence: Absence = "unfinished"
+    if facts == "other-version":
+        absence = facts
+    elif isinstance(facts, Quiet) and facts.quiet == event.head:
+        absence = "quiet"
     if event.flow is Flow.RECONCILE:
         inventory = facts if isinstance(facts, Inventory) else None
-        publication = reconcile_event(event, inventory, world, client, _wait, dry_run)
+        publication = reconcile_event(event, inventory, world, client, _wait, dry_run, absence)
     else:
         analysis = facts if isinstance(facts, Analysis) else None
-        quiet = isinstance(facts, Quiet) and facts.quiet == event.head
-        publication = publish_event(event, analysis, world, client, _wait, dry_run, quiet)
-    spent = None if facts is None or isinstance(facts, Quiet) else facts.work.usage
-    return replace(publication, usage=spent)
+        publication = publish_event(event, analysis, world, client, _wait, dry_run, absence)
+    return replace(publication, usage=facts.work.usage if isinstance(facts, Analysis | Inventory) else None)
 
 
 def _wait(attempt: int) -> None:
@@ -321,11 +324,11 @@ def _wait(attempt: int) -> None:
     time.sleep(random.SystemRandom().uniform(0, 2**attempt))
 
 
-def _read(document: Path) -> Analysis | Inventory | Quiet | None:
-    """The validated document; an invalid one counts as missing, which the check reports."""
-    from bot.files.documents import parse_json
+def _read(document: Path) -> Analysis | Inventory | Quiet | Literal["other-version"] | None:
+    """The validated document; an invalid one counts as missing, which the check reports, as it does another version."""
+    from bot.files.documents import as_mapping, parse_json
     from bot.files.validation import validate
-    from bot.github.facts import DOCUMENT_LIMITS, Analysis, Quiet
+    from bot.github.facts import DOCUMENT_LIMITS, FORMAT, Analysis, Quiet
     from bot.github.preflight import QUIET
     from bot.reconcile.inventory import Inventory
 
@@ -333,11 +336,13 @@ def _read(document: Path) -> Analysis | Inventory | Quiet | None:
         return None
     try:
         found = parse_json(document.read_bytes(), document.name, DOCUMENT_LIMITS)
-        keys = found.data.keys() if isinstance(found.data, Mapping) else ()
-        if QUIET in keys:
+        data = as_mapping(found.data)
+        if QUIET in data:
             return validate(Quiet, found)
-        of_branch = "merges" in keys
-        return validate(Inventory, found) if of_branch else validate(Analysis, found)
+        if data.get("format") not in (FORMAT, None):
+            log(f"{document.name} is from another version of Incumbent: run all jobs again", error=True)
+            return "other-version"
+        return validate(Inventory, found) if "merges" in data else validate(Analysis, found)
     except InputError as error:
         log(f"{document.name} is no document of ours: {error}", error=True)
         return None

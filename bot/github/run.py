@@ -17,7 +17,7 @@ from bot.github.check import result_of
 from bot.github.client import TRIES, GitHubClient, LostRaceError
 from bot.github.decisions import PriorRejections, RecordedCorrections, look_up
 from bot.github.events import Event, Flow, is_own
-from bot.github.facts import Analysis, JudgedFacts
+from bot.github.facts import Absence, Analysis, JudgedFacts
 from bot.github.git_state import (
     Commits,
     World,
@@ -139,12 +139,12 @@ def publish_event(
     github: GitHubClient,
     wait: Callable[[int], None],
     dry_run: bool,
-    quiet: bool = False,
+    absence: Absence = "unfinished",
 ) -> Publication:
     """Judge the facts of ``analysis`` and write the results; after a lost race, read and plan again.
 
-    ``quiet``: there are no facts because the first job found nothing to look at.  ``wait`` lets other runs finish
-    before a new attempt, whose number it gets.  Raises :class:`OutsideError` if GitHub cannot be reached or refuses.
+    ``absence`` is why there are no facts, if there are none.  ``wait`` lets other runs finish before a new attempt,
+    whose number it gets.  Raises :class:`OutsideError` if GitHub cannot be reached or refuses.
     """
     if event.flow is Flow.NOTHING:
         return nothing(event.why)
@@ -152,7 +152,7 @@ def publish_event(
         return turn_away(event, event.head, github, dry_run)
     try:
         if analysis is None:
-            return _without_facts(event, world, github, dry_run, quiet)
+            return _without_facts(event, world, github, dry_run, absence)
         for attempt in range(TRIES):
             if attempt:
                 wait(attempt)
@@ -173,21 +173,29 @@ def publish_event(
         raise
 
 
-def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, quiet: bool) -> Publication:
-    """The first job handed over no facts: it failed, or the pull request has changed since."""
+def _without_facts(event: Event, world: World, github: GitHubClient, dry_run: bool, absence: Absence) -> Publication:
+    """There are no facts, for one of the reasons of ``absence``, or because the pull request has changed since."""
     if event.flow is Flow.REVIEW and event.pull_request is not None:
         why = _why_not(event, github.pull_request(event.pull_request), event.head)
         if why is not None:
             return nothing(why)
-    title = "The analysis did not finish"
-    why = "The job that reads the pull request did not finish. Its log says why; fix that and run it again."
-    if quiet:
-        # Only the first job's note, because of which no check passes.
-        title = "Run all jobs again"
-        why = (
-            "There was nothing to curate when the pull request was looked at first. Before this check could say so, "
-            "something changed on it, or GitHub gave no answer. Run all jobs again, or comment `/incumbent run`."
-        )
+    title = "Run all jobs again"
+    match absence:
+        case "quiet":
+            # Only the first job's note, because of which no check passes.
+            why = (
+                "There was nothing to curate when the pull request was looked at first. Before this check could say "
+                "so, something changed on it, or GitHub gave no answer. Run all jobs again, or comment "
+                "`/incumbent run`."
+            )
+        case "other-version":
+            why = (
+                "The first job ran with another version of Incumbent, so that this one cannot read its document. "
+                "Run all jobs again, not only the failed ones, or comment `/incumbent run`."
+            )
+        case "unfinished":
+            title = "The analysis did not finish"
+            why = "The job that reads the pull request did not finish. Its log says why; fix that and run it again."
     return post_failure(event, github, title, why, observes(event, world), dry_run)
 
 

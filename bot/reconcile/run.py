@@ -21,6 +21,7 @@ from bot.github.check import post_check
 from bot.github.client import TRIES, GitHubClient, LostRaceError, ProtectedBranchError, RefusedError
 from bot.github.decisions import CommentLookup, RecordedCorrections, differing, look_up, unverified
 from bot.github.events import Event
+from bot.github.facts import Absence
 from bot.github.git_state import (
     World,
     abilities_of,
@@ -121,15 +122,19 @@ def reconcile_event(
     github: GitHubClient,
     wait: Callable[[int], None],
     dry_run: bool,
+    absence: Absence = "unfinished",
 ) -> Publication:
     """Make GitHub and R match the facts of ``inventory``; a lost race is read and planned again.
 
-    Raises :class:`OutsideError` when GitHub cannot be reached or refuses, or when the facts are not of this branch.
+    ``absence`` is why there is none, if there is none.  Raises :class:`OutsideError` when GitHub cannot be reached or
+    refuses, or when the facts are not of this branch.
     """
     if inventory is None:
         platform = load_platform(world.store.snapshot(world.fetch(event, head=False).base))
         if platform.config.mode == "observe":
             return _observe(event, github, dry_run)
+        if absence == "other-version":
+            raise OutsideError("the first job ran with another version of Incumbent: run all jobs again")
         raise OutsideError("the job that reads the eval sets did not finish: its log says why")
     run = _Run(event, inventory, world, github, wait, dry_run)
     try:

@@ -110,6 +110,29 @@ def test_a_document_that_is_no_analysis_is_as_good_as_none(
         assert [check["conclusion"] for check in world.checks(pull.head)] == ["failure"], text
 
 
+def test_a_document_of_another_version_asks_for_all_jobs(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After an upgrade only the failed job is run again: the document is of the version before."""
+    world.push("main", platform_files())
+    bot = Bot(world, tmp_path / "runs")
+
+    def earlier(text: str) -> str:
+        return json.dumps({**json.loads(text), "format": 1})
+
+    pull = world.open_pull_request("quillow", customer_files())
+    assert bot.on("pull_request_target", number=pull.number, mangle=earlier).codes == (0, 4)
+    (check,) = world.checks(pull.head)
+    assert (check["conclusion"], check["output"]["title"]) == ("failure", "Run all jobs again")
+    assert "another version of Incumbent" in check["output"]["summary"]
+    assert "another version of Incumbent" in capsys.readouterr().err
+    assert world.comments(pull.number) == []
+    before = world.head("main")
+    after = world.push("main", customer_files())
+    assert bot.on("push", before=before, after=after, mangle=earlier).codes == (0, 4)
+    assert "the first job ran with another version of Incumbent: run all jobs again" in capsys.readouterr().err
+
+
 def test_facts_about_something_else_fail_the_check(world: World, tmp_path: Path) -> None:
     broken = world.push("main", {"config/curation.yaml": "mode: no\n"})
     world.push("main", platform_files())

@@ -189,7 +189,9 @@ class Story:
         """The second job, where the first one handed nothing over."""
         self.add(f"review of #{number}, whose first job {'found nothing to curate' if quiet else 'died'}")
         event = self.desk.event(number)
-        self.ended(publish_event(event, None, self.desk.world, self.hub, no_race, dry_run=False, quiet=quiet))
+        self.ended(
+            publish_event(event, None, self.desk.world, self.hub, no_race, False, "quiet" if quiet else "unfinished")
+        )
 
     def group(self, title: str, files: Mapping[str, str | None]) -> None:
         """Both jobs on a merge group."""
