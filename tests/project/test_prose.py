@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,30 @@ def test_messages_are_literals_and_the_help_of_commands() -> None:
 @pytest.mark.parametrize("name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "regression_set.md"])
 def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
     assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))
+
+
+CITED = re.compile(r"\b([A-Za-z]+)(?:\.md)?[,:]? (?:sections? |§ ?)\d")
+"""A page that is cited by its section: `semantics, section 2`."""
+CITABLE = {"semantics", "paper"}
+TAGGED = (tokenize.COMMENT, tokenize.STRING)
+
+
+def test_a_citation_is_found() -> None:
+    text = "see architecture, section 2; semantics, section 3; the paper, sections 2.1 and 2.2; style.md §4"
+    assert CITED.findall(text) == ["architecture", "semantics", "paper", "style"]
+
+
+@pytest.mark.parametrize("room", ["bot", "dev", "tests"])
+def test_code_cites_sections_of_pages_that_readers_have(room: str) -> None:
+    """Those are ``docs/semantics.md`` and the paper."""
+    found = set()
+    for path in sorted((REPOSITORY / room).rglob("*.py")):
+        with path.open("rb") as file:
+            for token in tokenize.tokenize(file.readline):
+                if token.type in TAGGED and path != Path(__file__):
+                    text = " ".join(token.string.split())
+                    found |= {(path.name, word) for word in CITED.findall(text) if word.lower() not in CITABLE}
+    assert not found
 
 
 def test_every_section_that_code_cites_is_a_heading() -> None:
