@@ -21,7 +21,7 @@ from bot.github.facts import Analysis
 from bot.github.publication import CiOutput
 from bot.intake.agents.agent_yaml import AgentFile
 from bot.intake.eval_sets.columns import FormatsFile
-from bot.intake.eval_sets.formats.own_yaml import EvalSetFile
+from bot.intake.eval_sets.formats.incumbent import EvalSetFile
 from bot.ledger.counted import AgreementRecord, CountedFiles
 from bot.ledger.model import (
     AbilityRecord,

@@ -16,7 +16,7 @@ from bot.errors import InputError, Problem
 from bot.files.snapshot import Overlay, Snapshot
 from bot.intake.agents.reading import find_specifications, read_specification
 from bot.intake.eval_sets.folder import Named, read_eval_sets, read_files
-from bot.intake.eval_sets.formats.own_yaml import FORMAT_VERSION
+from bot.intake.eval_sets.formats.incumbent import FORMAT_VERSION
 from bot.intake.query import SETUP_FILE, EvalSet, Query, Setup
 from bot.intake.specification import UNDECLARED
 from bot.pipeline.import_plan import Bundle, ImportedAgent, ImportItem, ImportPlan, ImportStatus, Origin

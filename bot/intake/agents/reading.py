@@ -12,7 +12,7 @@ from typing import Final
 from bot.config import Limits
 from bot.errors import InputError, Problem, untrusted, untrusted_list
 from bot.files.snapshot import ByteBudgetSnapshot, Snapshot
-from bot.intake.agents.plugin_agent import PLATFORM, unread_plugins
+from bot.intake.agents.api_plugin import PLATFORM, unread_plugins
 from bot.intake.agents.reader import AgentReader, BareFiles, bare_readers, find_bare, whole_readers
 from bot.intake.specification import Specification
 

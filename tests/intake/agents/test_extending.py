@@ -160,7 +160,7 @@ def test_another_package_beside_is_still_a_second_agent(folder: Folder) -> None:
         ("api.jsn", 2, "extends: the file cannot be read: No such file or directory; perhaps you meant 'api.json'"),
         ("tools", 2, "extends: not a regular file"),
         ("linked.json", 2, "extends: the path is a symbolic link"),
-        ("evals.yaml", 2, "evals.yaml is no agent specification; looked for: a manifest.json"),
+        ("evals.yaml", 2, "evals.yaml is no agent specification; looked for: a plugin manifest"),
         ("base/agent.yaml", 2, "base/agent.yaml is an agent.yaml as well"),
         ("[]", 2, "extends: must be a string or have 1 or more items"),
         ("7", 2, "extends: must be a string or be a list"),

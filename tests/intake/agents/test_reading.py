@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import pkgutil
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bot.intake.agents
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.intake.agents.reader import bare_readers, whole_readers
@@ -17,8 +20,14 @@ MANIFEST = {"copilotAgents": {"declarativeAgents": [{"id": "a", "file": "a.json"
 
 
 def test_every_module_with_a_reader_is_found() -> None:
-    assert [reader.name for reader in whole_readers()] == ["agent.yaml", "declarative-agent", "api-plugin"]
+    assert [reader.name for reader in whole_readers()] == ["agent.yaml", "api-plugin", "declarative-agent"]
     assert [reader.name for reader in bare_readers()] == ["a2a-card", "mcp-tools", "openai-tools", "openapi"]
+
+
+def test_a_module_has_the_name_of_the_format_that_it_reads() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(bot.intake.agents.__path__)}
+    names = [*(reader.name for reader in whole_readers()), *(reader.name for reader in bare_readers())]
+    assert {re.sub(r"\W", "_", name) for name in names} <= modules
 
 
 def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(folder: Folder) -> None:
@@ -27,9 +36,9 @@ def test_a_folder_without_an_agent_is_an_error_that_says_what_was_looked_for(fol
     assert problem.file == "."
     assert problem.message == (
         "no agent specification is here (appPackage/manifest.json, evals.yaml are of none of these formats); "
-        "looked for: an agent.yaml with the key `agent`; a manifest.json with "
-        "copilotAgents.declarativeAgents, or a declarative agent's own JSON file; a plugin manifest (ai-plugin.json), "
-        "or a manifest.json with copilotAgents.plugins; an A2A agent card; an MCP server's tools/list result; function "
+        "looked for: an agent.yaml with the key `agent`; a plugin manifest (ai-plugin.json), or a manifest.json with "
+        "copilotAgents.plugins; a manifest.json with copilotAgents.declarativeAgents, or a declarative agent's own "
+        "JSON file; an A2A agent card; an MCP server's tools/list result; function "
         "tools in the JSON form of OpenAI, Anthropic, Gemini or Bedrock; an OpenAPI file (2.0 or 3.x)"
     )
     assert problem.fix

@@ -5,6 +5,7 @@ What is particular to one format is in the file named after it.
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.files.snapshot import WorkingTree
+from bot.intake.eval_sets import formats
 from bot.intake.eval_sets.folder import read_eval_sets
 from bot.intake.eval_sets.reader import fitting, glance, open_source, readers
 from bot.intake.expectation import understand
@@ -39,6 +41,11 @@ NEIGHBOURS = (
 
 
 FILES = (*SAMPLES, *NEIGHBOURS)
+
+
+def test_a_module_has_the_name_of_the_format_that_it_reads() -> None:
+    names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(formats.__path__)]
+    assert sorted(names) == [reader.name for reader in readers()]
 
 
 @pytest.mark.parametrize(("format", "file", "content"), FILES, ids=[f"{each[0]}:{each[1]}" for each in FILES])
