@@ -220,7 +220,7 @@ def accept_command(
       incumbent accept contoso-repairs-q12-5e6f7a8b --dry-run
       incumbent accept --suggested --customer contoso
     """
-    from bot.reconcile.local_refusals import refused_in
+    from bot.reconcile.local_refusals import LocalRefusals, refused_in
 
     if (id is None) is not suggested:
         raise UsageError("name an entry that waits for a slot, or give --suggested")
@@ -233,12 +233,9 @@ def accept_command(
     if customer is not None:
         customers = customers_of(known.waiting.values())
         one_of(customer, customers, "customer with an entry that waits for a slot", "see `incumbent status`")
-    refused = refused_in(repo) if suggested else frozenset()
-    swaps = [
-        item
-        for item in suggest(known, platform.taxonomy, platform.config, refused=refused).swaps
-        if id in (None, item.entering.id) and is_of(customer, item.entering)
-    ]
+    refused = refused_in(repo) if suggested else LocalRefusals()
+    found = suggest(known, platform.taxonomy, platform.config, refused=refused.grounds)
+    swaps = [item for item in found.swaps if id in (None, item.entering.id) and is_of(customer, item.entering)]
     if id is not None and not swaps:
         message = "no swap is suggested for it: it frees no entry, or a slot is free"
         raise InputError([Problem(id, None, message, "see `incumbent prune`, and `incumbent admit --waiting`")])
@@ -254,9 +251,11 @@ def accept_command(
         say(f"{verb}admitted: {item.swap.admit}; {verb}evicted: {', '.join(item.swap.remove)}")
     if not swaps:
         say("no suggested swap fits, and nothing changes")
-        return
-    print_provisions(provisions, PlainStyle(platform.taxonomy), Printer())
-    say(f"{counted(len(swaps), 'swap', 'swaps')} in all; to bring an entry back: incumbent restore ID")
+    else:
+        print_provisions(provisions, PlainStyle(platform.taxonomy), Printer())
+        say(f"{counted(len(swaps), 'swap', 'swaps')} in all; to bring an entry back: incumbent restore ID")
+    for line in refused.remarks(found):
+        say(line)
 
 
 @click.command("repack")
@@ -280,8 +279,9 @@ def repack_command(
 ) -> int:
     """Look back at the queries in eval_sets/ that were excluded: by now one may do the work of several entries.
 
-    Without IDS the command lists the repacks that would save most and writes nothing. With IDS it admits these queries
-    and evicts the entries that each frees. No floor, no pin and no combination is lost.
+    Without IDS the command lists the repacks that would save most, without those that people refused, and writes
+    nothing. With IDS it admits these queries and evicts the entries that each frees. No floor, no pin and no
+    combination is lost.
 
     \b
     Examples:
@@ -290,6 +290,7 @@ def repack_command(
       incumbent repack --json | jq -r '.repacks[] | .admit'
     """
     from bot.pipeline.admit import archived_entries
+    from bot.reconcile.local_refusals import LocalRefusals, refused_in
     from bot.report.status import print_repacks, repacks_overview
 
     platform = open_platform(repo, config_path)
@@ -304,7 +305,10 @@ def repack_command(
     archived = archived_entries(platform, classified, backend.identity, now)
     limits = platform.config.limits.model_copy(update={"open_repacks": len(archived)})
     config = platform.config.model_copy(update={"limits": limits})
-    found = suggest(platform.regression_set, platform.taxonomy, config, archived=archived).repacks
+    # Whoever names a query has decided.
+    refused = LocalRefusals() if ids else refused_in(repo)
+    suggested = suggest(platform.regression_set, platform.taxonomy, config, refused=refused.grounds, archived=archived)
+    found = suggested.repacks
     for id in ids:
         one_of(id, tuple(item.entering.id for item in found), "repack", "see `incumbent repack`")
     wanted = [item for item in found if item.entering.id in ids]
@@ -320,6 +324,8 @@ def repack_command(
         print_json(output)
     else:
         print_repacks(output, Printer(everything))
+        for line in refused.remarks(suggested):
+            say(line)
         for item in wanted:
             say(f"{'would be ' if dry_run else ''}admitted: {item.entering.id}; evicted: {', '.join(item.swap.remove)}")
     show_problems(tuple(problems))

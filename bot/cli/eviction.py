@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -37,6 +37,9 @@ from bot.report.entries import evicted as evicted_when
 from bot.report.escaping import visible
 from bot.report.output import AdmissionOutput
 from bot.report.verdict_text import PlainStyle, counted
+
+if TYPE_CHECKING:
+    from bot.reconcile.local_refusals import LocalRefusals
 
 _KINDS: Final = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
 
@@ -130,11 +133,11 @@ def _all_suggested(
     reason: str | None,
     now: AuditStamp,
     dry_run: bool,
-    refused: frozenset[str],
+    refused: LocalRefusals,
 ) -> tuple[tuple[changes.FileChange, ...], list[str]]:
     """The changes that evict all suggested entries of ``customer`` and of ``kind`` (``None``: any), and what to say.
 
-    ``refused`` are the grounds that people refused.
+    Suggestions that people ``refused`` are left out.
     """
     entries = platform.regression_set.entries
     if customer is not None:
@@ -142,7 +145,7 @@ def _all_suggested(
     given = None if reason is None else reason_given(reason)
     plan: list[changes.FileChange] = []
     lines: list[str] = []
-    found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=refused)
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=refused.grounds)
     for item in found.evictions:
         entry = entries[item.id]
         if kind not in (None, item.grounds.kind) or not is_of(customer, entry):
@@ -151,8 +154,7 @@ def _all_suggested(
         evicted = evicted.model_copy(update={"at": now.at, "by": now.by, "reason": given or evicted.reason})
         plan += changes.evict(entry, evicted)
         lines.append(f"{'would be ' if dry_run else ''}evicted: {item.id}: {evicted.reason}")
-    held = len(found.refused & refused)
-    left_out = [f"{counted(held, 'suggestion', 'suggestions')} left out: people refused"] if held else []
+    left_out = refused.remarks(found)
     if not lines:
         return (), ["no suggested eviction fits, and nothing changes", *left_out]
     lines.append(f"{counted(len(lines), 'entry', 'entries')} in all; to bring one back: incumbent restore ID")

@@ -69,6 +69,8 @@ def result_of(judgement: ReviewJudgement, analysis: Analysis, decided: bool = Fa
         labels += review_labels(review)
     if analysis.impact is not None:
         titles.append(impact_headline(analysis.impact))
+    if judgement.refused:
+        titles.append("Evicts what people refused to evict")
     if judgement.departure is not None:
         titles.append(departure_headline(judgement.departure))
     if analysis.held:

@@ -33,17 +33,32 @@ SET_NAME = "regression_set"
 """The name of changes of the regression set by hand in commands: `/incumbent accept regression_set`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedEviction:
+    """An eviction of ``entry`` that people refused on ``pull_request``, or in a comment of the person ``by``.
+
+    ``at`` is when: a comment was written, or the pull request ended.
+    """
+
+    entry: str
+    pull_request: int
+    by: str | None = None
+    at: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReviewJudgement:
     """A judgement on ``facts`` under ``decisions``.
 
-    ``review`` is ``None`` if no eval set is changed, or if a first contribution is held.
+    ``review`` is ``None`` if no eval set is changed, or if a first contribution is held.  ``refused`` are evictions
+    by hand that people refused before.
     """
 
     platform: Platform
     facts: JudgedFacts
     decisions: tuple[DecisionRecord, ...]
     review: Review | None
+    refused: tuple[RefusedEviction, ...] = ()
 
     @property
     def may_allow_set(self) -> bool:
@@ -226,6 +241,15 @@ def without_derived(facts: JudgedFacts, platform: Platform) -> JudgedFacts:
         if not derived.issuperset({change.file.path, change.file.before or change.file.path})
     ]
     return facts if len(left) == len(facts.set_changes) else replace(facts, set_changes=tuple(left))
+
+
+def evicted_by_hand(facts: JudgedFacts, platform: Platform) -> dict[str, str]:
+    """Entry → the digest of the grounds on which it is suggested, of the suggested evictions in ``facts``."""
+    gone = {change.eviction.entry for change in facts.set_changes if change.eviction is not None}
+    if not gone:
+        return {}
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config).evictions
+    return {item.id: item.grounds.digest for item in found if item.id in gone}
 
 
 def _plans(facts: JudgedFacts, platform: Platform) -> Iterator[tuple[FileChange, ...]]:

@@ -9,7 +9,7 @@ from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended, matter
 from bot.github.facts import Analysis
-from bot.github.judgement import SET_NAME, ReviewJudgement
+from bot.github.judgement import SET_NAME, RefusedEviction, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
@@ -89,6 +89,7 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
         notices.append(
             f"{quoted(allowed.by)} allowed this change of `regression_set/` by hand: {quoted(allowed.reason or '')}"
         )
+    notices += _counted([_refused(item) for item in judgement.refused], "more evictions were refused before.")
     reviewed = [place for place in analysis.touches if place in ("taxonomy", "config")]
     if reviewed and "eval_sets" in analysis.touches:
         notices.append(
@@ -96,6 +97,15 @@ def _of_head(judgement: ReviewJudgement, outcome: CommandOutcome, analysis: Anal
             "those of the base, and again after the merge."
         )
     return notices
+
+
+def _refused(item: RefusedEviction) -> str:
+    place, day = f"#{item.pull_request}", item.at[:10]
+    if item.by is None:
+        who = f"people refused that in {place} on {day}"
+    else:
+        who = f"{quoted(item.by)} keeps it ({place}, {day})"
+    return f"This evicts {code(item.entry)}: {who}, and the grounds are the same. Merging this overrules that."
 
 
 def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[str, int]:

@@ -23,7 +23,7 @@ from bot.github.decisions import (
     noted,
 )
 from bot.github.facts import Analysis
-from bot.github.judgement import ReviewJudgement, judge_facts
+from bot.github.judgement import RefusedEviction, ReviewJudgement, judge_facts
 from bot.github.ledger_events import decision_events, shown_events
 from bot.github.models import (
     AddLabels,
@@ -77,7 +77,7 @@ class PublishInputs:
     ``login`` is the bot's account; ``ledger`` the commit of the ledger branch, ``record`` its record of this pull
     request; ``run`` the page of this run; ``product`` the address of the product's files.  ``previous`` are earlier
     rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
-    ``abilities`` the recorded ones of endpoints.
+    ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before.
     """
 
     login: str
@@ -92,6 +92,7 @@ class PublishInputs:
     corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
     events: str | None = None
+    refused: tuple[RefusedEviction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +140,7 @@ def plan_review(
         outcome = process_commands(
             [item for item in inputs.comments if item.author != inputs.login], record, context, inputs.previous
         )
-    judgement = outcome.judgement
+    judgement = replace(outcome.judgement, refused=inputs.refused)
     result = result_of(judgement, analysis)
     showing = Showing(
         digest=digest([facts.head, result.title, [[id, item.verdict] for id, item in judgement.shown.items()]]),

@@ -31,12 +31,14 @@ from bot.github.git_state import (
     text_of,
 )
 from bot.github.impact_job import UNTOUCHED, measure_impact
-from bot.github.judgement import judge_facts, without_derived
+from bot.github.judgement import evicted_by_hand, judge_facts, without_derived
 from bot.github.models import PullRequest, ThreadComment, WriteLedger
 from bot.github.publication import Publication, apply_all, nothing, post_failure, turn_away
 from bot.github.publish_plan import PublishInputs, check_operations, plan_review
+from bot.github.refused_evictions import refused_before
 from bot.ledger.events import events_path
-from bot.ledger.model import CommentKey
+from bot.ledger.model import REQUESTS, SUGGESTIONS, CommentKey, RequestRecord, SuggestionRecord
+from bot.ledger.store import readable
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
@@ -227,6 +229,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if not analysis.fits(platform.taxonomy):
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
     platform = _governed(platform, world, commits)
+    evicted = evicted_by_hand(analysis.judged, platform)
     analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
     ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     if event.flow is Flow.GROUP:
@@ -257,6 +260,13 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis.judged, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),
+        refused=refused_before(
+            evicted,
+            readable(ledger, SUGGESTIONS, SuggestionRecord),
+            readable(ledger, REQUESTS, RequestRecord),
+            github.find_pull_request,
+            github.find_remark,
+        ),
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:

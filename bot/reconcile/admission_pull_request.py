@@ -16,7 +16,8 @@ from bot.github.managed_pull_request import ClosedBy, was_refused
 from bot.github.models import Commit, PullRequest
 from bot.ledger.events import ADMISSION
 from bot.ledger.model import SuggestionRecord
-from bot.reconcile.suggestion_pull_requests import ADMIT, CHECKED, Proposal, branch_of, grounds_in, is_offer
+from bot.ledger.refusals import grounds_in
+from bot.reconcile.suggestion_pull_requests import ADMIT, CHECKED, Proposal, branch_of, is_offer
 from bot.report.pull_request_bodies import EntryChange, Offered, render_offer
 from bot.text.digests import digest
 

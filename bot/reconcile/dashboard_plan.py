@@ -21,11 +21,12 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import RUNS, PullRequestRecord, Request, Run, RunRecord
+from bot.ledger.refusals import grounds_in
 from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
-from bot.reconcile.suggestion_pull_requests import Proposal, grounds_in, is_about, is_group, is_offer, is_repack
+from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
 from bot.report.dashboard import (
     MARKER,
     TITLE,

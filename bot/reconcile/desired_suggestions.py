@@ -17,12 +17,12 @@ from bot.github.managed_pull_request import PullRequestState
 from bot.github.models import PullRequest
 from bot.ledger.events import LedgerEvent, Suggested
 from bot.ledger.model import ArchivedQuery, Refusal, Request, SuggestionRecord
+from bot.ledger.refusals import grounds_in, is_since, refused_grounds, still_refused
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.reconciled_state import folder_of
 from bot.reconcile.suggestion_pull_requests import (
     Proposal,
-    grounds_in,
     grouped,
     is_repack,
     is_suggestion,
@@ -31,13 +31,11 @@ from bot.reconcile.suggestion_pull_requests import (
     open_groups,
     proposals_of,
     refusal_by,
-    refused_grounds,
     slug,
     subject_of,
     with_former,
 )
 from bot.results.history import EntryHistory
-from bot.text.compare import utc
 from bot.text.digests import digest
 
 
@@ -196,16 +194,6 @@ def _shown_in_groups(known: Sequence[LedgerEvent]) -> dict[int, dict[str, str]]:
     return found
 
 
-def still_refused(item: Refusal, asked: Sequence[Request], closed_at: Mapping[int, str | None]) -> frozenset[str]:
-    """The grounds that ``item`` refuses, without those that curators ``asked`` to suggest since."""
-    number = item.pull_request
-    return frozenset(
-        grounds
-        for grounds in refused_grounds(item)
-        if not any(each.grounds == grounds and _is_since(each, number, closed_at.get(number)) for each in asked)
-    )
-
-
 def withdrawn(closed: Sequence[PullRequest], asked: Sequence[Request]) -> frozenset[int]:
     """Those of ``closed`` pull requests that suggested one thing, which curators ``asked`` to suggest again since."""
     found = [pull for pull in closed if pull.branch is not None and is_suggestion(pull.branch)]
@@ -213,16 +201,10 @@ def withdrawn(closed: Sequence[PullRequest], asked: Sequence[Request]) -> frozen
         pull.number
         for pull in found
         if any(
-            item.grounds == grounds_in(pull.branch or "") and _is_since(item, pull.number, pull.closed_at)
+            item.grounds == grounds_in(pull.branch or "") and is_since(item, pull.number, pull.closed_at)
             for item in asked
         )
     )
-
-
-def _is_since(request: Request, number: int, closed_at: str | None) -> bool:
-    """Whether ``request`` came after people closed the pull request ``number``, which they may open and close again."""
-    late = closed_at is not None and request.at is not None and utc(closed_at) > utc(request.at)
-    return number <= (request.pull_request or 0) and not late
 
 
 def folders_looked_back_on(record: SuggestionRecord) -> frozenset[str]:

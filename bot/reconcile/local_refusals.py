@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
+from bot.curator.suggestions import Suggestions
 from bot.errors import InputError
-from bot.ledger.model import REQUESTS, SUGGESTIONS, RequestRecord, SuggestionRecord
+from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, RequestRecord, SuggestionRecord
+from bot.ledger.refusals import standing_refusals
 from bot.ledger.store import load, open_ledger
-from bot.reconcile.desired_suggestions import still_refused
-from bot.reconcile.requests import in_effect
+from bot.report.verdict_text import counted
 
 
-def refused_in(repo: Path) -> frozenset[str]:
-    """The digests of grounds that people refused or keep, by the ledger of the clone that contains ``repo``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalRefusals:
+    """The digests of ``grounds`` that people refused or keep, or why these are ``unknown``, in words."""
 
-    None without a ledger.  GitHub is not asked whether the refusals still stand: `git fetch` brings what the last run
-    knew.
+    grounds: frozenset[str] = frozenset()
+    unknown: str | None = None
+
+    def remarks(self, found: Suggestions) -> tuple[str, ...]:
+        """What to say below ``found``: how many suggestions it leaves out, or that nothing is known of refusals."""
+        if self.unknown is not None:
+            return (f"what people refused on GitHub is not known: {self.unknown}",)
+        held = len(found.refused & self.grounds)
+        return (f"{counted(held, 'suggestion', 'suggestions')} left out: people refused",) if held else ()
+
+
+def refused_in(repo: Path) -> LocalRefusals:
+    """What people refused or keep, by the ledger of the clone that contains ``repo``.
+
+    GitHub is not asked whether the refusals still stand: `git fetch` brings what the last run knew.
     """
     with ExitStack() as stack:
         ledger = open_ledger(repo, stack)
         if isinstance(ledger, str):
-            return frozenset()
+            return LocalRefusals(unknown=ledger)
         try:
             record = load(ledger.snapshot, SUGGESTIONS, SuggestionRecord) or SuggestionRecord()
             requests = load(ledger.snapshot, REQUESTS, RequestRecord)
         except InputError:
-            return frozenset()
-    return refused_by(record, requests)
-
-
-def refused_by(record: SuggestionRecord, requests: RequestRecord | None) -> frozenset[str]:
-    """The digests of grounds that ``record`` refuses, or that ``requests`` keep, unless asked for again since."""
-    standing = in_effect(() if requests is None else requests.requests)
-    asked = [item for item in standing if item.action == "suggest"]
-    kept = {item.grounds for item in standing if item.action == "keep" and item.grounds is not None}
-    return frozenset(kept).union(*(still_refused(item, asked, {}) for item in record.refusals))
+            return LocalRefusals(unknown=f"the branch {BRANCH} has files that cannot be read")
+    return LocalRefusals(grounds=frozenset(standing_refusals(record, requests)))

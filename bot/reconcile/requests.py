@@ -19,6 +19,7 @@ from bot.github.publish_plan import answers_to, replies_to
 from bot.ledger.event_files import appended, parsed_with
 from bot.ledger.events import SET_EVENTS, LedgerEvent, Requested, Settled, Ticked
 from bot.ledger.model import REQUESTS, Request, RequestRecord
+from bot.ledger.refusals import OPPOSITES, in_effect
 from bot.ledger.store import record_text
 from bot.report.escaping import code
 from bot.report.task_list import Task, Ticks, record_in, records_of, shown_by
@@ -32,7 +33,6 @@ _MANY = 100
 _NAMES_COMPARED = 500
 _LONGEST_COMPARED = 150
 _MOST_NAMES = 50
-_OPPOSITES = ("keep", "suggest")
 _SUGGESTIONS = 3
 """So many names of a comment are compared with others for what may have been meant: it takes time."""
 
@@ -104,18 +104,6 @@ def plan_requests(inputs: RequestInputs) -> tuple[tuple[tuple[int | None, Operat
         events = [*_requested(asked_for, times), *settled(record.requests, new.requests, inputs.known, inputs.at)]
         operations.append((None, noted(new, inputs.ledger, inputs.events, events)))
     return tuple(operations), in_effect(stand)
-
-
-def in_effect(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """Those of ``requests`` that no later one contradicts: of to keep an entry and to suggest it, the last one.
-
-    The other is noted all the same: it holds again once the last one is taken back.
-    """
-    last: dict[str, int] = {}
-    for item in requests:
-        if item.action in _OPPOSITES:
-            last[item.entry] = max(item.comment, last.get(item.entry, 0))
-    return tuple(item for item in requests if item.action not in _OPPOSITES or item.comment == last[item.entry])
 
 
 def _was_too_early(comment: IssueComment, login: str, thread: Sequence[IssueComment]) -> bool:
@@ -192,7 +180,7 @@ def _read_commands(remark: ThreadComment, inputs: RequestInputs) -> tuple[Reply,
     both = {item.entry for item in requests if item.action == "keep"}
     both &= {item.entry for item in requests if item.action == "suggest"}
     lines += [f"{quoted(id)}: this asks to keep it and to suggest it; say one of them." for id in sorted(both)]
-    requests = [item for item in requests if item.entry not in both or item.action not in _OPPOSITES]
+    requests = [item for item in requests if item.entry not in both or item.action not in OPPOSITES]
     if len(said) > MOST_COMMANDS:
         lines.append(f"This comment has more than {MOST_COMMANDS} commands; write the rest in another comment.")
     return Reply(comment=comment, followed=not lines, lines=tuple(lines), unauthorized=unauthorized), requests

@@ -13,6 +13,7 @@ from bot.git import ChangedFile
 from bot.github.models import CreateComment, IssueComment, PullRequest
 from bot.ledger.events import Answered, ChangedByHand, LedgerEvent
 from bot.ledger.people import is_bot
+from bot.ledger.refusals import grounds_in
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
 from bot.reconcile.suggestion_pull_requests import (
@@ -20,7 +21,6 @@ from bot.reconcile.suggestion_pull_requests import (
     GROUP,
     REPACK,
     SWAP,
-    grounds_in,
     is_about,
     is_group,
     is_suggestion,

@@ -23,6 +23,7 @@ from bot.github.events import OWN_BRANCHES
 from bot.github.managed_pull_request import Branch, DesiredPullRequest, PullRequestState
 from bot.github.models import Commit, PullRequest
 from bot.ledger.model import Refusal, Request
+from bot.ledger.refusals import GROUP_BRANCHES, grounds_in
 from bot.pipeline.review import Platform
 from bot.report.pull_request_bodies import (
     GroupMembers,
@@ -38,7 +39,7 @@ from bot.report.pull_request_bodies import (
 from bot.results.history import EntryHistory
 
 EVICT = f"{OWN_BRANCHES}evict/"
-GROUP = f"{OWN_BRANCHES}group/"
+GROUP = GROUP_BRANCHES
 SWAP = f"{OWN_BRANCHES}swap/"
 REPACK = f"{OWN_BRANCHES}repack/"
 ADMIT = f"{OWN_BRANCHES}admit/"
@@ -139,11 +140,6 @@ def subject_of(branch: str) -> str:
 def is_repack(branch: str | None) -> bool:
     """Whether a branch of ours suggests a repack."""
     return branch is not None and branch.startswith(REPACK) and is_suggestion(branch)
-
-
-def grounds_in(branch: str) -> str:
-    """The digest of the grounds that a branch of ours is named after."""
-    return branch.rpartition("-")[2]
 
 
 def is_suggestion(branch: str | None) -> bool:
@@ -343,11 +339,6 @@ def of_present(item: Refusal, ids: Collection[str]) -> Refusal:
     """``item`` without entries that are not among ``ids``."""
     entries = {id: digest for id, digest in item.entries.items() if id in ids}
     return item if entries == item.entries else item.model_copy(update={"entries": entries})
-
-
-def refused_grounds(item: Refusal) -> frozenset[str]:
-    """The digests of the grounds that ``item`` refuses."""
-    return frozenset(item.entries.values()) if is_group(item.branch) else frozenset({grounds_in(item.branch)})
 
 
 def grouped(

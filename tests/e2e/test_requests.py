@@ -182,6 +182,38 @@ def test_what_the_command_line_restores_or_evicts_is_not_by_hand(
         assert conclusion(world, again.head) == "failure"
 
 
+@pytest.mark.parametrize("how", ["closed", "kept", "asked for again"])
+def test_an_eviction_by_hand_that_people_refused_passes_and_says_who(
+    world: World, bot: Bot, tmp_path: Path, how: str
+) -> None:
+    pull = suggested(world, bot)
+    number = pull["number"]
+    if how == "kept":
+        asked(world, bot, number, "/incumbent keep spare-one")
+        says = f"`{CURATOR}` keeps it (#{number}, 20"
+    else:
+        world.close(number)
+        assert bot.on("pull_request_target", number=number, action="closed").codes == (0, 0)
+        says = f"people refused that in #{number} on 20"
+    if how == "asked for again":
+        (issue,) = [item for item in world.pages("/issues?state=open") if "pull_request" not in item]
+        asked(world, bot, issue["number"], "/incumbent suggest spare-one")
+    here = checked_out(world, tmp_path / "here")
+    assert run(["evict", "spare-one", "--reason", "enough of it", "--repo", str(here)]) == 0
+    names = ("regression_set/spare-one.yaml", "regression_set/evicted/spare-one.yaml")
+    mine = world.open_pull_request("by-hand", {name: text(here / name) for name in names}, user=CURATOR)
+    assert bot.on("pull_request_target", number=mine.number).codes == (0, 0)
+    shown = check(world, mine.number)
+    assert shown["conclusion"] == "success"
+    if how == "asked for again":
+        assert shown["output"]["title"] == "Nothing to curate"
+        assert world.comments(mine.number) == []
+        return
+    assert shown["output"]["title"] == "Evicts what people refused to evict"
+    for said in (shown["output"]["summary"], world.comments(mine.number)[-1]["body"]):
+        assert f"This evicts `spare-one`: {says}" in said
+
+
 def checked_out(world: World, folder: Path) -> Path:
     """The default branch as files."""
     bare = world.hosted.bare

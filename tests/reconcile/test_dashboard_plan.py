@@ -22,8 +22,8 @@ from bot.github.models import (
     WriteLedger,
 )
 from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
+from bot.ledger.refusals import grounds_in
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
-from bot.reconcile.suggestion_pull_requests import grounds_in
 from bot.report.dashboard import MARKER, TITLE
 from bot.report.pull_request_bodies import GroupMembers
 from bot.report.task_list import Task, boxes_in

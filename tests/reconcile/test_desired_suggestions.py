@@ -12,7 +12,8 @@ from bot.github.models import OpenPullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import Answered
 from bot.ledger.model import Refusal, Request
-from bot.reconcile.suggestion_pull_requests import EVICT, branch_of, grounds_in
+from bot.ledger.refusals import grounds_in
+from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
 from bot.report.pull_request_bodies import GroupMembers, closing
 from tests.factories import make_entry
 from tests.ledger.replay import replay

@@ -12,9 +12,10 @@ from bot.cli.main import run
 from bot.curator.suggestions import suggest
 from bot.git.working_copy import commit_on_branch
 from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, RequestRecord, SuggestionRecord
+from bot.ledger.refusals import standing_refusals
 from bot.ledger.store import record_text
 from bot.pipeline.workspace import open_platform
-from bot.reconcile.local_refusals import refused_by, refused_in
+from bot.reconcile.local_refusals import LocalRefusals, refused_in
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
 from tests.e2e.bot import platform_files
 from tests.e2e.test_suggestions import spare
@@ -35,12 +36,12 @@ def request(action: str, entry: str, grounds: str, comment: int, **more: Any) ->
 
 
 def test_refusals_and_what_people_keep_hold_unless_somebody_asked_again() -> None:
-    assert refused_by(SuggestionRecord(), None) == frozenset()
-    assert refused_by(RECORD, None) == {ONE, TWO, THREE}
+    assert standing_refusals(SuggestionRecord(), None) == {}
+    assert standing_refusals(RECORD, None).keys() == {ONE, TWO, THREE}
     keep, again = request("keep", "w", "4" * 16, 9), request("suggest", "x", ONE, 10, pull_request=5)
-    assert refused_by(RECORD, RequestRecord(since=AT, requests=(keep, again))) == {TWO, THREE, "4" * 16}
+    assert standing_refusals(RECORD, RequestRecord(since=AT, requests=(keep, again))).keys() == {TWO, THREE, "4" * 16}
     taken_back = request("suggest", "w", "4" * 16, 11)
-    assert refused_by(RECORD, RequestRecord(since=AT, requests=(keep, taken_back))) == {ONE, TWO, THREE}
+    assert standing_refusals(RECORD, RequestRecord(since=AT, requests=(keep, taken_back))).keys() == {ONE, TWO, THREE}
 
 
 @pytest.fixture
@@ -58,9 +59,10 @@ def clone(tmp_path: Path) -> Path:
 
 def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["evict", "--suggested", "--dry-run", "--at", AT, "--by", "cora", "--repo", str(clone)]
-    assert refused_in(clone) == frozenset()
     assert run(words) == 0
-    assert "would be evicted: spare-one" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "would be evicted: spare-one" in said
+    assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here: `git fetch" in said
     platform = open_platform(clone, "config/curation.yaml")
     found = suggest(platform.regression_set, platform.taxonomy, platform.config)
     (grounds,) = [item.grounds.digest for item in found.evictions if item.id == "spare-one"]
@@ -68,14 +70,15 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
     noted = RequestRecord(since=AT)
     files = {SUGGESTIONS: record_text(record), REQUESTS: record_text(noted)}
     commit_on_branch(clone, BRANCH, None, dict(files), "x", AT, "x")
-    assert refused_in(clone) == {grounds}
+    assert refused_in(clone) == LocalRefusals(grounds=frozenset({grounds}))
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "spare-one" not in said
     assert "1 suggestion left out: people refused" in said
+    assert "is not known" not in said
 
 
 def test_a_ledger_that_cannot_be_read_refuses_nothing(clone: Path, tmp_path: Path) -> None:
     commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: "{"}, "x", AT, "x")
-    assert refused_in(clone) == frozenset()
-    assert refused_in(tmp_path) == frozenset()
+    assert refused_in(clone) == LocalRefusals(unknown="the branch incumbent/ledger has files that cannot be read")
+    assert "is not inside a git repository" in (refused_in(tmp_path).unknown or "")

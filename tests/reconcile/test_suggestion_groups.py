@@ -25,6 +25,7 @@ from bot.github.models import (
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Answered, Suggested
 from bot.ledger.model import Refusal, Request, SuggestionRecord
+from bot.ledger.refusals import refused_grounds
 from bot.reconcile.suggestion_pull_requests import (
     EVICT,
     GROUP,
@@ -32,7 +33,6 @@ from bot.reconcile.suggestion_pull_requests import (
     branch_of,
     grounds_shown,
     of_present,
-    refused_grounds,
 )
 from bot.report.pull_request_bodies import closing, members_in
 from tests.factories import make_entry

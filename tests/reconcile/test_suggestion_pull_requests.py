@@ -14,6 +14,7 @@ from bot.curator.store import RegressionSet
 from bot.curator.suggestions import suggest
 from bot.git import blob_id
 from bot.intake.query import Setup
+from bot.ledger.refusals import grounds_in
 from bot.pipeline.review import Platform
 from bot.reconcile.suggestion_pull_requests import (
     ADMIT,
@@ -22,7 +23,6 @@ from bot.reconcile.suggestion_pull_requests import (
     SWAP,
     Proposal,
     branch_of,
-    grounds_in,
     is_about,
     is_offer,
     is_repack,
