@@ -68,5 +68,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh dev/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf mutants .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf mutants .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules dev/site/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests dev -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
