@@ -391,6 +391,11 @@ def _tags(words: str, at: int) -> tuple[tuple[Tag, ...], int]:
     begin = at = colon.end() if colon else at
     tags: dict[Tag, None] = {}
     for token, _, end in tokens_of(words[begin:]):
+        if token.casefold().startswith("--cost"):
+            raise _MisspeltError(
+                "what a set-up costs is corrected in a reviewed file alone: "
+                "`incumbent correct EVAL_SET_DIR QUERY --cost N` writes it"
+            )
         # A colon directly after a tag ends the tags.
         tag = None if SEPARATOR.fullmatch(token) else _tag(token.removesuffix(":"))
         if tag is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Annotated, Final
 
@@ -74,7 +74,7 @@ def pair_coverage(
         return None
     space = _Space.of((*residents, *waiting), taxonomy, config, strength)
     open_to = space.masks(taxonomy, config, agents or {})
-    possible = set(space.possible(_companions(taxonomy, space.capabilities), open_to.values()))
+    possible = space.possible(_companions(taxonomy, space.capabilities), open_to.values())
     members = [space.profile(item) for item in residents]
     carried = {mask for member in members for mask in space.carried(member)}
     tested = reduce(or_, (member.combined for member in members), 0)
@@ -131,8 +131,7 @@ def possible_pairs(
         return None
     space = _Space.of(items, taxonomy, config, strength)
     open_to = space.masks(taxonomy, config, agents or {})
-    found = space.possible(_companions(taxonomy, space.capabilities), open_to.values())
-    return PossiblePairs(frozenset(found), space)
+    return PossiblePairs(space.possible(_companions(taxonomy, space.capabilities), open_to.values()), space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +165,16 @@ class _Space:
             for name, ruled_out in sorted((agents or {"": ()}).items())
         }
 
-    def possible(self, companions: Mapping[int, int], masks: Iterable[int]) -> Iterator[int]:
+    def possible(self, companions: Mapping[int, int], masks: Iterable[int]) -> frozenset[int]:
         """The pairs of capabilities that are ``companions`` of each other, within at least one of ``masks``."""
-        distinct = sorted(set(masks))
-        return _grown(0, reduce(or_, distinct), distinct, self.strength, companions)
+        return _possible(frozenset(companions.items()), frozenset(masks), self.strength)
+
+
+# One page asks for the same pairs several times: of now, and of each day in the past.
+@lru_cache(maxsize=2)
+def _possible(companions: frozenset[tuple[int, int]], masks: frozenset[int], strength: int) -> frozenset[int]:
+    distinct = sorted(masks)
+    return frozenset(_grown(0, reduce(or_, distinct), distinct, strength, dict(companions)))
 
 
 def _grown(mask: int, free: int, within: Sequence[int], lacking: int, companions: Mapping[int, int]) -> Iterator[int]:

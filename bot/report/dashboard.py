@@ -397,6 +397,10 @@ def _pending(pending: Sequence[PendingReview], style: MarkdownStyle) -> TableSec
         more="the pull requests themselves",
         asks=True,
         boxes=tuple(_lines(item.boxes) for item in pending),
+        boxless=tuple(
+            (len(item.queries) - len(item.boxes), len(item.queries)) if item.boxes else (0, 0) for item in pending
+        ),
+        instead="comment `/incumbent accept ID…` on the pull request",
     )
 
 
@@ -430,6 +434,8 @@ def _candidates(dashboard: Dashboard, style: MarkdownStyle) -> TableSection:
         more="`incumbent prune`",
         asks=True,
         boxes=tuple(_lines(item.boxes) for item in dashboard.candidates),
+        boxless=tuple((0, 1 if item.boxes else 0) for item in dashboard.candidates),
+        instead="run `incumbent evict ID` or `incumbent accept ID`, or wait for room: the most urgent are shown",
     )
 
 
@@ -445,6 +451,8 @@ def _refused(reopenable: Sequence[RefusedSuggestion], style: MarkdownStyle) -> T
         rows=rows,
         more="the closed pull requests",
         boxes=tuple((item.again.line,) for item in reopenable),
+        boxless=((0, 1),) * len(rows),
+        instead="reopen the pull request, or delete the comment",
     )
 
 

@@ -41,7 +41,8 @@ class TableSection:
 
     ``fold`` is what a folded table is called (``None``: it is not folded); ``asks`` whether the section asks something
     of people, so that it is cut later than one that only describes.  ``boxes`` are what people may tick under each row,
-    for as many rows as are shown.
+    for as many rows as are shown.  ``boxless`` says of each row how many things have no box where it is shown, and
+    where it is not; ``instead`` how these are reached.
     """
 
     title: str
@@ -52,13 +53,19 @@ class TableSection:
     fold: str | None = None
     asks: bool = False
     boxes: tuple[tuple[str, ...], ...] = ()
+    boxless: tuple[tuple[int, int], ...] = ()
+    instead: str = ""
 
     def render(self, rows: int | None) -> str:
         """The section with at most ``rows`` rows of its table (``None``: all); without any, their number."""
         table = TableWriter(Detail(rows=rows), self.more)(self.header, self.rows)
         body = table if self.fold is None or rows == 0 else folded(self.fold, table)
-        boxes = [line for row in self.boxes[:rows] for line in row]
-        return "\n\n".join([f"#### {self.title}", *self.about, body, *(["\n".join(boxes)] if boxes else [])])
+        boxes = "\n".join(line for row in self.boxes[:rows] for line in row)
+        hidden = sum(
+            cut if rows is not None and place >= rows else shown for place, (shown, cut) in enumerate(self.boxless)
+        )
+        more = f"{hidden} without a box here: {self.instead}." if hidden else ""
+        return "\n\n".join([f"#### {self.title}", *self.about, *filter(None, (body, boxes, more))])
 
 
 def folded(summary: str, body: str) -> str:

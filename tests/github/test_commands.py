@@ -587,6 +587,8 @@ def test_tags_follow_the_queries(line: str, names: tuple[str, ...], tags: str, r
         ("correct q99 +links", "there is no query 'q99'"),
         ("correct all +links", "name the queries one by one"),
         ("correct q01", "corrects nothing"),
+        ("correct q01 --cost 5", "`incumbent correct EVAL_SET_DIR QUERY --cost N` writes it"),
+        ("correct q01 +links --COST=5", "is corrected in a reviewed file alone"),
         ("correct q01 links", "corrects nothing"),
         ("correct q01 + links", "without a space"),
         ("correct q01 +` `", "without a space"),

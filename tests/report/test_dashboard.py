@@ -22,10 +22,12 @@ from bot.report.dashboard import (
     Kind,
     OpenSuggestion,
     PendingReview,
+    RefusedSuggestion,
     UnopenedSuggestion,
     render_dashboard,
 )
 from bot.report.review_comment import COMMENT_CHARACTERS
+from bot.report.task_list import Task, boxes_in
 from bot.report.verdict_text import MarkdownStyle
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS, HOSTILE
@@ -467,6 +469,52 @@ def test_numbers_are_left_of_what_is_far_too_long() -> None:
     assert "> 120 more: see the log of the run." in body
     for what in ("the pull requests themselves", "the open pull requests", "`incumbent prune`", "`incumbent status`"):
         assert f"120: see {what}." in body
+
+
+@pytest.mark.parametrize("limit", [10**9, 20_000, 8_000, 0])
+def test_what_has_no_box_is_counted_with_the_way_to_it(limit: int) -> None:
+    ids = [f"e{place}" for place in range(60)]
+    queries = tuple(f"q{place}" for place in range(5))
+    grounds = "1" * 16
+    dashboard = make_dashboard(
+        candidates=tuple(
+            UnopenedSuggestion(
+                entry=id,
+                kind="redundant",
+                why="",
+                compare=None,
+                boxes=(Task("suggest", id, grounds), Task("keep", id, grounds)),
+            )
+            for id in ids
+        ),
+        reopenable=tuple(
+            RefusedSuggestion(entry=id, pull_request=7, again=Task("suggest", id, grounds, 7)) for id in ids
+        ),
+        pending=(
+            PendingReview(
+                pull_request=3,
+                queries=queries,
+                merged=True,
+                boxes=tuple(Task("accept", id, "2" * 24, 3) for id in queries[:3]),
+            ),
+            PendingReview(pull_request=4, queries=queries, merged=False),
+        ),
+    )
+    body = render_dashboard(dashboard, limit)
+    boxes = list(boxes_in(body))
+    for title, boxed, total, way in (
+        ("Need a person", {item.entry for item in boxes if item.action == "accept"}, 5, "`/incumbent accept ID…`"),
+        ("Could go or enter", {item.entry for item in boxes if item.action == "keep"}, 60, "`incumbent evict ID`"),
+        ("Refused", {item.entry for item in boxes if item.pull_request == 7}, 60, "reopen the pull request"),
+    ):
+        found = section(body, title)
+        hidden = re.search(r"^(\d+) without a box here: .*", found, re.MULTILINE)
+        left = total - len(boxed)
+        assert (0 if hidden is None else int(hidden[1])) == left
+        assert (hidden is None) == (left == 0)
+        assert hidden is None or way in hidden[0]
+        if title != "Need a person":
+            assert boxed == set(ids[: len(boxed)]), "the first keep theirs"
 
 
 def shown(body: str) -> tuple[int, int]:
