@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bot.github.facts import Absence, Analysis, Quiet
     from bot.github.git_state import World
     from bot.github.publication import Publication
+    from bot.github.publish_plan import PublishPlan
     from bot.pipeline.review import Platform
     from bot.reconcile.inventory import Inventory
 
@@ -90,6 +91,13 @@ LARGEST_OUTPUT = 900_000
     metavar="NAME",
     help="For results: their format (default: what they look like).",
 )
+@click.option(
+    "--site",
+    envvar="INCUMBENT_SITE",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="For publish: write a page of what the pull request would change into this folder.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan of writes, and write nothing to GitHub.")
 @click.option(
     "--json",
@@ -106,6 +114,7 @@ def ci_command(
     results: str | None,
     release: str | None,
     form: str | None,
+    site: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -132,13 +141,13 @@ def ci_command(
     environment = dict(os.environ)
     event = read_event(event_name, with_repository(event_name, _payload(event_file), environment))
     with tempfile.TemporaryDirectory(prefix="incumbent-") as folder:
-        world = _world(Path(folder), event, environment)
+        world = replace(_world(Path(folder), event, environment), has_site=site is not None)
         try:
             if step in ("analyse", "both"):
                 _analyse(event, world, document, login, environment, as_json)
             if step == "analyse":
                 return 0
-            publication = _publish(event, world, document, login, environment, dry_run)
+            publication = _publish(event, world, document, login, environment, dry_run, site)
         finally:
             world.store.close()
     _report(publication, environment, dry_run, as_json)
@@ -293,7 +302,13 @@ def _analyse(
 
 
 def _publish(
-    event: Event, world: World, document: Path, login: str, environment: Mapping[str, str], dry_run: bool
+    event: Event,
+    world: World,
+    document: Path,
+    login: str,
+    environment: Mapping[str, str],
+    dry_run: bool,
+    site: Path | None,
 ) -> Publication:
     from bot.github.events import Flow
     from bot.github.facts import Analysis, Quiet
@@ -316,7 +331,19 @@ def _publish(
     else:
         analysis = facts if isinstance(facts, Analysis) else None
         publication = publish_event(event, analysis, world, client, _wait, dry_run, absence)
+    if site is not None and isinstance(facts, Analysis) and publication.plan is not None and publication.plan.summary:
+        _write_page(site, facts, publication.plan)
     return replace(publication, usage=facts.work.usage if isinstance(facts, Analysis | Inventory) else None)
+
+
+def _write_page(folder: Path, analysis: Analysis, plan: PublishPlan) -> None:
+    """Write the page of what the pull request would change: from its facts and reviewed files, as the comment is."""
+    from bot.github.comparison import comparison_of
+    from bot.site.audience import Audience
+    from bot.site.comparison_page import render_comparison
+    from bot.site.folder import write_folder
+
+    write_folder(folder, render_comparison(comparison_of(analysis, plan.judgement), Audience()))
 
 
 def _wait(attempt: int) -> None:

@@ -18,7 +18,7 @@ from bot.curator.journal import sole_curator, was_changed
 from bot.errors import IncumbentError, InputError, OutsideError, Problem, UsageError
 from bot.files.process import is_stop
 from bot.files.snapshot import WorkingTree
-from bot.git.working_copy import read_conflicts, read_remote, refuse_bare
+from bot.git.working_copy import read_commit, read_conflicts, read_remote, read_top, refuse_bare
 from bot.text.compare import utc
 from bot.text.masking import masked
 
@@ -95,6 +95,17 @@ def github_token(environment: Mapping[str, str]) -> str:
     if not token:
         raise UsageError("there is no token: set GITHUB_TOKEN or GH_TOKEN (`gh auth token` prints yours)")
     return token
+
+
+def two_commits(commits: str, repo: Path) -> tuple[str, str]:
+    """The commits that ``BASE..HEAD`` names in ``repo``, the top of a git repository; without a HEAD it is ``HEAD``."""
+    base, dots, head = commits.partition("..")
+    if not (base and dots) or head.startswith("."):
+        raise UsageError(f"{commits!r} names no two commits: write BASE..HEAD, as in main..HEAD")
+    top = read_top(repo)
+    if top is None or top.resolve() != repo.resolve():
+        raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
+    return read_commit(repo, base), read_commit(repo, head or "HEAD")
 
 
 def folder_name(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

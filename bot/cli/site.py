@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.options import customers_of, one_of, repository_options, tree_of
-from bot.cli.output import say
+from bot.cli.options import customers_of, one_of, repository_options, tree_of, two_commits
+from bot.cli.output import progress_bar, say, show_usage
 from bot.curator.store import FOLDER
 from bot.errors import UsageError
+from bot.git import ObjectStore
 from bot.git.working_copy import read_remote
 from bot.pipeline.submission import EVAL_SETS, submission_folders
-from bot.pipeline.workspace import open_platform
+from bot.pipeline.workspace import open_backend, open_platform
+
+if TYPE_CHECKING:
+    from bot.classifier.model import Backend
+    from bot.curator.entry import Entry
+    from bot.pipeline.review import Platform
+    from bot.site.audience import Audience
 
 
 @click.command("site")
@@ -26,6 +35,9 @@ from bot.pipeline.workspace import open_platform
 )
 @click.option("--without-texts", is_flag=True, help="Leave the texts of queries and expectations out.")
 @click.option("--customer", metavar="NAME", help="For this customer alone; of others it has only counts.")
+@click.option(
+    "--compare", "commits", metavar="BASE..HEAD", help="Show what merging HEAD into BASE would change, instead."
+)
 @click.option("--title", metavar="TEXT", help="What the site is called (default: the repository's name).")
 @repository_options
 def site_command(
@@ -34,6 +46,7 @@ def site_command(
     port: int,
     without_texts: bool,
     customer: str | None,
+    commits: str | None,
     title: str | None,
     repo: Path,
     config_path: str,
@@ -42,34 +55,31 @@ def site_command(
 
     The pages need no server and ask nothing of any other machine: open index.html, or publish the folder.
 
+    With --compare it is one page about two commits: verdicts, entries, coverage, pairs, size and cost before and after.
+    The working tree does not count, and nothing is checked out. Undecided queries are classified, as by `review`.
+
     \b
     Examples:
       incumbent site --output site
       incumbent site --serve
       incumbent site --output public --without-texts
       incumbent site --output for-contoso --customer contoso
+      incumbent site --compare main..HEAD --serve
     """
     from bot.site.audience import Audience
-    from bot.site.charts import drawing
-    from bot.site.content import read_site
     from bot.site.folder import check_folder, write_folder
-    from bot.site.render import render_site
     from bot.site.serve import serve
 
     if output is None and not served:
         raise UsageError("say where the site goes with --output DIR, or show it on this machine with --serve")
     if output is not None:
         check_folder(output)
-    draw = drawing()
-    platform = open_platform(repo, config_path)
-    if customer is not None:
-        known = platform.regression_set
-        entries = [*known.entries.values(), *known.waiting.values(), *known.evicted.values()]
-        brought = [place.split("/")[1] for place in submission_folders(tree_of(repo))]
-        one_of(customer, tuple(sorted({*customers_of(entries), *brought})), f"customer in {FOLDER}/ or {EVAL_SETS}/")
+    audience = Audience(texts=not without_texts, customer=customer)
     name = title or read_remote(repo) or repo.resolve().name
-    content = read_site(platform, repo, name, config_path)
-    files = render_site(content, Audience(texts=not without_texts, customer=customer), draw)
+    if commits is None:
+        files = _site(audience, name, repo, config_path)
+    else:
+        files = _comparison(commits, audience, name, repo, config_path)
     if output is not None:
         count = write_folder(output, files)
         say(f"{count} files: open {output / 'index.html'}", err=True)
@@ -80,6 +90,52 @@ def site_command(
         folder = Path(scratch) / "site"
         write_folder(folder, files)
         serve(folder, port, _ready)
+
+
+def _site(audience: Audience, name: str, repo: Path, config_path: str) -> Iterator[tuple[str, bytes]]:
+    """The files of the site of the working tree."""
+    from bot.site.charts import drawing
+    from bot.site.content import read_site
+    from bot.site.render import render_site
+
+    draw = drawing()
+    platform = open_platform(repo, config_path)
+    _refuse_unknown(audience.customer, [platform], submission_folders(tree_of(repo)))
+    return render_site(read_site(platform, repo, name, config_path), audience, draw)
+
+
+def _comparison(
+    commits: str, audience: Audience, name: str, repo: Path, config_path: str
+) -> Iterator[tuple[str, bytes]]:
+    """The files of the site about two commits."""
+    from bot.github.local_comparison import read_comparison
+    from bot.site.comparison_page import render_comparison
+
+    base, head = two_commits(commits, repo)
+    with ObjectStore.open(repo) as store:
+        opened: list[Backend] = []
+
+        def make(platform: Platform) -> Backend:
+            opened.append(open_backend(platform, progress_bar))
+            return opened[-1]
+
+        found = read_comparison(store, base, head, name, config_path, make, progress_bar("classifying"))
+        folders = submission_folders(store.snapshot(head))
+    show_usage(*opened)
+    _refuse_unknown(audience.customer, [found.before, found.after], folders)
+    return render_comparison(found, audience)
+
+
+def _refuse_unknown(customer: str | None, platforms: Iterable[Platform], folders: Iterable[str]) -> None:
+    """Raise an error if nothing is of ``customer``: a site for a misspelt one would be empty."""
+    if customer is None:
+        return
+    entries: list[Entry] = []
+    for platform in platforms:
+        known = platform.regression_set
+        entries += [*known.entries.values(), *known.waiting.values(), *known.evicted.values()]
+    names = {*customers_of(entries), *(place.split("/")[1] for place in folders)}
+    one_of(customer, tuple(sorted(names)), f"customer in {FOLDER}/ or {EVAL_SETS}/")
 
 
 def _ready(address: str) -> None:

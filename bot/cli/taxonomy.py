@@ -21,6 +21,7 @@ from bot.cli.options import (
     repo_option,
     repository_options,
     tree_of,
+    two_commits,
 )
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
 from bot.config import REVIEWED_FILES
@@ -184,16 +185,9 @@ def impact_command(commits: str, ask: bool, repo: Path, as_json: bool) -> int:
     from bot.report.impact import impact_text
     from bot.taxonomy.migration import carried_questions
 
-    base, dots, head = commits.partition("..")
-    if not (base and dots) or head.startswith("."):
-        raise UsageError(f"{commits!r} names no two commits: write BASE..HEAD, as in main..HEAD")
-    top = read_top(repo)
-    if top is None or top.resolve() != repo.resolve():
-        raise UsageError(f"{repo} is not the top folder of a git repository: name that with --repo DIR")
-
+    old, new = two_commits(commits, repo)
     store = ObjectStore.open(repo)
     try:
-        old, new = read_commit(repo, base), read_commit(repo, head or "HEAD")
         change, problems = read_change(store, old, new)
         with_masks(change.before)
         snapshot = store.snapshot(old)

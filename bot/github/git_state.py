@@ -71,13 +71,17 @@ class Commits:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time."""
+    """The outside world: git objects, their source, this run's page on GitHub, the product's files, the time.
+
+    ``has_site``: this run keeps the page of what the pull request would change.
+    """
 
     store: ObjectStore
     url: str
     token: str | None
     run: str | None
     product: str | None = None
+    has_site: bool = False
     clock: Callable[[], float] = time.time
 
     def fetch(self, event: Event, head: bool) -> Commits:

@@ -75,7 +75,8 @@ class PublishInputs:
     """The state of GitHub and the ledger for a plan.
 
     ``login`` is the bot's account; ``ledger`` the commit of the ledger branch, ``record`` its record of this pull
-    request; ``run`` the page of this run; ``product`` the address of the product's files.  ``previous`` are earlier
+    request; ``run`` the page of this run, and ``has_site`` whether it keeps the page of what the pull request would
+    change; ``product`` the address of the product's files.  ``previous`` are earlier
     rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
     ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before.
     """
@@ -88,6 +89,7 @@ class PublishInputs:
     record: PullRequestRecord | None
     run: str | None
     product: str | None = None
+    has_site: bool = False
     previous: PriorRejections = NOTHING_BEFORE
     corrections: RecordedCorrections = NOTHING_RECORDED
     abilities: AbilityRecord = NO_ABILITIES
@@ -154,6 +156,7 @@ def plan_review(
         review=judgement.review,
         run=inputs.run,
         product=inputs.product,
+        has_site=inputs.has_site,
         commands=not observing,
         impact=analysis.impact,
         departure=None if judgement.departure is None else (judgement.departure, platform.taxonomy),

@@ -257,6 +257,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         events=text_of(ledger, events_path(event.pull_request)),
         run=world.run,
         product=world.product,
+        has_site=world.has_site,
         previous=PriorRejections.of(rejections_of(ledger), set(analysis.judged.contents.values()), github.said_on),
         corrections=_corrections(analysis.judged, platform, here, ledger, world, github),
         abilities=abilities_of(ledger, world.clock()),

@@ -41,7 +41,8 @@ class PullRequestReport:
 
     ``notices`` are sentences of ours that come first, in Markdown; ``problems`` faults that left something unread;
     ``commit`` the head that it speaks of; ``digest`` what it displays, for the marker; ``run`` the page of the run;
-    ``product`` the address below which the product's files lie, if it is known; ``commands`` whether commands are
+    ``product`` the address below which the product's files lie, if it is known; ``has_site``: the run keeps the page of
+    what the pull request would change, as an artifact; ``commands`` whether commands are
     followed; ``impact`` what a change of taxonomy or config would do; ``departure`` what the regression set would lose
     with queries that are taken out, and the taxonomy that names it.
     """
@@ -53,6 +54,7 @@ class PullRequestReport:
     review: Review | None
     run: str | None
     product: str | None = None
+    has_site: bool = False
     commands: bool = True
     impact: Impact | None = None
     departure: tuple[Departure, Taxonomy] | None = None
@@ -100,7 +102,7 @@ def _render(report: PullRequestReport, detail: Detail) -> str:
         blocks.append("Nothing to curate.")
     said = " Curators may say `/incumbent help`; a review is read at the next run, which `/incumbent run` here starts."
     commands = said if report.commands else ""
-    blocks.append(f"<sub>For commit {code(report.commit[:12])}.{commands}</sub>")
+    blocks.append(f"<sub>For commit {code(report.commit[:12])}.{_page(report)}{commands}</sub>")
     return "\n".join([marker(report.digest), "\n\n".join(blocks), ""])
 
 
@@ -108,6 +110,14 @@ def _more(report: PullRequestReport) -> str:
     return f"[the job summary]({report.run})" if report.run else "the job summary"
 
 
+def _page(report: PullRequestReport) -> str:
+    if not (report.has_site and report.run):
+        return ""
+    return f" What a merge would change, as a page: the artifact {code(SITE)} at the end of [this run]({report.run})."
+
+
+SITE = "incumbent-comparison"
+"""The artifact with the page of what a pull request would change, as the documentation names it."""
 SHOWN = 10
 """Names that are shown of a long list; the rest is counted."""
 NO_LONGER_TRUE = "<!-- incumbent:no-longer-true -->"
