@@ -36,16 +36,19 @@ from bot.taxonomy.model import Taxonomy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierResult:
-    """``classifications`` by query, in the order of the queries; ``unclassified`` are the ids of the others.
+    """``classifications`` by query, in the order of the queries; ``shortfalls`` says why the others have none.
 
-    ``shortfalls`` says why, for each of those.  ``stopped`` is what stopped the backend, if anything did: its findings
-    up to then are here.
+    ``stopped`` is what stopped the backend, if anything did: its findings up to then are here.
     """
 
     classifications: Mapping[str, Classification]
-    unclassified: tuple[str, ...]
     shortfalls: Mapping[str, str] = field(default_factory=dict)
     stopped: IncumbentError | None = None
+
+    @property
+    def unclassified(self) -> tuple[str, ...]:
+        """The queries that could not be classified."""
+        return tuple(self.shortfalls)
 
 
 def classify(
@@ -80,7 +83,6 @@ def classify(
         classifications[query.id] = arbitrate(taxonomy, agent.evidence(query, counted[place], found))
     return ClassifierResult(
         classifications=classifications,
-        unclassified=tuple(shortfalls),
         shortfalls=shortfalls,
         stopped=stopped,
     )

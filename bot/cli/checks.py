@@ -341,7 +341,7 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
         if entries:
             backend = open_backend(platform, progress_bar)
             renewal = classified_again(entries.values(), platform, repo, backend, progress_bar("classifying"))
-            refuse_incomplete(renewal.shortfalls, renewal.stopped)
+            refuse_incomplete(renewal.result.shortfalls, renewal.result.stopped)
             entries |= renewal.renewed(platform.taxonomy, backend.identity, {**platform.corrections, **replaced.said})
         changes = replaced.changes(known, entries, tree)
         apply(changes, repo)
@@ -353,7 +353,7 @@ def _scan_set(platform: Platform, repo: Path, replace: bool) -> ScanOutput:
         scanned=len(known.entries) + len(known.waiting) + len(known.tombstones) + len(platform.corrections),
         changed=changed,
         kept={},
-        reclassified=[] if renewal is None else sorted(renewal.classifications),
+        reclassified=[] if renewal is None else sorted(renewal.result.classifications),
         not_reclassified={} if renewal is None else dict(renewal.kept),
         problems=[],
         usage=None if backend is None else backend.usage,

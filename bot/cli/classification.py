@@ -252,7 +252,7 @@ def reclassify_command(dry_run: bool, batch: bool, wait: bool, repo: Path, confi
     if not dry_run:
         apply(plan, repo)
     output = ReclassifyOutput(
-        **dict(remarks_on(found.classifications)),
+        **dict(remarks_on(found.result.classifications)),
         changed={entry.id: dict(entry.scores) for entry in changed},
         kept=dict(found.kept),
         dry_run=dry_run,
@@ -269,7 +269,7 @@ def reclassify_command(dry_run: bool, batch: bool, wait: bool, repo: Path, confi
             say(line)
         say(f"{len(changed)} changed, {len(renewed) - len(changed)} unchanged, {len(found.kept)} kept")
     show_usage(backend)
-    refuse_incomplete(found.shortfalls, found.stopped or pending)
+    refuse_incomplete(found.result.shortfalls, found.result.stopped or pending)
 
 
 def classified_again(

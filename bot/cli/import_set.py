@@ -217,9 +217,7 @@ def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) ->
         stopped = result.stopped
         if stopped is not None:
             break
-    return ClassifierResult(
-        classifications=found, unclassified=tuple(shortfalls), shortfalls=shortfalls, stopped=stopped
-    )
+    return ClassifierResult(classifications=found, shortfalls=shortfalls, stopped=stopped)
 
 
 def _declaration(form: str | None, columns: Sequence[str]) -> tuple[str | None, Columns | None]:

@@ -17,8 +17,7 @@ from typing import TextIO
 import click
 
 from bot.errors import IncumbentError, InputError, OutsideError
-from bot.files.process import is_stop, orderly_stops
-from bot.pipeline.garbage_collector import collect_seldom
+from bot.files.process import collect_seldom, is_stop, orderly_stops
 
 # By name: one line for --help.
 COMMANDS = {

@@ -155,9 +155,9 @@ def triage_command(
             assignment, backend, kept, out, progress_lines, wait=wait, report=report_batches, replaces=force
         )
     if as_json:
-        from bot.triage.outcome import TriageOutput
+        from bot.triage.outcome import PrintedTriage, TriageOutput
 
-        print_json(TriageOutput.of(outcome, str(out), backend.usage))
+        print_json(PrintedTriage(outcome, str(out), backend.usage), TriageOutput)
     else:
         chosen = outcome.shortlist.chosen
         entering = sum(item.verdict.admitted for item in chosen)

@@ -310,7 +310,6 @@ def classified_of(facts: SubmissionFacts) -> ClassifiedSubmission:
                 for item in facts.queries
                 if item.classification is not None and not item.settled
             },
-            unclassified=facts.unclassified,
             shortfalls={item.query.id: item.shortfall or "" for item in facts.queries if item.unclassified},
         ),
     )

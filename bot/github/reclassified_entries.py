@@ -64,7 +64,7 @@ def renewal_facts(
     found = []
     for task in renewal.tasks:
         id = task.entry.id
-        item = renewal.classifications.get(id)
+        item = renewal.result.classifications.get(id)
         known = findings.get(id, {})
         found.append(
             RenewalFacts(
@@ -74,7 +74,7 @@ def renewal_facts(
                 asked=task.capabilities,
                 key=keys.get(id),
                 classification=None if item is None else replace(item, findings=known),
-                shortfall=renewal.shortfalls.get(id),
+                shortfall=renewal.result.shortfalls.get(id),
                 kept=renewal.kept.get(id),
             )
         )
@@ -148,8 +148,8 @@ def renew_entries(
         if task.capabilities and task.folder in found.specifications and task.entry.id not in found.kept
     }
     findings = {id: known_by(backend, query.classified_turns) for id, query in queries.items()}
-    asked = [task for task in tasks if task.capabilities and task.entry.id in found.classifications]
-    return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.stopped)
+    asked = [task for task in tasks if task.capabilities and task.entry.id in found.result.classifications]
+    return Renewed(facts=renewal_facts(found, keys, findings), classified=len(asked), stopped=found.result.stopped)
 
 
 def _key(task: ReclassifyTask, key: str) -> str:

@@ -56,6 +56,7 @@ class QueryInput(FileModel):
         return row
 
 
+# Not the class of agent.yaml: its keys for files and instructions have no meaning in a call.
 class AgentInput(FileModel):
     """What the agent declares, as in agent.yaml (docs/specification.md); leave out what it does not declare."""
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final
 
 from bot.classifier.caching_backend import halt
-from bot.classifier.classify import classify
+from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import Corrections, corrected, overlaid, unheeded, values_of
 from bot.classifier.model import (
     Backend,
@@ -61,24 +61,22 @@ class ReclassifyTask:
 
 @dataclass(frozen=True, kw_only=True)
 class Renewal:
-    """The classifications of ``tasks``, by the ids of their entries.
+    """The classifier's ``result`` for ``tasks``, by the ids of their entries.
 
     ``specifications`` are those of the readable folders.  ``kept`` says why entries stay unchanged although they are
-    stale, ``shortfalls`` why others could not be classified; ``stopped`` is what stopped the classifier.
+    stale.
     """
 
     tasks: tuple[ReclassifyTask, ...]
     specifications: Mapping[str | None, Specification]
-    classifications: Mapping[str, Classification]
+    result: ClassifierResult
     kept: Mapping[str, str]
-    shortfalls: Mapping[str, str]
-    stopped: IncumbentError | None = None
 
     def renewed(
         self, taxonomy: Taxonomy, identity: Identity, corrections: Corrections = UNCORRECTED
     ) -> dict[str, Entry]:
         """The entries that change, in their new form, under those ``corrections`` and their own."""
-        found = self.classifications
+        found = self.result.classifications
         return {
             task.entry.id: rescored(
                 task.carried, task.capabilities, found[task.entry.id], taxonomy, identity, corrections
@@ -198,10 +196,12 @@ def renew(
     return Renewal(
         tasks=tuple(tasks),
         specifications=specifications,
-        classifications=dict(sorted(classifications.items())),
+        result=ClassifierResult(
+            classifications=dict(sorted(classifications.items())),
+            shortfalls=dict(sorted(shortfalls.items())),
+            stopped=stopped,
+        ),
         kept=dict(sorted(kept.items())),
-        shortfalls=dict(sorted(shortfalls.items())),
-        stopped=stopped,
     )
 
 

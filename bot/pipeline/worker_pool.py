@@ -13,8 +13,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
 from bot.errors import OutsideError
-from bot.files.process import uninterrupted
-from bot.pipeline.garbage_collector import set_loaded_aside
+from bot.files.process import set_loaded_aside, uninterrupted
 
 T = TypeVar("T")
 

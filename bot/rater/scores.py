@@ -19,6 +19,7 @@ from bot.text.did_you_mean import did_you_mean
 from bot.text.personal_data.model import PersonalDataKind
 
 
+# Not `ScoredQuery`: here doubts are a mapping, which needs no taxonomy, and the query may come with its entry.
 class ScoredQueryFile(FileModel):
     """A query with its scores."""
 

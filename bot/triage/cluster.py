@@ -32,7 +32,7 @@ from bot.classifier.embedded.backend import EmbeddedBackend
 from bot.classifier.embedded.cache import Arrays
 from bot.classifier.model import Backend
 from bot.errors import IncumbentError, OutsideError, UsageError
-from bot.pipeline.garbage_collector import set_loaded_aside
+from bot.files.process import set_loaded_aside
 from bot.pipeline.workspace import open_backend, with_masks
 from bot.rater.contextualizer import LiveSet
 from bot.text.digests import digest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from bot.classifier.usage import Usage
@@ -25,15 +25,15 @@ _TURN: Final = 160
 
 @dataclass(frozen=True, kw_only=True)
 class TriageOutcome:
-    """The result of a triage; ``unreadable`` rows are counted, and the first of them listed as ``problems``.
+    """The result of a triage; the first unreadable rows are listed as ``problems``.
 
     ``unclassified`` are the first queries that a language model could not classify, by id, and why.
     """
 
-    rows: int
-    unreadable: int
+    rows: Annotated[int, Field(description="rows that could be read")]
+    unreadable: Annotated[int, Field(description="rows that could not be read")]
     problems: tuple[Problem, ...]
-    texts: int
+    texts: Annotated[int, Field(description="rows without exact duplicates")]
     summary: Summary
     shortlist: Shortlist
     unclassified: Mapping[str, str]
@@ -169,41 +169,27 @@ ChosenOutput: TypeAlias = Annotated[
 ]
 
 
-class TriageOutput(BaseModel):
-    """What a triage found; the folder has the tables."""
+@dataclass(frozen=True)
+class PrintedTriage:
+    """What a triage found; the folder has the tables.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    ``usage`` is what classifying has cost now.
+    """
 
-    out: str = Field(description="the folder of eval set, report and tables")
-    rows: int = Field(description="rows that could be read")
-    unreadable: int = Field(description="rows that could not be read")
-    texts: int = Field(description="rows without exact duplicates")
-    representatives: int = Field(description="rows without near duplicates")
-    settled: int = Field(description="representatives that are on record already")
-    off_taxonomy: int = Field(description="representatives that exercise nothing of the taxonomy")
-    unclassified: int = Field(description="representatives that a language model could not classify")
-    unfamiliar: int = Field(description="representatives of a kind of text that the classifier cannot judge")
-    merit: int = Field(description="representatives with merit against the present set")
-    judged: int = Field(description="representatives with merit at their turn")
-    shortlist: tuple[ChosenOutput, ...]
-    usage: Spent
+    outcome: TriageOutcome
+    out: Annotated[str, Field(description="the folder of eval set, report and tables")]
+    usage: Usage | None
 
-    @staticmethod
-    def of(outcome: TriageOutcome, out: str, usage: Usage | None) -> TriageOutput:
-        """``outcome`` for output; ``usage`` is what classifying has cost now."""
-        counts = outcome.summary.counts
-        return TriageOutput(
-            out=out,
-            rows=outcome.rows,
-            unreadable=outcome.unreadable,
-            texts=outcome.texts,
-            representatives=counts.representatives,
-            settled=counts.settled,
-            off_taxonomy=counts.off_taxonomy,
-            unclassified=counts.unclassified,
-            unfamiliar=counts.unfamiliar,
-            merit=counts.merit,
-            judged=outcome.shortlist.judged,
-            shortlist=outcome.shortlist.chosen,
-            usage=usage,
-        )
+
+TriageOutput: TypeAlias = Annotated[
+    PrintedTriage,
+    View(
+        "out rows=outcome.rows unreadable=outcome.unreadable texts=outcome.texts "
+        "representatives=outcome.summary.counts.representatives settled=outcome.summary.counts.settled "
+        "off_taxonomy=outcome.summary.counts.off_taxonomy unclassified=outcome.summary.counts.unclassified "
+        "unfamiliar=outcome.summary.counts.unfamiliar merit=outcome.summary.counts.merit "
+        "judged=outcome.shortlist.judged shortlist=outcome.shortlist.chosen usage",
+        shortlist=tuple[ChosenOutput, ...],
+        usage=Spent,
+    ),
+]

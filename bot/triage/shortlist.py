@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
 
 from bot.classifier.model import Progress
 from bot.consolidator.cycle import judge_arriving
@@ -61,7 +63,7 @@ class Shortlist:
     """
 
     chosen: tuple[Chosen, ...]
-    judged: int
+    judged: Annotated[int, Field(description="representatives with merit at their turn")]
 
 
 def choose(connection: DuckDBPyConnection, work: Path, ground: Ground, progress: Progress) -> Shortlist:

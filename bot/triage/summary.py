@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from bot.rater.profile import bits
 from bot.triage.classifying import Ground
@@ -58,20 +60,15 @@ _DUPLICATES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficCounts:
-    """The outcomes of the representatives, and the number of rows.
-
-    ``rows`` are those that they represent.  Of the ``representatives`` so many are ``settled`` (already decided),
-    ``off_taxonomy`` (they exercise nothing), ``unfamiliar`` (of a kind of text that the classifier cannot judge), or
-    could not be classified; ``merit`` have merit against R before the cycle.
-    """
+    """The outcomes of the representatives, and the number of rows that they represent."""
 
     rows: int
-    representatives: int
-    settled: int
-    off_taxonomy: int
-    unfamiliar: int
-    unclassified: int
-    merit: int
+    representatives: Annotated[int, Field(description="rows without near duplicates")]
+    settled: Annotated[int, Field(description="representatives that are on record already")]
+    off_taxonomy: Annotated[int, Field(description="representatives that exercise nothing of the taxonomy")]
+    unfamiliar: Annotated[int, Field(description="representatives of a kind of text that the classifier cannot judge")]
+    unclassified: Annotated[int, Field(description="representatives that a language model could not classify")]
+    merit: Annotated[int, Field(description="representatives with merit against the present set")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,7 @@ from bot.classifier.model import Finding, Identity, InferenceRequest, Sample, ag
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.curator.file_changes import render
 from bot.curator.store import entry_path
+from bot.files.process import collect_seldom
 from bot.files.snapshot import WorkingTree
 from bot.git import ObjectStore
 from bot.github.client import GitHubClient
@@ -53,7 +54,6 @@ from bot.ledger.event_files import appended
 from bot.ledger.events import Passed, Shown, VerdictFacts, events_path
 from bot.ledger.model import BRANCH, INDEX, RECONCILED, FolderIndex, Reconciled, folder_path
 from bot.ledger.store import load, load_folder, record_text
-from bot.pipeline.garbage_collector import collect_seldom
 from bot.reconcile.inventory import Inventory
 from bot.reconcile.run import reconcile_event, survey_event
 from bot.taxonomy.loading import load_taxonomy

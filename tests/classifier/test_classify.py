@@ -155,7 +155,7 @@ def test_a_taxonomy_that_the_specification_decides_alone_needs_no_inference() ->
 
 def test_without_queries_the_backend_is_not_asked() -> None:
     result, backend = run({}, NOTHING)
-    assert result == ClassifierResult(classifications={}, unclassified=())
+    assert result == ClassifierResult(classifications={})
     assert backend.asked == []
 
 

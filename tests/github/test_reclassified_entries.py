@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.classifier.classify import ClassifierResult
 from bot.classifier.model import Classification, Judgement
 from bot.curator.entry import Entry
 from bot.github.reclassified_entries import RenewalFacts, entry_digest, renewal_facts, renewed
@@ -34,9 +35,8 @@ def renewal(**more: Any) -> Renewal:
     defaults: dict[str, Any] = {
         "tasks": (task(X, "c"), task(Y, "a"), task(Z, "c")),
         "specifications": {None: UNDECLARED},
-        "classifications": {"x": found(c=0.7, a=0.2), "y": found(a=0.6)},
+        "result": ClassifierResult(classifications={"x": found(c=0.7, a=0.2), "y": found(a=0.6)}),
         "kept": {"z": "its agent is not known"},
-        "shortfalls": {},
     }
     return Renewal(**defaults | more)
 
@@ -62,7 +62,8 @@ def test_the_facts_lead_to_the_same_entries_as_what_they_are_of() -> None:
 
 
 def test_nothing_changes_while_one_is_missing() -> None:
-    facts = renewal_facts(renewal(kept={}, shortfalls={"z": "0 of 5 samples are valid"}), KEYS, {})
+    found = replace(renewal().result, shortfalls={"z": "0 of 5 samples are valid"})
+    facts = renewal_facts(renewal(kept={}, result=found), KEYS, {})
     assert [item.missing for item in facts] == [False, False, True]
     assert facts[2].shortfall == "0 of 5 samples are valid"
     assert renewed(facts, ENTRIES, NEW, IDENTITY) == {}

@@ -204,7 +204,7 @@ def test_kept_scores_are_judged_as_the_folder_is_whatever_has_entered_since(
     )
     review = judge(
         platform(after),
-        [ClassifiedSubmission(submission=submission, result=ClassifierResult(classifications=found, unclassified=()))],
+        [ClassifiedSubmission(submission=submission, result=ClassifierResult(classifications=found))],
         identity,
     )
     consolidation = consolidate(platform(after), kept)

@@ -278,14 +278,14 @@ def test_what_stopped_the_classifier_stops_it_for_all_and_the_rest_is_told() -> 
     ]
     backend = ScriptedBackend({"x": says(a=0.9, b=0.1, gone=0.1)}, fails=OutsideError("the budget is used up"))
     renewal = renew(all_tasks(entries, OLD), OLD, backend, lambda folder: UNDECLARED, silent)
-    assert isinstance(renewal.stopped, OutsideError)
+    assert isinstance(renewal.result.stopped, OutsideError)
     assert list(renewal.renewed(OLD, IDENTITY)) == ["x"]
-    assert set(renewal.shortfalls) == {"y", "z"}
+    assert set(renewal.result.shortfalls) == {"y", "z"}
 
 
 def test_a_query_without_valid_samples_is_told() -> None:
     renewal = run(all_tasks([entry("q")], OLD), OLD, q=Finding(shortfall="0 of 5 samples are valid"))
-    assert (dict(renewal.shortfalls), renewal.classifications) == ({"q": "0 of 5 samples are valid"}, {})
+    assert (dict(renewal.result.shortfalls), renewal.result.classifications) == ({"q": "0 of 5 samples are valid"}, {})
 
 
 def test_what_it_requires_counts_as_it_was_found_before() -> None:

@@ -152,7 +152,7 @@ def classification(**more: object) -> Classification:
 
 def test_the_json_of_classify_has_the_called_tools() -> None:
     item = classification(contradiction=found(("look_up",), (KEY,)), unfamiliar="code")
-    result = ClassifierResult(classifications={"q": item}, unclassified=())
+    result = ClassifierResult(classifications={"q": item})
     output = ClassifyOutput.of(result, (query("q"),), make_taxonomy("a"), None)
     (row,) = json.loads(masked_json(output.model_dump(mode="json")))["queries"]
     assert row["values"]["a"]["path"] == "tool"
@@ -162,7 +162,7 @@ def test_the_json_of_classify_has_the_called_tools() -> None:
     ]
     assert row["contradiction"]["likeliest"] == ["[looks like a secret]"]
     assert row["unfamiliar"] == "code"
-    bare = ClassifierResult(classifications={"q": classification(calls=None)}, unclassified=())
+    bare = ClassifierResult(classifications={"q": classification(calls=None)})
     (plain,) = ClassifyOutput.of(bare, (query("q"),), make_taxonomy("a"), None).model_dump()["queries"]
     assert (plain["calls"], plain["contradiction"], plain["unfamiliar"]) == (None, None, None)
 

@@ -56,6 +56,9 @@ FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
 Fact = Annotated[str | bool | int | float | Tuple[str | bool | int | float], BeforeValidator(_fact)]
 
 
+# Docstrings of these two are in a schema that people read, so that the reason for a second class is here.  A `Tool` and
+# a `Specification` say where each fact was declared; these say which keys were written, since only those override the
+# extended files.
 class AgentTool(FileModel):
     """A tool of the agent; an absent key is not declared."""
 

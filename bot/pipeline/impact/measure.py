@@ -140,12 +140,12 @@ def measure(
         first, second = backends
         renewal = renew(tasks, change.after.taxonomy, second, agents.specification, progress)
         known = change.before.regression_set.updated(renewal.renewed(change.after.taxonomy, identity))
-        second = second if renewal.stopped is None else halt(second, renewal.stopped)
+        second = second if renewal.result.stopped is None else halt(second, renewal.result.stopped)
         before, _ = _judged(change.before, agents.packages, first, progress, rejected)
         platform = replace(change.after, regression_set=known)
         after, classified = _judged(platform, agents.packages, second, progress, rejected)
-        stopped = renewal.stopped or before.stopped or after.stopped
-        if stopped is not None or renewal.shortfalls or before.unclassified or after.unclassified:
+        stopped = renewal.result.stopped or before.stopped or after.stopped
+        if stopped is not None or renewal.result.shortfalls or before.unclassified or after.unclassified:
             unmeasured = f"not all of it could be classified: {stopped or 'a model gave no answer of use'}"
         effect = compare(before, after, change.migration)
         texts = judged_texts(_entries(change.after), renewal, classified)
@@ -192,7 +192,11 @@ def judged_texts(entries: Iterable[Entry], renewal: Renewal, classified: Sequenc
     An entry that was not asked again has known scores: those of the capabilities that it exercises.
     """
     found = [
-        Text(where=entry.id, turns=entry.turns, judgements=_judgements(entry, renewal.classifications.get(entry.id)))
+        Text(
+            where=entry.id,
+            turns=entry.turns,
+            judgements=_judgements(entry, renewal.result.classifications.get(entry.id)),
+        )
         for entry in entries
     ]
     for item in classified:

@@ -116,7 +116,7 @@ def test_remarks_are_told_where_they_come_or_go() -> None:
 
     def side_with(**remarks: Any) -> Review:
         found = Classification(judgements=judgements, **remarks)
-        result = ClassifierResult(classifications={"q": found}, unclassified=())
+        result = ClassifierResult(classifications={"q": found})
         return side(platform(BASE, *entries()), ClassifiedSubmission(submission=submission, result=result))
 
     found = compare(
