@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from contextlib import closing, contextmanager, suppress
+from multiprocessing import Pipe, get_context, parent_process, reduction
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from bot.errors import OutsideError
@@ -24,7 +25,13 @@ class WorkerPool(ProcessPoolExecutor):
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Schedule ``fn``; this may start a process."""
         with _interrupts_held_back():
-            return super().submit(fn, *args, **kwargs)
+            try:
+                return super().submit(fn, *args, **kwargs)
+            except (OSError, ValueError) as error:
+                # Another process has died while this one started: the files that it was to get are closed.
+                if self._broken:
+                    raise BrokenProcessPool(str(self._broken)) from error
+                raise
 
 
 @contextmanager
@@ -34,7 +41,10 @@ def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments
     Raises :class:`OutsideError` if one of them dies; ``fix`` says what to do then.
     """
     try:
-        with WorkerPool(processes, get_context("spawn"), _begin, (begin, arguments)) as pool:
+        with (
+            closing(_Handed(arguments)) as handed,
+            WorkerPool(processes, get_context("spawn"), _begin, (begin, handed)) as pool,
+        ):
             try:
                 yield pool
             except BaseException:
@@ -44,7 +54,44 @@ def worker_pool(processes: int, fix: str, begin: Callable[..., None], *arguments
         raise OutsideError(f"one of the processes was killed; {fix}") from None
 
 
-def _begin(begin: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+class _Handed:
+    """Arguments for processes that start: each gets them through a pipe of its own, which a thread writes.
+
+    A process reads what it is started with from a pipe that its parent holds open as well. If it were killed before
+    that, writing more than the pipe takes would never end.
+    """
+
+    def __init__(self, arguments: tuple[Any, ...]) -> None:
+        self._data = bytes(reduction.ForkingPickler.dumps(arguments))
+        self._readers: list[Connection] = []
+
+    def close(self) -> None:
+        """Give up on processes that have read nothing."""
+        while self._readers:
+            self._readers.pop().close()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any]]:
+        # Called for each process, while it is started.
+        reader, writer = Pipe(duplex=False)
+        self._readers.append(reader)
+        threading.Thread(target=self._write, args=(writer,), daemon=True).start()
+        return _received, (reader,)
+
+    def _write(self, writer: Connection) -> None:
+        with writer, suppress(BrokenPipeError):
+            writer.send_bytes(self._data)
+
+
+def _received(reader: Connection) -> Any:
+    try:
+        with reader:
+            return reduction.ForkingPickler.loads(reader.recv_bytes())
+    except (EOFError, OSError):
+        # The parent has ended.
+        os._exit(1)
+
+
+def _begin(begin: Callable[..., None], arguments: Any) -> None:
     # The parent says when to stop; if it was killed, nothing else would stop this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

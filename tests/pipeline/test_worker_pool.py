@@ -7,6 +7,9 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import resource_tracker, spawn
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +38,31 @@ def test_a_process_that_dies_is_told_with_what_to_do() -> None:
         worker_pool(1, "do it again", nothing) as pool,
     ):
         pool.submit(os._exit, 1).result()
+
+
+@pytest.mark.skipif(not Path("/bin/false").exists(), reason="needs a program that ends at once")
+def test_a_process_that_dies_before_it_has_read_what_it_begins_with_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource_tracker.ensure_running()  # it would be started with the same program
+    monkeypatch.setattr(spawn, "_python_exe", b"/bin/false")
+    more_than_a_pipe_takes = bytes(2**20)
+    with (
+        pytest.raises(OutsideError, match="one of the processes was killed"),
+        worker_pool(1, "do it again", print, more_than_a_pipe_takes) as pool,
+    ):
+        pool.submit(os.getpid).result()
+
+
+def test_a_process_that_dies_while_another_starts_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(pool: ProcessPoolExecutor) -> None:
+        pool._broken = True
+        raise ValueError("bad value(s) in fds_to_keep")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_spawn_process", start)
+    with (
+        pytest.raises(OutsideError, match="one of the processes was killed"),
+        worker_pool(1, "do it again", nothing) as pool,
+    ):
+        pool.submit(os.getpid)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are held back on POSIX only")
