@@ -86,7 +86,7 @@ def _understood(expected: Data, turns: int) -> Expectation:
     whole: list[ToolStatement] = []
     if isinstance(expected, dict):
         # OpenAI's Evals API nests the fields of an item below `item`.
-        places = (_mapped(held), held, as_mapping(held.get("item")))
+        places = [place for place in (_mapped(held), held, as_mapping(held.get("item"))) if place]
         answer = next((found for place in places if (found := answer_of(place))), None)
         whole = [statement for place in places for statement in tool_statements(place)]
         noted = list(noted_statements(held.get("metadata")))

@@ -50,16 +50,17 @@ def settle(submissions: Sequence[Submission], regression_set: RegressionSet) -> 
     for submission in submissions:
         claimed: set[str] = set()
         left: list[Query] = []
+        contents = {query.id: asked(query) for query in submission.queries}
         for query in submission.queries:
             id = _by_place(submission, query, regression_set)
-            if id in known and content_of(known[id]) == asked(query):
+            if id in known and content_of(known[id]) == contents[query.id]:
                 settled[query.id] = known[id]
                 claimed.add(id)
             else:
                 left.append(query)
-        texts = _by_text(submission, regression_set, claimed)
+        texts = _by_text(submission, regression_set, claimed) if left else {}
         for query in left:
-            renamed = texts.get(asked(query), [])
+            renamed = texts.get(contents[query.id], [])
             if renamed:
                 settled[query.id] = known[renamed[0]]
                 claimed.add(renamed.pop(0))
