@@ -48,10 +48,12 @@ LEVELS: Final = {
 
 
 LONGEST: Final = (
-    *("e2e/test_overlap.py", "e2e/test_suggestions.py", "e2e/test_crash.py", "e2e/test_reconcile.py"),
-    *("e2e/test_requests.py", "e2e/test_people.py", "e2e/test_tokens.py"),
+    *("e2e/test_action.py", "e2e/test_groups.py", "e2e/test_suggestions.py", "e2e/test_ticks.py"),
+    *("e2e/test_overlap.py", "e2e/test_reconcile.py", "e2e/test_requests.py", "e2e/test_offers_beside.py"),
+    *("e2e/test_offers.py", "e2e/test_crash.py", "e2e/test_first_contact.py", "e2e/test_tokens.py"),
     *("triage/test_cluster.py", "cli/test_triage.py", "mcp_server/test_http.py", "project/test_docs.py"),
-    *("hostile/test_attacks.py", "mcp_server/test_quoted_names.py", "project/test_new_format.py"),
+    *("hostile/test_attacks.py", "cli/test_interrupts.py", "mcp_server/test_stdio.py", "model/test_backend.py"),
+    *("golden/test_golden.py", "hostile/test_folders.py", "mcp_server/test_leaving.py", "reconcile/test_model.py"),
 )
 """The files that take longest: they begin, or one worker would be left alone with them."""
 

@@ -30,8 +30,9 @@ def test_the_shipped_config_names_the_embedded_backend(exemplary: Taxonomy) -> N
 
 
 def test_models_are_kept_in_the_users_cache_folder_unless_another_is_given(exemplary: Taxonomy, tmp_path: Path) -> None:
+    plain = settings(samples=1, embedded=SHIPPED.classifier.embedded.model_copy(update={"embedding": "none"}))
     for cache, folder in ((None, tmp_path / "user"), (ModelCache(tmp_path / "given"), tmp_path / "given")):
-        backend = make_backend(settings(samples=1), exemplary, cache, {"INCUMBENT_CACHE": str(tmp_path / "user")})
+        backend = make_backend(plain, exemplary, cache, {"INCUMBENT_CACHE": str(tmp_path / "user")})
         answers(backend, request("q", capabilities=tuple(exemplary.by_id)))
         kept = {path for path in folder.glob("*.npz") if not path.name.startswith("embedded-texts-")}
         assert len(kept) == 1

@@ -272,18 +272,16 @@ def test_kills_at_any_moment_of_the_command_or_of_a_worker_change_no_byte(whole:
     assert not [name for name in content(Path("killed.work")) if name.endswith(".part") or name.startswith("spill")]
 
 
-@pytest.mark.parametrize(("limit", "step"), [(0, "plan.json"), (2_600, "texts"), (14_000, "classified")])
-def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(
-    limit: int, step: str, whole: dict[str, bytes]
-) -> None:
-    failed = ran(*command("full"), limit=limit)
-    assert failed.returncode == 4, failed.stderr
-    assert "error: the disk of full.work is full; free some of its disk, and the same command goes on" in failed.stderr
-    assert "or delete full.work" in failed.stderr
-    assert not Path("full").exists()
-    assert not [name for name, held in content(Path("full.work")).items() if name.endswith(".part") and held]
-    # It got so far, and no further.
-    assert not any(Path("full.work").glob(f"{step}/*.parquet")), content(Path("full.work")).keys()
+def test_files_that_may_not_grow_end_with_what_to_do_wherever_that_strikes(whole: dict[str, bytes]) -> None:
+    for limit, step in ((0, "plan.json"), (2_600, "texts"), (14_000, "classified")):
+        failed = ran(*command("full"), limit=limit)
+        assert failed.returncode == 4, failed.stderr
+        assert "error: the disk of full.work is full; free some of its disk, and the same command" in failed.stderr
+        assert "or delete full.work" in failed.stderr
+        assert not Path("full").exists()
+        assert not [name for name, held in content(Path("full.work")).items() if name.endswith(".part") and held]
+        # It got so far, and no further.
+        assert not any(Path("full.work").glob(f"{step}/*.parquet")), content(Path("full.work")).keys()
     again = ran(*command("full", processes=1))
     assert again.returncode == 0, again.stderr
     assert content(Path("full")) == whole

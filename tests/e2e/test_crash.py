@@ -45,7 +45,7 @@ def test_a_run_that_fails_at_any_call_is_mended_by_the_next(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
     calm = Calm.play(Story(make_world(), tmp_path, model))
-    every = 1 if THOROUGH else 16
+    every = 1 if THOROUGH else 24
     wrong = tell_with_failures(calm, STEPS, STEPS, lambda: Story(make_world(), tmp_path, model), every)
     assert not wrong, "\n".join(wrong)
 
@@ -54,7 +54,7 @@ def test_a_late_command_is_followed_once_wherever_its_run_fails(
     model: World, make_world: Callable[..., World], tmp_path: Path
 ) -> None:
     calm = Calm.play(Story(make_world(), tmp_path, model), LATE_STEPS)
-    every = 1 if THOROUGH else 24
+    every = 1 if THOROUGH else 36
     wrong = tell_with_failures(calm, LATE_STEPS, LATE_STEPS[-1:], lambda: Story(make_world(), tmp_path, model), every)
     assert not wrong, "\n".join(wrong)
 

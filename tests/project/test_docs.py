@@ -43,8 +43,9 @@ def commit_this(folder: Path) -> None:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkout(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of this repository's files as a repository of its own, so that commands may write."""
+    monkeypatch.setenv("INCUMBENT_CACHE", str(shared_cache))
     monkeypatch.chdir(copy_of(commit_this, tmp_path))
     return tmp_path
 
