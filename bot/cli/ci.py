@@ -191,12 +191,12 @@ def _count_results(
             counted = count_run(run, event, world, client, _wait, dry_run)
         finally:
             world.store.close()
-    output = added_overview(counted.addition, None)
+    output = added_overview(counted.addition, counted.commit)
     summary = run_summary(output, counted.platform, counted.releases)
     if as_json:
         print_json(output)
     else:
-        written = "written to the ledger" if counted.written else "nothing written"
+        written = "written to the ledger" if counted.commit else "nothing written"
         log(f"{output.release}: {output.results} results counted, {len(output.unmatched)} fit no entry; {written}")
     _hand_over(environment, "none", output, summary)
     return 0

@@ -292,8 +292,7 @@ class GitHubClient:
             case PostCheck():
                 self._ask("POST", "/check-runs", body=check_body(operation, self._page))
             case WriteLedger():
-                commit = Commit(files=operation.files, message=operation.message)
-                self._push(BRANCH, operation.parent, [commit], tree)
+                self.write_ledger(operation, tree)
             case PushCommits():
                 self._push(operation.branch, operation.parent, operation.commits, tree)
             case PushBranch():
@@ -318,14 +317,20 @@ class GitHubClient:
             case CloseIssue(number=issue):
                 self._ask("PATCH", f"/issues/{issue}", body={"state": "closed"})
 
-    def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> None:
-        """Put ``commits`` on top of ``parent``, whose tree is ``tree``, and move ``branch`` to the last."""
+    def write_ledger(self, operation: WriteLedger, tree: str | None) -> str:
+        """Carry out ``operation``, and return its commit; ``tree`` and errors are as in :meth:`apply`."""
+        commit = Commit(files=operation.files, message=operation.message)
+        return self._push(BRANCH, operation.parent, [commit], tree)
+
+    def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> str:
+        """Put ``commits`` on top of ``parent``, whose tree is ``tree``; move ``branch`` to the last, and return it."""
         tip = parent
         for commit in commits:
             parents = () if tip is None else (tip,)
             tip, tree = self._commit(commit.files, commit.message, tree, parents)
         assert tip is not None
         self._point(branch, parent, tip)
+        return tip
 
     def _commit(
         self, files: Sequence[tuple[str, str | None]], message: str, tree: str | None, parents: Sequence[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.errors import OutsideError
@@ -33,12 +33,15 @@ class ReleaseRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedRun:
-    """What was added to the ledger, the platform there, and its last releases; ``written``: the ledger has changed."""
+    """What was added to the ledger, the platform there, and its last releases.
+
+    ``commit`` is the new one of the ledger; ``None``: nothing was written.
+    """
 
     addition: Addition
     platform: Platform
     releases: tuple[ReleaseRecord, ...]
-    written: bool
+    commit: str | None = None
 
 
 def count_run(
@@ -58,17 +61,16 @@ def count_run(
         new = ReleaseRecord(release=run.release, commit=run.commit, at=now)
         before = load_release(ledger, run.release) or new
         addition = with_results(before, matched)
-        written = addition.record != before and not dry_run
         known, _ = load_releases(ledger, platform.config.results.window)
         releases = (*(item for item in known if item.release != run.release), addition.record)
-        counted = CountedRun(addition=addition, platform=platform, releases=releases, written=written)
-        if not written:
+        counted = CountedRun(addition=addition, platform=platform, releases=releases)
+        if dry_run or addition.record == before:
             return counted
         tree = None if commits.ledger is None else world.store.tree(commits.ledger)
         try:
-            github.apply(None, WriteLedger.of(commits.ledger, addition.files, addition.message), tree)
+            made = github.write_ledger(WriteLedger.of(commits.ledger, addition.files, addition.message), tree)
         except LostRaceError:
             wait(attempt)
         else:
-            return counted
+            return replace(counted, commit=made)
     raise OutsideError("other jobs kept writing to the ledger; run this one again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from bot.classifier.language_model.batched import BatchedBackend
 from bot.classifier.model import Finding
 from bot.classifier.usage import Usage
 from bot.errors import IncompleteError, OutsideError, UsageError
+from bot.files.user_cache import read_model
 from tests.classifier.batch_server import BatchServer, Line
 from tests.classifier.factories import answers, openai_settings, request
 from tests.classifier.model_server import Model, Reply, completion, failure, is_probe
@@ -334,9 +336,28 @@ def test_a_record_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None
     assert len(server.batches) == 1
 
 
-def test_old_records_are_forgotten(tmp_path: Path) -> None:
-    import os
+def test_a_record_that_another_command_removes_meanwhile_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(path: Path, *about: Any) -> Any:
+        path.unlink()
+        return read_model(path, *about)
 
+    with BatchServer(good) as server:
+        Run(server, tmp_path).ask()
+        monkeypatch.setattr(batch_endpoint, "read_model", late)
+        assert BatchRecords(tmp_path, 30).load("0" * 24, 0.0) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a right there")
+def test_a_record_that_leads_nowhere_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "batches").mkdir()
+    (tmp_path / "batches" / "x.json").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="paid for twice"):
+        BatchRecords(tmp_path, 30).load("0" * 24, 0.0)
+
+
+def test_old_records_are_forgotten(tmp_path: Path) -> None:
     with BatchServer(good) as server:
         Run(server, tmp_path).ask()
         (file,) = (tmp_path / "batches").glob("*.json")

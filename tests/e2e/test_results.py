@@ -13,6 +13,7 @@ import pytest
 
 from bot.cli.main import run
 from bot.github.client import GitHubClient
+from bot.github.models import WriteLedger
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
@@ -110,9 +111,12 @@ def test_a_job_that_ran_the_set_counts_its_results_on_the_ledger(world: World, b
     assert summary.startswith("### Results of `v1.0`\n\n2 results counted, of 1 entry\n\n1 fit no entry: `nobody`")
     assert "| `spare-one` | 1 of 1 | 0 |" in summary
     outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text(encoding="utf-8").splitlines())
-    assert json.loads(outputs["report"])["results"] == 2
     before = world.head("incumbent/ledger")
+    report = json.loads(outputs["report"])
+    assert (report["results"], report["commit"]) == (2, before)
     assert counts(world, bot, tmp_path, "--results", f"{out}/*", "--release", "v1.0") == 0
+    last = (tmp_path / "output").read_text(encoding="utf-8").splitlines()[-1]
+    assert json.loads(last.removeprefix("report="))["commit"] is None
     assert world.head("incumbent/ledger") == before, "each file is counted once"
     assert counts(world, bot, tmp_path, "--results", f"{out}/**/one.jsonl", "--dry-run", "--json") == 0
     assert world.head("incumbent/ledger") == before
@@ -125,15 +129,15 @@ def test_a_job_that_ran_the_set_counts_its_results_on_the_ledger(world: World, b
 def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_path: Path) -> None:
     assert bot.on("schedule").codes == (0, 0)
     file = wrote(tmp_path, "one.jsonl", {"entry": "spare-one", "outcome": "failed"})
-    apply, lost = GitHubClient.apply, list[Any]()
+    write, lost = GitHubClient.write_ledger, list[Any]()
 
-    def beaten(self: GitHubClient, number: int | None, operation: Any, tree: str | None = None) -> None:
+    def beaten(self: GitHubClient, operation: WriteLedger, tree: str | None) -> str:
         if not lost:
             lost.append(operation)
             world.push("incumbent/ledger", {"results/other.txt": "of another job"})
-        apply(self, number, operation, tree)
+        return write(self, operation, tree)
 
-    with patch.object(GitHubClient, "apply", beaten), patch("bot.cli.ci._wait"):
+    with patch.object(GitHubClient, "write_ledger", beaten), patch("bot.cli.ci._wait"):
         assert counts(world, bot, tmp_path, "--results", str(file)) == 0
     with git.Repo(world.hosted.bare.folder) as repository:
         found = pushed(repository)

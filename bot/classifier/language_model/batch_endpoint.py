@@ -62,6 +62,15 @@ class BatchRecord(FileModel):
     counted: bool = False
 
 
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is at ``path`` any more; a file that cannot be looked at is there."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
 class BatchRecords:
     """The records in ``folder``; those that are unused for ``days`` are deleted."""
 
@@ -82,6 +91,9 @@ class BatchRecords:
                     continue
             record = read_model(path, BatchRecord, _LARGEST)
             if record is None:
+                if _is_gone(path):
+                    # Another command has finished its batch.
+                    continue
                 raise UsageError(
                     f"{path} is no record of a batch that can be read, or another user can write it; remove it, if no "
                     "batch of yours is open at the endpoint, or its requests may be paid for twice"
