@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from bot.consolidator.verdict import Reason
+from bot.curator.roles import derive_roles
 from bot.github.authority import UNKNOWN_AUTHOR, UNKNOWN_PERMISSION, Author
 from bot.github.command_processing import CommandOutcome
 from bot.github.decisions import Ended, matter
 from bot.github.facts import Analysis
 from bot.github.judgement import SET_NAME, RefusedEviction, ReviewJudgement
 from bot.ledger.model import PullRequestRecord
+from bot.pipeline.review import Review
 from bot.report.escaping import code
 from bot.report.query_context import corrected_lines
 from bot.report.verdict_text import MarkdownStyle, listed, quoted
+from bot.results.history import EntryHistory, evidence
 from bot.text.compare import text_key
 from bot.text.secrets import holds_secret
 
@@ -28,11 +32,12 @@ def notices_of(
     analysis: Analysis | None = None,
     ended: Sequence[Ended] = (),
     author: Author = UNKNOWN_AUTHOR,
+    known: Mapping[str, EntryHistory] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """The notices above the verdicts, most important first; all texts are escaped.
 
     ``analysis`` is that of the head, if it is not merged yet; ``ended`` are corrections that no longer count;
-    ``author`` opened the pull request.
+    ``author`` opened the pull request; ``known`` is what release runs say of entries.
     """
     notices = [] if analysis is None else _of_head(judgement, outcome, analysis)
     notices += _corrected(judgement, ended)
@@ -48,6 +53,7 @@ def notices_of(
         if places:
             shown = listed([quoted(place) for place in dict.fromkeys(places)], 10)
             notices.append(f"There is what looks like a secret in {shown}: revoke it and remove it.")
+        notices += _in_releases(judgement.review, known)
     rerolled = sum(1 for count in changes_of(judgement, record).values() if count > 2)
     if rerolled:
         notices.append(f"{rerolled} of the queries had their text changed three times or more in this pull request.")
@@ -106,6 +112,20 @@ def _refused(item: RefusedEviction) -> str:
     else:
         who = f"{quoted(item.by)} keeps it ({place}, {day})"
     return f"This evicts {code(item.entry)}: {who}, and the grounds are the same. Merging this overrules that."
+
+
+def _in_releases(review: Review, known: Mapping[str, EntryHistory]) -> list[str]:
+    """Capabilities that admitted queries cover, and whose present tests showed nothing for certain in release runs."""
+    platform, style = review.platform, MarkdownStyle(review.platform.taxonomy)
+    gained = [item.capability for item in review.coverage if item.after > item.before]
+    residents = platform.regression_set.residents(platform.taxonomy)[0]
+    found = evidence(derive_roles(residents, platform.config).coverers, known, gained)
+    doubtful = [item for item in found if item.ran and not item.is_proven]
+    unsteady = [style.capability(item.capability) for item in doubtful if not item.in_effect]
+    silent = [style.capability(item.capability) for item in doubtful if item.in_effect]
+    said = [f"all present tests of {listed(unsteady)} flap"] if unsteady else []
+    said += [f"no present test of {listed(silent)} that does not flap ever failed"] if silent else []
+    return [f"In release runs {'; '.join(said)}. What is admitted here covers this, too."] if said else []
 
 
 def changes_of(judgement: ReviewJudgement, record: PullRequestRecord) -> dict[str, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
@@ -58,6 +58,7 @@ from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.report.escaping import code
 from bot.report.review_comment import CHECK_BYTES, PullRequestReport, marker, render_comment, render_summary
+from bot.results.history import EntryHistory
 from bot.text.digests import digest
 
 _MARKER = re.compile(r"<!-- incumbent:verdicts ([0-9a-f]{24}) -->")
@@ -78,7 +79,8 @@ class PublishInputs:
     request; ``run`` the page of this run, and ``has_site`` whether it keeps the page of what the pull request would
     change; ``product`` the address of the product's files.  ``previous`` are earlier
     rejections, ``corrections`` the recorded ones of the present texts, ``events`` the file of events so far,
-    ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before.
+    ``abilities`` the recorded ones of endpoints, ``refused`` the evictions by hand that people refused before,
+    ``histories`` what release runs say of entries.
     """
 
     login: str
@@ -95,6 +97,7 @@ class PublishInputs:
     abilities: AbilityRecord = NO_ABILITIES
     events: str | None = None
     refused: tuple[RefusedEviction, ...] = ()
+    histories: Mapping[str, EntryHistory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +154,7 @@ def plan_review(
     report = PullRequestReport(
         commit=facts.head,
         digest=showing.digest,
-        notices=notices_of(judgement, outcome, record, analysis, inputs.corrections.ended, author),
+        notices=notices_of(judgement, outcome, record, analysis, inputs.corrections.ended, author, inputs.histories),
         problems=facts.problems,
         review=judgement.review,
         run=inputs.run,

@@ -44,6 +44,8 @@ from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
 from bot.report.escaping import code
 from bot.report.review_comment import CHECK_BYTES, PullRequestReport, render_summary
+from bot.results.history import histories
+from bot.results.ledger_records import load_releases
 from bot.taxonomy.history import History
 from bot.text.compare import text_key
 from bot.text.digests import digest
@@ -247,6 +249,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
     if world.fetch(event, head=False).ledger != commits.ledger:
         raise LostRaceError("the ledger has moved")
     here = {item.key: ThreadComment(number=pull.number, comment=item) for item in comments}
+    releases, _ = load_releases(ledger, platform.config.results.window)
     inputs = PublishInputs(
         login=github.login,
         pull=pull,
@@ -268,6 +271,7 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
             github.find_pull_request,
             github.find_remark,
         ),
+        histories=histories(platform.regression_set.entries, releases, platform.config.results) if releases else {},
     )
     plan = plan_review(analysis, platform, inputs, github.permission)
     if not dry_run:

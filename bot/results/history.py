@@ -97,6 +97,11 @@ class CapabilityEvidence:
         """Whether a coverer of it is not flapping."""
         return self.flapping < len(self.coverers)
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether a coverer that does not flap ever failed; one that flaps has failed."""
+        return self.failed > self.flapping
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinationEvidence:

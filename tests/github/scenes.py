@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.classifier.model import Classification, Identity, Judgement
+from bot.curator.entry import Entry
 from bot.curator.store import RegressionSet
 from bot.errors import Problem
 from bot.github.authority import Authority
@@ -40,6 +41,8 @@ from bot.ledger.model import (
 )
 from bot.pipeline.review import Platform
 from bot.pipeline.submission import Submission
+from bot.results.history import histories
+from bot.results.record import EntryResult, ReleaseRecord, content_of
 from tests.factories import make_config, make_entry, make_taxonomy
 
 BOT = "github-actions[bot]"
@@ -124,6 +127,23 @@ def make_analysis(
     return Analysis(**defaults | more)
 
 
+def make_releases(entries: Mapping[str, Entry], marks: Mapping[str, str]) -> tuple[ReleaseRecord, ...]:
+    """Releases by what each entry did in them, as in ``+-+``: it passed, failed, and passed."""
+    counts = {"+": {"passed": 1}, "-": {"failed": 1}}
+    return tuple(
+        ReleaseRecord(
+            release=f"v{place}",
+            at=f"2026-01-{place + 1:02}T00:00:00Z",
+            entries={
+                id: EntryResult(content=content_of(entries[id]), **counts[done[place]])
+                for id, done in marks.items()
+                if place < len(done)
+            },
+        )
+        for place in range(max(map(len, marks.values())))
+    )
+
+
 @dataclass
 class Hub:
     """What a pull request on GitHub holds, with a clock that ticks at every write."""
@@ -139,6 +159,7 @@ class Hub:
     now: int = 0
     permissions: dict[str, str] = field(default_factory=lambda: {"mara": "write"})
     elsewhere: dict[int, ThreadComment] = field(default_factory=dict)
+    releases: tuple[ReleaseRecord, ...] = ()
     run: str | None = "https://github.example/o/r/actions/runs/1"
 
     def tick(self) -> str:
@@ -194,6 +215,7 @@ class Hub:
             run=self.run,
             corrections=self.recorded(),
             abilities=self.abilities,
+            histories=histories(self.platform.regression_set.entries, self.releases, self.platform.config.results),
         )
 
     @property

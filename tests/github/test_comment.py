@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.github.facts import QueryFacts
-from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform, make_query
+from tests.github.scenes import PAIR, QUERIES, Hub, make_analysis, make_platform, make_query, make_releases
 
 
 def unfamiliar(query: QueryFacts) -> QueryFacts:
@@ -77,3 +79,31 @@ def test_an_annotation_stands_where_somebody_is_needed_and_on_no_other_verdict()
     hub.review(make_analysis((*QUERIES, make_query("q09", PAIR, text="nine " * 40, line=9))))
     assert hub.check is not None
     assert {item.title.partition(":")[0] for item in hub.check.annotations} == {"q02"}
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        ({"ra1": "+-+-", "ra2": "-+-+", "rb1": "++++"}, "all present tests of *A* flap; no present test of *B* that "),
+        ({"ra1": "+-+-", "ra2": "++++"}, "no present test of *A* that does not flap ever failed. What is admitted"),
+        ({"ra1": "+-+-", "ra2": "+--+", "rb1": "-+++"}, None),
+        ({"rc1": "++++"}, None),
+        ({}, None),
+    ],
+)
+def test_what_release_runs_say_is_told_where_an_admitted_query_covers_it(
+    marks: dict[str, str], said: str | None
+) -> None:
+    platform = make_platform()
+    releases = make_releases(platform.regression_set.entries, marks) if marks else ()
+    hub, without = Hub(platform, releases=releases), Hub(platform)
+    for each in (hub, without):
+        each.review()
+        assert "In release runs" not in each.ours[0], "nothing that covers these is admitted"
+        each.say("cora", "/incumbent accept q02")
+        each.review()
+    lines = [line for line in hub.ours[0].splitlines() if line.startswith("> In release runs")]
+    assert len(lines) == (said is not None)
+    assert said is None or said in lines[0]
+    assert hub.record == without.record
+    assert (hub.check and hub.check.conclusion) == (without.check and without.check.conclusion)

@@ -40,7 +40,7 @@ from bot.report.escaping import visible
 from bot.text.digests import digest
 from tests.factories import make_entry
 from tests.github.hostile import FEW, HALF_CHARACTER, HARMLESS
-from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query, reworded
+from tests.github.scenes import PAIR, Hub, make_analysis, make_platform, make_query, make_releases, reworded
 
 MARKER = re.compile(r"<!-- incumbent:verdicts [0-9a-f]{24} -->")
 REPLY = re.compile(r"<!-- incumbent:reply [0-9]+ [0-9a-f]{24} -->")
@@ -159,7 +159,11 @@ def make_hub(text: str) -> Hub:
     entries = dict(platform.regression_set.entries)
     entries[settled] = make_entry(settled, {"b": 0.9}, text=SETTLED)
     entries[edited] = make_entry(edited, {"b": 0.9}, text="something else before")
-    return Hub(platform=replace(platform, regression_set=RegressionSet(entries, {}, {})), author="mara")
+    return Hub(
+        platform=replace(platform, regression_set=RegressionSet(entries, {}, {})),
+        releases=make_releases(entries, dict.fromkeys(entries, "+-+-")),
+        author="mara",
+    )
 
 
 def write(hub: Hub, analysis: Analysis) -> Written:
@@ -279,6 +283,21 @@ def dead(markdown: str, marker: re.Pattern[str] | None) -> None:
 def plain_line(text: str) -> None:
     """``text`` is shown as it is: on one line, without signs that nobody sees."""
     assert not [sign for sign in text if unicodedata.category(sign) in UNSEEN]
+
+
+def in_release_runs(text: str) -> str:
+    """What the summary says of releases, once a curator has accepted all queries."""
+    hub, analysis = make_hub(text), facts(text)
+    hub.review(analysis)
+    hub.say("cora", "/incumbent accept all: we need them")
+    (line,) = [line for line in hub.review(analysis).summary.splitlines() if line.startswith("> In release runs")]
+    return line
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_what_release_runs_say_names_capabilities_alone(name: str) -> None:
+    said = "all present tests of *A* and *B* flap. What is admitted here covers this, too."
+    assert in_release_runs(FEW[name]) == f"> In release runs {said}"
 
 
 @pytest.mark.parametrize("inputs", SCENES)
