@@ -1,6 +1,6 @@
 # Everything that a clone can do.  Needs git and Python 3.11 or newer; each target sets up .venv by itself.
 
-.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check lock bench fuzz mutate clean
+.PHONY: help demo mcp test test-cluster test-servers test-runners test-llm check docs lock bench fuzz mutate clean
 .NOTPARALLEL:
 
 # Where the caller forbids it, every process of the tests would compile the product, and pytest all tests, over again.
@@ -52,6 +52,10 @@ check:  ## the static checks: lint, format, types, unsafe code, and that the ins
 	done; \
 	exit $$failed
 
+docs:  ## the documentation as pages with a search, in build/docs
+	@sh dev/setup.sh run
+	@sh dev/docs/build.sh
+
 bench:  ## the benchmarks, as ratios measured in one run
 	@sh dev/setup.sh dev
 	@.venv/bin/python -m dev.bench $(ARGS)
@@ -68,5 +72,5 @@ lock:  ## requirements/*.txt anew from pyproject.toml; needs uv; make lock UPGRA
 	@sh dev/lock.sh
 
 clean:  ## remove what the other targets made, .venv included
-	rm -rf mutants .venv .venv-model .venv-runners tests/e2e/node_modules tests/mcp_server/inspector/node_modules dev/site/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf mutants .venv .venv-docs .venv-model .venv-runners dev/docs/node_modules tests/e2e/node_modules tests/mcp_server/inspector/node_modules dev/site/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find bot tests dev -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -32,6 +32,7 @@ compile requirements/cluster.txt pyproject.toml --extra cluster --constraint req
 compile requirements/build.txt --group build --constraint requirements/dev.txt
 compile requirements/model_server.txt --group model_server --constraint requirements/dev.txt
 compile requirements/mutation.txt --group mutation --constraint requirements/dev.txt
+compile requirements/docs.txt --group docs
 for runner in runner_inspect runner_deepeval runner_azure; do
     compile "requirements/$runner.txt" --group "$runner"
 done

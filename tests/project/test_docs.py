@@ -65,6 +65,12 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    """Its section “Read on” is also the navigation of the built documentation."""
+    listed = (REPOSITORY / "README.md").read_text(encoding="utf-8").split("## Read on")[1]
+    assert {path.name for path in (REPOSITORY / "docs").glob("*.md")} == set(re.findall(r"\(docs/([\w-]+\.md)", listed))
+
+
 def test_the_readme_shows_what_the_product_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ LOCKS = (
     "model_server",
     *RUNNERS,
     "mutation",
+    "docs",
     "model_small",
     "model_large",
 )
