@@ -32,7 +32,7 @@ from bot.errors import OutsideError, UsageError
 from bot.git.working_copy import is_pushed, owner_and_name, read_branches, read_head, read_remote, read_top
 from bot.github.events import product_files, server_of
 from bot.report.escaping import visible
-from bot.setup_files import CODEOWNERS, WORKFLOW, exemplar_files, setup_file
+from bot.setup_files import CODEOWNERS, PAGES, WORKFLOW, exemplar_files, setup_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,10 +71,17 @@ _COLOURS: Final = {"error": "red", "warning": "yellow", "ok": "green"}
     metavar="LABEL",
     help="The label of the machines that the jobs run on (default: ubuntu-latest; for Enterprise Server self-hosted).",
 )
+@click.option("--pages", is_flag=True, help="Also a workflow that publishes the set as a site on GitHub Pages.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @one_at_a_time
 def init_command(
-    repo: Path, action: str | None, owner: str | None, enterprise_server: bool, runner: str | None, dry_run: bool
+    repo: Path,
+    action: str | None,
+    owner: str | None,
+    enterprise_server: bool,
+    runner: str | None,
+    pages: bool,
+    dry_run: bool,
 ) -> None:
     """Write taxonomy, config, an empty regression set, workflow, CODEOWNERS and CURATION.md into a repository.
 
@@ -83,6 +90,7 @@ def init_command(
     \b
     Examples:
       incumbent init
+      incumbent init --pages
       incumbent init --action example/incumbent@0123456789012345678901234567890123456789 --owner @example/platform
     """
     from bot.curator.file_changes import FileChange, apply
@@ -97,16 +105,23 @@ def init_command(
         raise UsageError("name the Action that the workflow runs by its commit: --action OWNER/NAME@COMMIT (40 digits)")
     if runner is not None and not _LABEL.fullmatch(runner):
         raise UsageError("name the machines by one label of theirs, as in --runner self-hosted")
+    if pages and enterprise_server:
+        raise UsageError("--pages is for github.com alone: Enterprise Server has no store for its artifacts")
     remote = read_remote(repo)
     unpushed = action is None and not own_action_is_pushed()
     action = action or own_action()
+    if pages and action is None:
+        raise UsageError("say which Action writes the site: --action OWNER/NAME@COMMIT")
     owners = owner or (f"@{remote.split('/')[0]}" if remote else None)
     planned = _planned(action, enterprise_server, runner)
+    if pages and action is not None:
+        planned[PAGES] = _workflow("incumbent-pages.yml", action, enterprise_server, runner)
     has_workflow = WORKFLOW in planned or _there(repo / WORKFLOW)
+    absent = [path for path in (WORKFLOW, PAGES) if path not in planned and not _there(repo / path)]
     block = [
         line.replace("OWNERS", owners or "@YOUR-TEAM")
         for line in setup_file("CODEOWNERS").splitlines()
-        if has_workflow or WORKFLOW not in line
+        if not any(path in line for path in absent)
     ]
     present = next((path for path in CODEOWNERS if (repo / path).is_file()), None)
     if present is None and owners is not None:
@@ -137,6 +152,7 @@ def init_command(
         product_files(action, os.environ),
         guessed=guessed,
         has_workflow=has_workflow,
+        has_pages=PAGES in planned,
     )
 
 
@@ -153,13 +169,13 @@ def _planned(action: str | None, enterprise_server: bool, runner: str | None) ->
         "CURATION.md": setup_file("CURATION.md").replace("COMMANDS", COMMANDS),
     }
     if action is not None:
-        workflow = setup_file("incumbent.yml").replace("uses: ACTION", f"uses: {action}")
-        planned[WORKFLOW] = _placed(workflow, enterprise_server, runner)
+        planned[WORKFLOW] = _workflow("incumbent.yml", action, enterprise_server, runner)
     return planned
 
 
-def _placed(workflow: str, enterprise_server: bool, runner: str | None) -> str:
-    """``workflow`` for the machines of ``runner``, and for a server that lacks features of github.com."""
+def _workflow(name: str, action: str, enterprise_server: bool, runner: str | None) -> str:
+    """The workflow ``name`` that runs ``action`` on machines of ``runner``, also where features of github.com lack."""
+    workflow = setup_file(name).replace("uses: ACTION", f"uses: {action}")
     if enterprise_server:
         for newer, older in _ENTERPRISE_SERVER.items():
             workflow = re.sub(rf"{re.escape(newer)}@\S+ # \S+", older, workflow)
@@ -172,7 +188,7 @@ def _text(file: Path) -> str:
 
 
 def _next_steps(
-    remote: str | None, blocking: Sequence[str], root: str | None, guessed: bool, has_workflow: bool
+    remote: str | None, blocking: Sequence[str], root: str | None, guessed: bool, has_workflow: bool, has_pages: bool
 ) -> None:
     from bot.taxonomy.loading import TAXONOMY_FILE
 
@@ -208,6 +224,11 @@ def _next_steps(
             ),
             "Send your customers to CURATION.md.",
         ]
+    if has_pages:
+        steps.append(
+            f"Read the first lines of {PAGES}, on who can open the site; then turn Pages on:\n"
+            "     Settings → Pages → Source: GitHub Actions."
+        )
     say("")
     if not has_workflow:
         say("To have GitHub review pull requests, add the workflow: incumbent init --action OWNER/NAME@COMMIT")

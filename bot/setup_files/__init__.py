@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 WORKFLOW: Final = ".github/workflows/incumbent.yml"
+PAGES: Final = ".github/workflows/incumbent-pages.yml"
 CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 """The places where GitHub looks, in that order; the first one counts."""
 # In a checkout of the product these are its own; a wheel carries copies (pyproject.toml).

@@ -251,6 +251,40 @@ def test_the_workflow_is_for_the_server_and_the_machines_that_are_there(
     )
 
 
+def test_the_workflow_for_pages_is_written_where_it_is_asked_for(empty: Path, incumbent: Incumbent) -> None:
+    name = ".github/workflows/incumbent-pages.yml"
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--pages", "--runner", "our-linux")
+    assert outcome.code == 0
+    assert set(tree(empty)) == WRITTEN | EXEMPLARS | {name}
+    text = (empty / name).read_text(encoding="utf-8")
+    assert f"uses: {ACTION}\n" in text
+    assert text.count("runs-on: our-linux\n") == text.count("runs-on:") == 2
+    assert f"/{name} @acme" in (empty / ".github/CODEOWNERS").read_text()
+    assert "Settings → Pages" in outcome.out
+
+
+def test_the_workflow_for_pages_can_be_added_later(empty: Path, incumbent: Incumbent) -> None:
+    assert incumbent("init", "--repo", empty, "--action", ACTION).code == 0
+    assert "pages" not in (empty / ".github/CODEOWNERS").read_text()
+    outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--pages")
+    assert set(tree(empty)) == WRITTEN | EXEMPLARS | {".github/workflows/incumbent-pages.yml"}
+    assert "add to .github/CODEOWNERS:\n    /.github/workflows/incumbent-pages.yml @acme\n" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [((), "say which Action"), (("--action", ACTION, "--enterprise-server"), "for github.com alone")],
+)
+def test_where_pages_cannot_be_published_it_is_said(
+    empty: Path, incumbent: Incumbent, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr("bot.cli.setup.own_action", lambda: None)
+    outcome = incumbent("init", "--repo", empty, "--pages", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert tree(empty) == {}
+
+
 def test_machines_are_named_by_one_label(empty: Path, incumbent: Incumbent) -> None:
     outcome = incumbent("init", "--repo", empty, "--action", ACTION, "--runner", "a, b")
     assert outcome.code == 2

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from bot.cli.main import run
-from tests.e2e.harness.act import OURS, JobRun, Runner, action_copy
+from bot.report.review_comment import SITE
+from bot.setup_files import PAGES
+from tests.e2e.harness.act import OURS, JobRun, Runner, WorkflowRun, action_copy
 from tests.e2e.harness.events import NO_COMMIT
 from tests.e2e.harness.needs import demand
 from tests.e2e.harness.people import CURATOR, JOB
 from tests.e2e.harness.world import World
 from tests.factories import REPOSITORY
+from tests.project.test_site_recipe import workflow_with_site
 
 COMMIT = "0123456789012345678901234567890123456789"
 WORKFLOW = ".github/workflows/incumbent.yml"
@@ -53,6 +57,13 @@ def platform(world: World, tmp_path: Path) -> World:
 def installed(job: JobRun) -> list[str]:
     """What packages were installed for; each job has a machine of its own."""
     return re.findall(r"set-up: installing the packages of requirements/ for: (\w+)", job.log.text)
+
+
+def kept(run: WorkflowRun, artifact: str) -> dict[str, bytes]:
+    """The files of an ``artifact`` of ``run``."""
+    (file,) = run.artifacts.rglob(f"{artifact}.zip")
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None:
@@ -140,3 +151,31 @@ def test_a_job_that_ran_the_set_has_its_results_counted(platform: World, runner:
     assert not (runner.caches / "restores").exists()
     assert "### Results of `v1`\n\n0 results counted, of 0 entries\n\n1 fit no entry" in done.jobs["evaluate"].summary
     assert platform.head("incumbent/ledger") is not None
+
+
+def test_a_pull_request_has_its_page_where_the_workflow_asks_for_it(platform: World, runner: Runner) -> None:
+    platform.push("main", {WORKFLOW: workflow_with_site(f"{OURS}@{COMMIT}")})
+    pull = platform.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
+    event = platform.event("pull_request_target", number=pull.number)
+    done = runner.run(platform, WORKFLOW, "pull_request_target", event)
+    assert done.ok, done.explain()
+    page = kept(done, SITE)["index.html"].decode()
+    assert pull.head[:12] in page
+    (comment,) = platform.comments(pull.number)
+    assert f"the artifact `{SITE}` at the end of [this run](" in comment["body"]
+
+
+def test_the_set_becomes_a_site_for_pages(platform: World, runner: Runner, tmp_path: Path) -> None:
+    folder = tmp_path / "again"
+    folder.mkdir()
+    assert run(["init", "--repo", str(folder), "--action", f"{OURS}@{COMMIT}", "--owner", "@kim", "--pages"]) == 0
+    platform.push("main", tree(folder))
+    head = str(platform.head("main"))
+    event = platform.event("push", before=NO_COMMIT, after=head)
+    done = runner.run(platform, PAGES, "push", event)
+    assert done.ok, done.explain()
+    assert installed(done.jobs["build"]) == ["site"]
+    assert list(done.jobs) == ["build", "deploy"]
+    page = kept(done, "github-pages")["index.html"].decode()
+    assert "Without the texts of queries." in page
+    assert f"At commit <code>{head[:12]}</code>" in page

@@ -56,7 +56,7 @@ def test_the_wheel_has_the_package_its_type_marker_and_what_init_writes(released
     names = set(content(one(released, "*.whl")))
     assert {name.partition("/")[0] for name in names} == {"bot", "incumbent-0.1.0.dist-info"}
     assert "bot/py.typed" in names
-    for name in ("taxonomy.yaml", "curation.yaml", "incumbent.yml", "CODEOWNERS"):
+    for name in ("taxonomy.yaml", "curation.yaml", "incumbent.yml", "incumbent-pages.yml", "CODEOWNERS"):
         assert f"bot/setup_files/{name}" in names
     tracked = subprocess.run(["git", "ls-files", "bot"], cwd=REPOSITORY, check=True, capture_output=True, text=True)
     assert set(tracked.stdout.split()) - names == set()

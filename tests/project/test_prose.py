@@ -44,7 +44,9 @@ def test_messages_are_literals_and_the_help_of_commands() -> None:
     assert [text for _, text in messages(source)] == ["Help.", "Said."]
 
 
-@pytest.mark.parametrize("name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "regression_set.md"])
+@pytest.mark.parametrize(
+    "name", ["CODEOWNERS", "CURATION.md", "incumbent.yml", "incumbent-pages.yml", "regression_set.md"]
+)
 def test_what_init_writes_has_no_word_of_the_old_dialect(name: str) -> None:
     assert not dialect_in((REPOSITORY / "bot" / "setup_files" / name).read_text(encoding="utf-8"))
 

@@ -18,6 +18,7 @@ from bot.ledger.model import BRANCH
 from tests.factories import REPOSITORY
 
 TEMPLATE = REPOSITORY / "bot" / "setup_files" / "incumbent.yml"
+PAGES = TEMPLATE.with_name("incumbent-pages.yml")
 ACTION = REPOSITORY / "action.yml"
 DEPENDABOT = REPOSITORY / ".github" / "dependabot.yml"
 OWN = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
@@ -37,6 +38,14 @@ def workflow(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def pages(workflow: Path) -> Path:
+    """The workflow that `incumbent init --pages` writes beside it."""
+    path = workflow.with_name("incumbent-pages.yml")
+    path.write_text(PAGES.read_text(encoding="utf-8").replace("uses: ACTION", f"uses: {OURS}"), encoding="utf-8")
+    return path
+
+
 def tool(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).with_name(name)), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -51,18 +60,20 @@ def load(path: Path) -> dict[str, Any]:
     return data
 
 
-def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workflow: Path) -> None:
-    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", workflow, ACTION, DEPENDABOT, *OWN)
+def test_the_strictest_auditor_finds_nothing_but_the_one_explained_ignore(workflow: Path, pages: Path) -> None:
+    files = (workflow, pages, ACTION, DEPENDABOT, *OWN)
+    found = tool("zizmor", "--offline", "--persona=auditor", "--no-progress", *files)
     assert found.returncode == 0, found.stdout
+    assert "zizmor: ignore" not in pages.read_text()
     ignores = [line for line in workflow.read_text().splitlines() if "zizmor: ignore" in line]
     assert len(ignores) == 1
     assert "dangerous-triggers" in ignores[0]
     assert "zizmor: ignore" not in ACTION.read_text()
 
 
-def test_they_are_what_github_takes(workflow: Path) -> None:
+def test_they_are_what_github_takes(workflow: Path, pages: Path) -> None:
     kinds = {
-        "github-workflows": [workflow, *OWN],
+        "github-workflows": [workflow, pages, *OWN],
         "github-actions": [ACTION],
         "dependabot": [DEPENDABOT],
         "github-issue-forms": [FORMS / "bug.yml", FORMS / "feature.yml"],
@@ -73,8 +84,8 @@ def test_they_are_what_github_takes(workflow: Path) -> None:
         assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_every_action_is_pinned_by_its_commit(workflow: Path) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (workflow, ACTION, *OWN)]
+def test_every_action_is_pinned_by_its_commit(workflow: Path, pages: Path) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (workflow, pages, ACTION, *OWN)]
     used = re.findall(r"uses: (\S+)", "".join(texts))
     assert used
     assert all(
@@ -142,8 +153,9 @@ def test_a_release_runs_code_of_the_repository_only_where_nothing_can_be_written
     assert jobs["github"]["needs"] == "index"
 
 
-def test_pushes_to_the_bots_own_branches_alone_start_nothing() -> None:
-    push = load(TEMPLATE)["on"]["push"]
+@pytest.mark.parametrize("file", [TEMPLATE, PAGES], ids=lambda path: path.name)
+def test_pushes_to_the_bots_own_branches_alone_start_nothing(file: Path) -> None:
+    push = load(file)["on"]["push"]
     assert list(push) == ["branches-ignore"]
     own = {f"{name.partition('/')[0]}/**" for name in (BRANCH, *FOLDERS)}
     assert set(push["branches-ignore"]) == own | {"gh-readonly-queue/**"}
@@ -193,6 +205,20 @@ def test_the_job_that_reads_hostile_data_can_write_nothing(workflow: Path) -> No
     assert "secrets." not in workflow.read_text()
 
 
+def test_the_job_that_publishes_the_site_runs_nothing_of_the_repository(pages: Path) -> None:
+    workflow = load(pages)
+    jobs = workflow["jobs"]
+    assert workflow["permissions"] == {}
+    assert jobs["build"]["permissions"] == {"contents": "read"}
+    assert jobs["deploy"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert [step["uses"].partition("@")[0] for step in jobs["deploy"]["steps"]] == ["actions/deploy-pages"]
+    checkout, write, keep = jobs["build"]["steps"]
+    assert checkout["with"] == {"fetch-depth": "0", "persist-credentials": "false"}
+    assert write["with"]["without-texts"] == "true"
+    assert write["with"]["site"] == keep["with"]["path"]
+    assert "secrets." not in pages.read_text()
+
+
 def test_nothing_is_checked_out(workflow: Path) -> None:
     assert "actions/checkout" not in workflow.read_text() + ACTION.read_text()
 
@@ -209,10 +235,10 @@ def test_no_event_that_needs_the_check_is_filtered_away(workflow: Path) -> None:
     assert not {"paths", "paths-ignore", "branches"} & set(events["pull_request_target"])
 
 
-def test_nothing_from_a_stranger_reaches_a_shell(workflow: Path) -> None:
+def test_nothing_from_a_stranger_reaches_a_shell(workflow: Path, pages: Path) -> None:
     for step in load(ACTION)["runs"]["steps"]:
         assert "${{" not in step.get("run", "")
-    for job in load(workflow)["jobs"].values():
+    for job in (*load(workflow)["jobs"].values(), *load(pages)["jobs"].values()):
         assert all("run" not in step for step in job["steps"])
 
 
