@@ -228,7 +228,9 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
         ),
         TableSection(
             title=f"Entries that flap ({len(output.flapping)})",
-            about=("They pass and fail without a reason in the agent: fix them, or say `ready: false`.",),
+            about=(
+                "They pass and fail without a reason in the agent: fix them, or say `ready: false` in their eval set.",
+            ),
             header=("Entry", "Failing releases", "Changes"),
             rows=tuple(
                 (style.name(item.entry), f"{item.failing} of {item.releases}", str(item.flips))

@@ -32,6 +32,8 @@ BREAKS: Final = 0.03
 """The chance that a capability breaks in a release."""
 REPAIR: Final = (1, 3)
 """Releases until it is repaired."""
+FIRST: Final = 20
+"""Releases in which it is looked for when an entry first counts as flapping."""
 BUDGETS: Final = (0.05, 0.1, 0.25, 0.5)
 """Shares of what a run of all entries takes."""
 FAILED: Final = 0.3
@@ -53,11 +55,40 @@ def main(arguments: Sequence[str]) -> int:
             means = [sum(column) / seeds for column in zip(*found, strict=True)]
             cells = (f"{mean:.0%}".rjust(width) for mean, width in zip(means, (14, 23, 17, 17), strict=True))
             print(f"{runs:4}  {releases:8}  {'  '.join(cells)}")
+    print(f"\nwithin {FIRST} releases: entries that ever count as flapping, and the release in which they first do")
+    print("runs  flapping found  in release: median, 90 %  live taken for flapping  in release: median, 90 %")
+    for runs in (1, 3):
+        print(f"{runs:4}  {'  '.join(_first_words(*found) for found in _first_flagged(seeds, runs))}")
     print("\nbudget  worth of the chosen part, by that of the best one: mean, worst")
     for budget in BUDGETS:
         shares = [worth_by_best(seed, budget) for seed in range(seeds)]
         print(f"{budget:6.0%}  {sum(shares) / seeds:7.1%}  {min(shares):7.1%}")
     return 0
+
+
+def _first_flagged(seeds: int, runs: int) -> Iterator[tuple[list[int], int]]:
+    """Of flapping and then of live entries: the releases in which one first counts as flapping, and how many there are.
+
+    Releases are counted from 1; entries that never count so in ``FIRST`` releases have none.
+    """
+    firsts: dict[Kind, list[int]] = {"flapping": [], "live": []}
+    counts = dict.fromkeys(firsts, 0)
+    for seed in range(seeds):
+        entries, kinds, records = year(seed, FIRST, runs)
+        first: dict[str, int] = {}
+        for number in range(1, FIRST + 1):
+            known = histories(entries, records[:number], ResultSettings())
+            first = {id: number for id, item in known.items() if item.flapping} | first
+        for kind, found in firsts.items():
+            found += [number for id, number in first.items() if kinds[id] == kind]
+            counts[kind] += sum(1 for each in kinds.values() if each == kind)
+    for kind, found in firsts.items():
+        yield sorted(found), counts[kind]
+
+
+def _first_words(found: list[int], count: int) -> str:
+    middle, late = (found[int(share * len(found))] if found else 0 for share in (0.5, 0.9))
+    return f"{len(found) / count:14.0%}  {middle:19}, {late:4}"
 
 
 def worth_by_best(seed: int, budget: float) -> float:
