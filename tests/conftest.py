@@ -36,7 +36,7 @@ LEVELS: Final = {
     "model": ("model/*",),
     "integration": (
         *("github/test_command_times.py", "text/test_personal_data_times.py"),
-        *("cli/*", "fuzz/*", "hostile/*", "mcp_server/*", "project/*", "runners/*"),
+        *("cli/*", "fuzz/*", "hostile/*", "mcp_server/*", "project/*", "runners/*", "site/browser/*"),
         *("classifier/attacks/*", "classifier/test_batches.py", "classifier/test_embedded_*.py"),
         *("classifier/test_hostile_endpoint.py", "classifier/test_language_model.py"),
         *("classifier/test_shipped_taxonomy.py", "triage/test_out.py"),
@@ -51,6 +51,7 @@ LONGEST: Final = (
     *("e2e/test_action.py", "e2e/test_groups.py", "e2e/test_suggestions.py", "e2e/test_ticks.py"),
     *("e2e/test_overlap.py", "e2e/test_reconcile.py", "e2e/test_requests.py", "e2e/test_offers_beside.py"),
     *("e2e/test_offers.py", "e2e/test_crash.py", "e2e/test_first_contact.py", "e2e/test_tokens.py"),
+    "site/browser/test_pages.py",
     *("triage/test_cluster.py", "cli/test_triage.py", "mcp_server/test_http.py", "project/test_docs.py"),
     *("hostile/test_attacks.py", "cli/test_interrupts.py", "mcp_server/test_stdio.py", "model/test_backend.py"),
     *("golden/test_golden.py", "hostile/test_folders.py", "mcp_server/test_leaving.py", "reconcile/test_model.py"),

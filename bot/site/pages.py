@@ -36,6 +36,8 @@ _PATHS: Final[Mapping[Source, str]] = {
     "structure": "structure",
     "intent": "the text",
 }
+IN_SET: Final = "in the set"
+"""How the table of entries names the state of those in the set."""
 _LINK: Final = Markup('<a href="%s">%s</a>')
 SHOWN_NAMES: Final = 5
 """Lists within a cell are cut after this many; the rest is counted."""
@@ -144,8 +146,8 @@ class SiteReader:
         return printable(masked_json(entry.expected))
 
     def filtered(self, *capabilities: str, customer: str | None = None) -> str:
-        """The address of the table of entries that cover all ``capabilities`` and are of ``customer``."""
-        chosen = [("capability", name) for name in capabilities]
+        """The address of the table of entries of the set that cover all ``capabilities`` and are of ``customer``."""
+        chosen = [("state", IN_SET), *(("capability", name) for name in capabilities)]
         if customer is not None:
             chosen.append(("customer", self.text(customer)))
         return f"{self.url('entries.html')}#{address_parameters(chosen)}"
@@ -165,6 +167,11 @@ class SiteReader:
         if capability in entry.classified.corrected:
             return "a curator"
         return "–" if known is None else _PATHS[known.source]
+
+    def covers(self, item: SiteEntry) -> list[str]:
+        """The capabilities that an entry covers competently, the surest first."""
+        bar = self.content.platform.config.competence_bar
+        return [name for name, found in item.shown.capabilities.items() if found.score >= bar(name)]
 
     def roles(self, item: SiteEntry) -> list[str]:
         """What keeps an entry, or may make it go, in a word each."""

@@ -153,10 +153,11 @@ function enhance(table) {
     const address = new URLSearchParams()
     for (const [name, values] of chosen) for (const value of values) address.append(name, value)
     if (search?.value) address.set('search', search.value)
-    const hash = `#${address}`
+    const hash = String(address) && `#${address}`
+    const place = location.pathname + location.search + hash
     // While someone types, the history gets no step for each letter.
-    if (typing) history.replaceState(null, '', hash)
-    else if (hash !== location.hash) history.pushState(null, '', hash)
+    if (typing) history.replaceState(null, '', place)
+    else if (hash !== location.hash) history.pushState(null, '', place)
     apply()
   }
 
@@ -197,9 +198,9 @@ function enhance(table) {
     const { pageIndex } = model.store.state.pagination
     const first = pageIndex * size
     const also = filters.flatMap((column) => (chosen.get(column.filter) ?? []).slice(1)).map((value) => names.get(value) ?? value)
-    const range = count > size ? `${first + 1} to ${first + rows.length} of ${count}` : `${count}`
-    status.textContent = `${range} of ${data.length} rows${also.length ? `, also with ${also.join(', ')}` : ''}`.replace(
-      /^(\d+) of \1 rows/, '$1 rows')
+    const shown = count > size ? `${first + 1} to ${first + rows.length} of ` : ''
+    const of = count < data.length ? ` of ${data.length}` : ''
+    status.textContent = `${shown}${count}${of} rows${also.length ? `, also with ${also.join(', ')}` : ''}`
     back.disabled = pageIndex === 0
     next.disabled = first + size >= count
     back.hidden = next.hidden = count <= size
@@ -208,8 +209,10 @@ function enhance(table) {
 
   back.addEventListener('click', () => { model.previousPage(); show() })
   next.addEventListener('click', () => { model.nextPage(); show() })
-  addEventListener('popstate', recall)
-  addEventListener('hashchange', recall)
+  // The address of a place in the page, such as the skip link's, chooses nothing anew.
+  const again = () => document.getElementById(location.hash.slice(1)) || recall()
+  addEventListener('popstate', again)
+  addEventListener('hashchange', again)
   recall()
 }
 

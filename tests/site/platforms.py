@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
@@ -16,6 +18,7 @@ from bot.site.audience import Audience
 from bot.site.charts import drawing
 from bot.site.content import SiteContent, read_site
 from bot.site.render import render_site
+from bot.site.templating import assets
 from tests.copies import copy_of
 from tests.factories import REPOSITORY
 
@@ -68,3 +71,9 @@ def content() -> SiteContent:
 def files_for(audience: Audience) -> dict[str, bytes]:
     """The files of its site for ``audience``."""
     return dict(render_site(content(), audience, drawing()))
+
+
+def first_pages(known: SiteContent) -> Iterator[tuple[str, bytes]]:
+    """The files of the site of ``known`` without the pages of single things."""
+    yield from takewhile(lambda file: "/" not in file[0], render_site(known, Audience(), drawing()))
+    yield from assets()

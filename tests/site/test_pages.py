@@ -72,7 +72,7 @@ def test_a_capability_is_a_link_while_the_taxonomy_knows_it() -> None:
     assert everyone.capabilities([]) == "–"
     assert everyone.capabilities(["a", "b"]) == "a, b"
     assert everyone.filtered("a", "b", customer="Smith & Söhne") == (
-        "../entries.html#capability=a&capability=b&customer=Smith+%26+S%C3%B6hne"
+        "../entries.html#state=in+the+set&capability=a&capability=b&customer=Smith+%26+S%C3%B6hne"
     )
 
 
