@@ -17,6 +17,7 @@ from bot.doctor.settings import (
     BranchSettings,
     Facts,
     JobTokens,
+    PagesSettings,
     Protection,
     PushToken,
     RepositoryFiles,
@@ -26,6 +27,7 @@ from bot.doctor.settings import (
 )
 from bot.doctor.workflow import Workflow, diagnose_workflow
 from bot.github.models import CHECK
+from bot.setup_files import PAGES
 
 ACTIONS_APP: Final = 15368
 """The app that a job's own token acts as on github.com: GitHub Actions; its id differs on other servers."""
@@ -49,6 +51,7 @@ def diagnose(facts: Facts) -> tuple[SetupFinding, ...]:
         *_curators(facts, config),
         *_trust(facts.permissions),
         *_code_owners(facts, files),
+        *_pages(facts.pages),
         *_token(facts),
     )
 
@@ -317,6 +320,18 @@ def _code_owners(facts: Facts, files: RepositoryFiles | None) -> Iterator[SetupF
         )
     elif asked and not files.unowned and facts.owner_faults == ():
         yield good(about, f"{files.code_owners} covers what verdicts rest on, and its owners' review is required")
+
+
+def _pages(pages: PagesSettings | UnreadSetting | None) -> Iterator[SetupFinding]:
+    why = "the workflow that publishes the set as a site fails without it"
+    if isinstance(pages, UnreadSetting):
+        yield unchecked("pages", "whether GitHub Pages are on", pages, why)
+    elif pages is not None and pages.source == "workflow":
+        readers = "anyone may open them" if pages.for_all else "people who may read the repository may open them"
+        yield good("pages", f"{PAGES} publishes the set on GitHub Pages; {readers}")
+    elif pages is not None:
+        what = "GitHub Pages are off" if pages.source is None else "GitHub Pages publish a branch"
+        yield doubtful("pages", what, why, "Settings → Pages → Source: GitHub Actions")
 
 
 def _token(facts: Facts) -> Iterator[SetupFinding]:

@@ -23,6 +23,7 @@ from bot.doctor.settings import (
     Bypass,
     Facts,
     JobTokens,
+    PagesSettings,
     Protection,
     RepositoryFiles,
     RequiredCheck,
@@ -36,7 +37,7 @@ from bot.files.snapshot import Snapshot
 from bot.github.managed_pull_request import BEGINNING, in_the_way
 from bot.ledger.model import BRANCH
 from bot.pipeline.review import load_platform
-from bot.setup_files import CODEOWNERS, WORKFLOW, setup_file
+from bot.setup_files import CODEOWNERS, PAGES, WORKFLOW, setup_file
 
 OWNED = ("config/", "regression_set/", "taxonomy/", WORKFLOW)
 """The files that verdicts rest on; CODEOWNERS should cover all of them."""
@@ -63,6 +64,7 @@ def read_files(snapshot: Snapshot) -> RepositoryFiles:
         faults=faults,
         config=config,
         code_owners=place,
+        publishes=snapshot.exists(PAGES),
         unowned=() if place is None else _unowned(snapshot, place, WORKFLOW if workflow is None else workflow.file),
     )
 
@@ -111,6 +113,7 @@ def _unowned(snapshot: Snapshot, place: str, workflow: str) -> tuple[str, ...]:
 ADMINISTRATION = "Administration: read"
 CONTENTS = "Contents: read"
 METADATA = "Metadata: read"
+PAGES_RIGHT = "Pages: read"
 COLLABORATORS = "Metadata: read, of an account that may write"
 _PUSHING = ("always", "exempt")
 """Modes of a bypass that apply to a push, and not only in a pull request."""
@@ -195,6 +198,7 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
     owner_faults: tuple[str, ...] | UnreadSetting = ()
     state: str | UnreadSetting | None = None
     curators: tuple[str, ...] = ()
+    pages: PagesSettings | UnreadSetting | None = None
     if isinstance(files, RepositoryFiles):
         if files.config is not None:
             curators = tuple(files.config.curators)
@@ -203,6 +207,8 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
             owner_faults = _read(lambda: _owner_faults(ask), CONTENTS)
         if files.workflow is not None:
             state = _workflow_state(ask, files.workflow.file)
+        if files.publishes:
+            pages = _read(lambda: _pages(ask), PAGES_RIGHT)
     return Facts(
         name=str(repository["full_name"]),
         default_branch=default,
@@ -223,8 +229,15 @@ def examine(ask: Ask, token: str, open_files: Callable[[str], Snapshot], *, on_g
             unread=_lacking(ask, files, branch),
         ),
         on_github_com=on_github_com,
+        pages=pages,
         permissions=_permissions(ask, curators or (str(repository["owner"]["login"]),)),
     )
+
+
+def _pages(ask: Ask) -> PagesSettings:
+    found = ask("/pages", missing={})
+    source = str(found.get("build_type") or "legacy") if found else None
+    return PagesSettings(source=source, for_all=found.get("public") is not False)
 
 
 def _kind(token: str) -> Literal["app", "person", "unknown"]:

@@ -132,6 +132,7 @@ class RepositoryFiles:
 
     ``faults`` are those of taxonomy, config and regression set, ``workflow_faults`` those of workflow files.
     ``code_owners`` is the CODEOWNERS file, ``unowned`` are the places that it should cover and does not.
+    ``publishes``: whether the workflow for GitHub Pages is there.
     """
 
     workflow: Workflow | None
@@ -140,6 +141,18 @@ class RepositoryFiles:
     config: Curation | None
     code_owners: str | None
     unowned: tuple[str, ...]
+    publishes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagesSettings:
+    """GitHub Pages: ``source`` is GitHub's word for what is published (``workflow``, ``legacy``), None if it is off.
+
+    ``for_all``: whether anyone may open them, and not only people with the right to read the repository.
+    """
+
+    source: str | None
+    for_all: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +177,7 @@ class Facts:
     ``blocking`` are branches whose names keep git from creating the bot's own.  ``on_github_com``: whether the API is
     github.com's; only there the ids of GitHub's own apps are known.  ``outsiders`` are configured curators who are no
     collaborators, ``owner_faults`` lines of CODEOWNERS that GitHub cannot apply.  ``permissions`` says why the token
-    cannot look up people's permissions, None if it can.
+    cannot look up people's permissions, None if it can.  ``pages`` is None if no workflow of ours publishes.
     """
 
     name: str
@@ -183,6 +196,7 @@ class Facts:
     token: TokenFacts
     on_github_com: bool
     permissions: UnreadSetting | None = None
+    pages: PagesSettings | UnreadSetting | None = None
 
 
 def owners(text: str, path: str) -> tuple[str, ...]:

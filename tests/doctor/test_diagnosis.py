@@ -18,6 +18,7 @@ from bot.doctor.settings import (
     Bypass,
     Facts,
     JobTokens,
+    PagesSettings,
     Protection,
     RepositoryFiles,
     RequiredCheck,
@@ -858,3 +859,22 @@ def test_a_repository_that_cannot_be_seen_is_one_error() -> None:
 def test_the_output_counts_what_it_holds() -> None:
     output = DoctorOutput.of("acme/platform", diagnose(replace(HEALTHY, archived=True, outsiders=("ola",))))
     assert (output.errors, output.warnings) == (1, 1)
+
+
+PAGES_FOUND = [
+    (PagesSettings(source="workflow", for_all=True), "ok", "anyone may open them"),
+    (PagesSettings(source="workflow", for_all=False), "ok", "people who may read the repository"),
+    (PagesSettings(source=None, for_all=True), "warning", "are off"),
+    (PagesSettings(source="legacy", for_all=True), "warning", "publish a branch"),
+    (UnreadSetting(right="Pages: read", reason="Forbidden"), "warning", "could not be checked"),
+]
+
+
+@pytest.mark.parametrize(("pages", "severity", "said"), PAGES_FOUND)
+def test_pages_are_looked_at_where_a_workflow_publishes(
+    pages: PagesSettings | UnreadSetting, severity: str, said: str
+) -> None:
+    (found,) = [item for item in diagnose(replace(HEALTHY, pages=pages)) if item.about == "pages"]
+    assert found.severity == severity
+    assert said in found.what
+    assert not [item for item in diagnose(HEALTHY) if item.about == "pages"]

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from bot.cli.main import COMMANDS, run
-from bot.setup_files import setup_file
+from bot.setup_files import PAGES, setup_file
 from tests.e2e.bot import Bot, customer_files, platform_files
 from tests.e2e.harness.people import CURATOR, JOB, OUR_APP, OUTSIDER, OWNER, STRANGER, token_of
 from tests.e2e.harness.world import World
@@ -147,6 +147,32 @@ def test_an_empty_repository_is_told_to_begin(world: World, doctor: Doctor) -> N
     code, findings = doctor()
     assert code == 1
     assert "incumbent init" in one(findings, "error", "repository")["change"]
+
+
+PUBLISHED = {
+    "url": "https://api.github.com/repos/acme/platform/pages",
+    "status": "built",
+    "cname": None,
+    "custom_404": False,
+    "public": True,
+}
+PAGES_ANSWERS = [
+    (200, PUBLISHED | {"build_type": "workflow"}, "ok", "anyone may open them"),
+    (200, PUBLISHED | {"build_type": "legacy"}, "warning", "publish a branch"),
+    (404, {"message": "Not Found"}, "warning", "are off"),
+    (403, {"message": "Resource not accessible by integration"}, "warning", "could not be checked"),
+]
+
+
+@pytest.mark.parametrize(("status", "answer", "severity", "said"), PAGES_ANSWERS)
+def test_pages_that_a_workflow_publishes(
+    healthy: World, doctor: Doctor, status: int, answer: Any, severity: str, said: str
+) -> None:
+    healthy.push("main", {PAGES: setup_file("incumbent-pages.yml").replace("uses: ACTION", f"uses: {ACTION}")})
+    set_up(healthy, "/pages", answer, status)
+    code, findings = doctor()
+    assert code == 0
+    assert said in one(findings, severity, "pages")["what"]
 
 
 def test_a_workflow_that_is_missing(healthy: World, doctor: Doctor) -> None:
