@@ -110,6 +110,12 @@ def test_every_code_is_explained() -> None:
         assert f"`{name}`" in page
 
 
+def test_customers_read_what_to_do_about_every_reason() -> None:
+    page = (REPOSITORY / "docs" / "customers.md").read_text(encoding="utf-8")
+    rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert set(re.findall(r"`(\w+)`", rows)) == {*Reason, IMPORTED}
+
+
 def _without_numbers(line: str) -> str:
     return re.sub(r"\d+\.\d+", "0.0", line)
 
