@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 
+import git
 import yaml
 from markdown_it import MarkdownIt
 from playwright.sync_api import sync_playwright
@@ -30,6 +30,7 @@ IMAGES: Final = REPOSITORY / "docs" / "images"
 WIDTH: Final = 1280
 LINES: Final = 25
 """How many lines of text are compared: about what a picture has room for."""
+_WHO: Final = ("-c", "user.name=Kim Curator", "-c", "user.email=kim@platform.example")
 _HIDDEN: Final = frozenset({"script", "style", "svg", "title"})
 _BLOCKS: Final = frozenset(
     {"p", "li", "tr", "h1", "h2", "h3", "h4", "dt", "dd", "summary", "caption", "figure", "ol", "ul", "table", "br"}
@@ -85,18 +86,14 @@ def _commit_by_day(platform: Path) -> None:
     for path in sorted((REPOSITORY / "regression_set").glob("*.yaml")):
         entry = yaml.safe_load(path.read_text(encoding="utf-8"))
         days.setdefault(str(entry["admitted"]["at"])[:10], []).append(path)
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main"], cwd=platform, check=True)
-    for day, paths in sorted(days.items()):
-        for path in paths:
-            shutil.copy(path, platform / "regression_set")
-        _commit(platform, f"Admit {len(paths)} entries", f"{day}T12:00:00Z")
-
-
-def _commit(folder: Path, message: str, at: str) -> None:
-    who = ["-c", "user.name=Kim Curator", "-c", "user.email=kim@platform.example"]
-    when = os.environ | {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-    subprocess.run(["git", "add", "--all"], cwd=folder, check=True)
-    subprocess.run(["git", *who, "commit", "--quiet", "--message", message], cwd=folder, env=when, check=True)
+    with git.Repo.init(platform, initial_branch="main") as repository:
+        for day, paths in sorted(days.items()):
+            for path in paths:
+                shutil.copy(path, platform / "regression_set")
+            repository.git.add(all=True)
+            at = {"GIT_AUTHOR_DATE": f"{day}T12:00:00Z", "GIT_COMMITTER_DATE": f"{day}T12:00:00Z"}
+            message = f"--message=Admit {len(paths)} entries"
+            repository.git.execute(["git", *_WHO, "commit", message], env=at)
 
 
 def _as_github(comment: Path) -> str:
