@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,8 +15,12 @@ from bot.curator.staging import restoration
 from bot.curator.store import RegressionSet
 from bot.curator.suggestions import evicted_on, suggest
 from bot.git import ChangedFile, blob_id
+from bot.github.check import result_of
+from bot.github.command_processing import CommandOutcome, Read
 from bot.github.facts import Analysis, ChangedEntryFile, EvictionFacts
-from bot.github.judgement import without_derived
+from bot.github.judgement import RefusedEviction, evicted_by_hand, judge_facts, without_derived
+from bot.github.notices import notices_of
+from bot.ledger.model import PullRequestRecord
 from bot.pipeline.review import Platform
 from tests.factories import make_config, make_entry, make_taxonomy
 from tests.github.scenes import make_analysis
@@ -157,3 +162,29 @@ def test_an_eviction_of_an_entry_that_is_not_there_is_a_change_by_hand() -> None
 def test_without_changes_of_the_set_nothing_is_touched() -> None:
     analysis = make_analysis()
     assert without_derived(analysis.judged, make_platform(GONE)) is analysis.judged
+
+
+def test_a_suggested_eviction_by_hand_has_the_grounds_of_its_suggestion() -> None:
+    platform = make_platform()
+    found = suggest(platform.regression_set, platform.taxonomy, platform.config).evictions
+    digests = {item.id: item.grounds.digest for item in found}
+    assert evicted_by_hand(evicting(platform, "spare").judged, platform) == {"spare": digests["spare"]}
+    assert evicted_by_hand(make_analysis(()).judged, platform) == {}
+
+
+def test_what_people_refused_to_evict_is_told_and_passes() -> None:
+    platform = make_platform()
+    analysis = evicting(platform, "spare")
+    analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
+    at = "2026-10-02T08:00:00Z"
+    refused = (
+        RefusedEviction(entry="spare", pull_request=5, at=at),
+        RefusedEviction(entry="other", pull_request=6, by="cora", at=at),
+    )
+    judgement = replace(judge_facts(analysis.judged, platform, None, ()), refused=refused)
+    result = result_of(judgement, analysis)
+    assert (result.exit_code, "Evicts what people refused to evict" in result.title) == (0, True)
+    outcome = CommandOutcome(judgement=judgement, replies=(), void=(), released=None, read=Read())
+    closed, kept = notices_of(judgement, outcome, PullRequestRecord(pull_request=7, head="a" * 40), analysis)[-2:]
+    assert closed.startswith("This evicts `spare`: people refused that in #5 on 2026-10-02")
+    assert kept.startswith("This evicts `other`: `cora` keeps it (#6, 2026-10-02)")
