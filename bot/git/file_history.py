@@ -34,7 +34,8 @@ class FileCommit:
 def file_history(folder: Path, below: str, commit: str) -> dict[str, tuple[FileCommit, ...]]:
     """Path, relative to the top of the repository → the changes of the files ``below`` a folder of it up to ``commit``.
 
-    Newest first.  Of a shallow clone it has what is there.  Raises :class:`OutsideError` if git fails.
+    Newest first.  Of a shallow clone it has what is there: what its oldest commits changed cannot be told, since their
+    parents are missing.  Raises :class:`OutsideError` if git fails.
     """
     repository = library().Repo(folder)
     process = GitProcess(repository.git, Path(repository.git_dir))
@@ -44,9 +45,11 @@ def file_history(folder: Path, below: str, commit: str) -> dict[str, tuple[FileC
     )
     if status:
         raise refused("log", reason)
+    rootless = process.shallow()
     found: dict[str, list[FileCommit]] = {}
     for path, change in _changes(output.decode("utf-8", "replace")):
-        found.setdefault(path, []).append(change)
+        if change.commit not in rootless:
+            found.setdefault(path, []).append(change)
     return {path: tuple(changes) for path, changes in sorted(found.items())}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from bot.report.results import ResultsOutput, local_releases, results_overview
 from bot.report.status import prune_overview, status_overview
 from bot.results.history import EntryHistory, ReleaseOutcome, outcomes_of
 from bot.results.record import ReleaseRecord
+from bot.site.folder import is_in_site
 from bot.text.compare import normalise
 
 NEIGHBOURS: Final = 5
@@ -123,9 +124,9 @@ class PairTable:
 class SiteContent:
     """Everything that a site can show; what its readers do not see is left out when the pages are made.
 
-    ``commit`` is the commit that is checked out (``None``: without git), ``at`` its time; ``is_changed``: the working
-    tree differs from it.  ``agents`` are those with a declared specification, and what these rule out.  ``problems``
-    are what could not be read; the rest is shown.
+    ``commit`` is the commit that is checked out (``None``: without git), ``at`` its time; ``is_changed``: the
+    working tree differs from it, sites that were written into it apart.  ``agents`` are those with a declared
+    specification, and what these rule out.  ``problems`` are what could not be read; the rest is shown.
     """
 
     name: str
@@ -183,7 +184,7 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         name=name,
         commit=None if head is None else head.commit,
         at=None if head is None else head.at,
-        is_changed=head is not None and bool(read_changed(repo, "HEAD")),
+        is_changed=head is not None and _is_changed(repo),
         platform=platform,
         status=status_overview(platform, agents, results, over_time=True),
         suggestions=prune_overview(platform),
@@ -196,6 +197,11 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         calibration=calibration.output if calibration.without is None else None,
         problems=tuple(problems),
     )
+
+
+def _is_changed(repo: Path) -> bool:
+    """Whether the working tree differs from its commit, other than by sites that were written into it."""
+    return not all(is_in_site(PurePath(file), repo) for file in read_changed(repo, "HEAD"))
 
 
 def _entries(

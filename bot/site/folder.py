@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from bot.errors import OutsideError, UsageError
@@ -14,6 +14,11 @@ from bot.errors import OutsideError, UsageError
 MARKER: Final = "incumbent-site.txt"
 """The file by which a folder is known as a site of ours, which may be replaced."""
 _MARK: Final = "This folder is written by `incumbent site`, which replaces all of it.\n"
+
+
+def is_in_site(file: PurePath, top: Path) -> bool:
+    """Whether ``file``, relative to ``top``, is in a folder that `incumbent site` wrote below ``top``."""
+    return any((top / folder / MARKER).is_file() for folder in file.parents)
 
 
 def check_folder(folder: Path) -> None:
@@ -30,8 +35,8 @@ def check_folder(folder: Path) -> None:
 def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
     """Replace ``folder`` by ``files``, and return how many there are.
 
-    They are written beside it first.  Raises :class:`OutsideError` if the file system refuses; the folder is then as it
-    was before.
+    They are written beside it first.  Raises :class:`OutsideError` if the file system refuses.  The folder is then as
+    it was before, and so it is if the person who waits stops it.
     """
     check_folder(folder)
     beside: Path | None = None
@@ -50,13 +55,14 @@ def write_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
                 made.add(place.parent)
             place.write_bytes(content)
             count += 1
-        if folder.exists():
-            folder.rename(beside / "old")
+        old = beside / "old"
         try:
+            if folder.exists():
+                folder.rename(old)
             new.rename(folder)
-        except OSError:
-            if (beside / "old").exists():
-                (beside / "old").rename(folder)
+        except BaseException:
+            if old.exists() and not folder.exists():
+                old.rename(folder)
             raise
     except OSError as error:
         raise OutsideError(f"{folder} cannot be written: {error.strerror}; name another place") from None

@@ -22,7 +22,7 @@ class _Handler(SimpleHTTPRequestHandler):
     """
 
     def send_head(self):  # type: ignore[no-untyped-def]
-        host = (self.headers.get("Host") or "").rpartition(":")[0]
+        host = (self.headers.get("Host") or "").partition(":")[0]
         if host not in (LOOPBACK, "localhost"):
             self.send_error(403)
             return None

@@ -49,6 +49,13 @@ def test_each_file_has_its_changes_and_a_merge_is_one(repository: git.Repo, tmp_
     assert found["set/a.yaml"][0].commit == repository.head.commit.hexsha
 
 
+def test_a_shallow_clone_does_not_say_that_its_oldest_commit_added_all(repository: git.Repo, tmp_path: Path) -> None:
+    shallow = tmp_path / "shallow"
+    repository.git.clone("--quiet", "--depth=2", tmp_path.as_uri(), str(shallow))
+    found = file_history(shallow, "set", "HEAD")
+    assert {path: [item.subject for item in items] for path, items in found.items()} == {"set/a.yaml": ["gone"]}
+
+
 def test_a_folder_without_changes_has_none(repository: git.Repo, tmp_path: Path) -> None:
     assert file_history(tmp_path, "nothing", "HEAD") == {}
     assert set(file_history(tmp_path, "set", f"{repository.head.commit.hexsha}~2")["set/a.yaml"]) == {

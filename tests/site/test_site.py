@@ -138,6 +138,8 @@ def test_what_is_not_covered_is_said_with_who_could_bring_it() -> None:
         assert f'href="capabilities/{item.id}.html"' in page
     some = next(item for item in short if 0 < len(content().able(item.id)) <= 5)
     assert content().able(some.id)[0] in page
+    head = page[page.index('id="gaps"') :]
+    assert head.index("Agents that could bring it") < head.index("On the waitlist")
 
 
 def test_an_entry_tells_its_history_from_git() -> None:
@@ -190,3 +192,37 @@ def test_a_site_is_replaced_as_a_whole(tmp_path: Path) -> None:
     write_folder(folder, [("index.html", b"3")])
     assert sorted(path.name for path in folder.iterdir()) == ["incumbent-site.txt", "index.html"]
     assert [path.name for path in folder.parent.iterdir()] == ["site"]
+
+
+@pytest.mark.parametrize("moves", [0, 1])
+def test_who_stops_it_keeps_the_old_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int) -> None:
+    folder = tmp_path / "site"
+    write_folder(folder, [("index.html", b"1")])
+    rename, done = Path.rename, [0]
+
+    def stopped(place: Path, target: Path) -> Path:
+        if done[0] == moves:
+            done[0] += 1
+            raise KeyboardInterrupt
+        done[0] += 1
+        return rename(place, target)
+
+    monkeypatch.setattr(Path, "rename", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(folder, [("index.html", b"2")])
+    assert (folder / "index.html").read_bytes() == b"1"
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_site_inside_the_repository_is_no_change_of_it(tmp_path: Path) -> None:
+    folder = copy_of(make_repository, tmp_path / "platform")
+    words = ["site", "--repo", str(folder), "--output"]
+    pages = []
+    for name in ("one", "two"):
+        assert run([*words, str(folder / "build" / name)]) == 0
+        pages.append((folder / "build" / name / "index.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert b"not committed" not in pages[0]
+    (folder / "build" / "notes.txt").write_text("mine")
+    assert run([*words, str(folder / "build" / "one")]) == 0
+    assert b"not committed" in (folder / "build" / "one" / "index.html").read_bytes()

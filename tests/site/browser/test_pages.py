@@ -178,7 +178,14 @@ def test_a_site_works_from_a_file(browser: Browser, folder: Path) -> None:
 def test_a_host_by_another_name_is_refused(base: str) -> None:
     port = int(base.split(":")[2].split("/")[0])
     answers = {}
-    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"evil.example:{port}", "evil.example", "127.0.0.1.evil:80"):
+    for host in (
+        f"127.0.0.1:{port}",
+        f"localhost:{port}",
+        f"evil.example:{port}",
+        "localhost",
+        "evil.example",
+        "127.0.0.1.evil:80",
+    ):
         for method in ("GET", "HEAD"):
             with socket.create_connection(("127.0.0.1", port), timeout=30) as link:
                 link.sendall(f"{method} / HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
@@ -186,6 +193,7 @@ def test_a_host_by_another_name_is_refused(base: str) -> None:
     assert {host for (host, _), status in answers.items() if status != b"403"} == {
         f"127.0.0.1:{port}",
         f"localhost:{port}",
+        "localhost",
     }
 
 
