@@ -115,7 +115,7 @@ class SiteReader:
         rest = count - len(parts)
         if rest:
             parts.append(escape(f"{rest} {'of other customers' if self.audience.is_one_customer else 'more'}"))
-        return Markup(", ").join(parts) if parts else escape("–")
+        return Markup(", ").join(parts) if parts else escape("no agent yet")
 
     def capability(self, id: str) -> Markup:
         """A capability by its name, as a link; an id that the taxonomy no longer has as it is."""
@@ -356,7 +356,12 @@ def _evidence(reader: SiteReader) -> dict[str, Any]:
 
 def _pairs(reader: SiteReader, table: PairTable) -> dict[str, Any]:
     missing = reader.content.status.missing_pairs or ()
-    return {"table": table, "missing": missing, "pair": lambda a, b: frozenset((a, b))}
+    return {
+        "table": table,
+        "missing": missing,
+        "waiting": any(item.waiting for item in missing),
+        "pair": lambda a, b: frozenset((a, b)),
+    }
 
 
 def _results(reader: SiteReader) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def test_entries_customers_and_agents_are_named_to_those_who_may_see_them() -> N
     assert everyone.agents(agents) == f"each of {len(agents)} agents"
     assert everyone.agents(agents[:2]) == ", ".join(agents[:2])
     assert everyone.agents(agents[:6], total=8) == f"{', '.join(agents[:5])}, 3 more"
-    assert everyone.agents([]) == "–"
+    assert everyone.agents([]) == "no agent yet"
     mine = [name for name in agents if name.startswith(f"{ONE.customer}/")]
     assert one.agents(agents) == f"{', '.join(mine)}, {len(agents) - len(mine)} of other customers"
     assert one.visible([own, foreign()]) == 1
