@@ -48,6 +48,7 @@ class Remote:
 
     ``partial`` fetches requested contents only, and marks the local repository as partial permanently.  ``alone`` are
     the commits that were fetched without their ancestors, and ``here`` is local name → commit of the last fetch.
+    ``complete`` are the places, as (commit, path), whose contents are here; an empty path means all of them.
     """
 
     url: str
@@ -56,6 +57,7 @@ class Remote:
     partial: bool
     alone: set[str]
     here: dict[str, str]
+    complete: set[tuple[str, str]]
 
 
 def fetch(
@@ -76,7 +78,11 @@ def fetch(
 def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]]) -> None:
     """Fetch missing contents: for each commit in ``folders`` the given folders and files, or all if none is given."""
     missing: set[str] = set()
-    for commit, places in ((commit, lot) for commit, named in folders.items() for lot in _lots(named)):
+    left = {
+        commit: [place for place in named or ("",) if remote.complete.isdisjoint({(commit, place), (commit, "")})]
+        for commit, named in folders.items()
+    }
+    for commit, places in ((commit, lot) for commit, named in left.items() for lot in _lots(named)):
         options = ("--objects", "--no-object-names", "--missing=print", "--no-walk")
         # List the tree, not the commit: rev-list would skip a commit that does not change these places.
         listed = git.ask("rev-list", *options, f"{commit}^{{tree}}", "--", *places).decode("ascii").split()
@@ -85,12 +91,15 @@ def bring(git: GitProcess, remote: Remote, folders: Mapping[str, Sequence[str]])
     for start in range(0, len(ids), _MOST_AT_ONCE):
         lot = ids[start : start + _MOST_AT_ONCE]
         _repeat(remote, f"{len(lot)} files", partial(_take, git, lot))
+    remote.complete.update((commit, place) for commit, named in left.items() for place in named)
 
 
 def _lots(places: Sequence[str]) -> list[list[str]]:
-    """``places`` as git's pathspecs, in lots that fit into one command; an empty lot means everything."""
+    """``places`` as git's pathspecs, in lots that fit into one command; an empty place, or lot, means everything."""
+    if "" in places:
+        return [[]]
     named = [f":(literal){place}" for place in places]
-    return [named[start : start + MOST_PLACES] for start in range(0, len(named), MOST_PLACES)] or [[]]
+    return [named[start : start + MOST_PLACES] for start in range(0, len(named), MOST_PLACES)]
 
 
 def _take(git: GitProcess, ids: Sequence[str], secret: Mapping[str, str]) -> None:

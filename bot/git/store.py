@@ -86,6 +86,7 @@ class ObjectStore:
         self._ours: set[str] = set()
         self._alone: set[str] = set()
         self._here: dict[str, str] = {}
+        self._complete: set[tuple[str, str]] = set()
         # For commands that name what they are about by ids: their answers never change.
         self._ask_once = lru_cache(maxsize=_MOST_ANSWERS)(git.ask)
         self._relations: dict[tuple[str, ...], str | None] = {}
@@ -149,15 +150,22 @@ class ObjectStore:
         ``ours`` are further top-level folders in which files that were both renamed and changed are recognised.  For
         local names in ``ends`` only the last commit is fetched, without its ancestors.
         """
-        remote = Remote(url=url, token=token, sleep=sleep, partial=self._is_partial, alone=self._alone, here=self._here)
+        remote = Remote(
+            url=url,
+            token=token,
+            sleep=sleep,
+            partial=self._is_partial,
+            alone=self._alone,
+            here=self._here,
+            complete=self._complete,
+        )
         found = fetch(self._git, remote, refs, optional, ends)
         if self._is_partial:
             self._remote = remote
             self._ours.update(ours, *(tops for local, tops in folders.items() if local not in ends))
             fetched = {found[local]: tuple(tops) for local, tops in folders.items() if local in found}
-            missing = {commit: tops for commit, tops in fetched.items() if self._fetched.get(commit) != (tops or ("",))}
-            bring(self._git, remote, missing)
-            self._fetched |= {commit: tops or ("",) for commit, tops in missing.items()}
+            bring(self._git, remote, fetched)
+            self._fetched |= {commit: tops or ("",) for commit, tops in fetched.items()}
         return found
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
@@ -308,7 +316,8 @@ class ObjectStore:
 
     def _ancestors(self, old: str, new: str) -> tuple[str, ...]:
         """The best common ancestors of ``old`` and ``new``."""
-        return tuple((self._related("--all", checked(old), checked(new)) or "").split())
+        # The answer is the same from both sides.
+        return tuple((self._related("--all", *sorted((checked(old), checked(new)))) or "").split())
 
     def _related(self, *arguments: str) -> str | None:
         """The output of ``git merge-base``; ``None`` if it finds no relation."""

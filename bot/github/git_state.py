@@ -52,6 +52,7 @@ from bot.ledger.model import (
 )
 from bot.ledger.store import load_folder, load_record, readable
 from bot.pipeline.submission import EVAL_SETS
+from bot.text.digests import digest
 
 FOLDERS = ("config", "eval_sets", "regression_set", "taxonomy")
 """The parts of a platform repository that are read; the rest, however large, is not fetched."""
@@ -84,8 +85,11 @@ class World:
     has_site: bool = False
     clock: Callable[[], float] = time.time
 
-    def fetch(self, event: Event, head: bool) -> Commits:
-        """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data."""
+    def fetch(self, event: Event, head: bool, files: Sequence[str] = ()) -> Commits:
+        """Fetch what ``event`` is about; the ``head`` only in the job that reads hostile data.
+
+        ``files`` are further ones of the ledger that are about to be read.
+        """
         refs = {"base": event.group_base or f"refs/heads/{event.default_branch}", "ledger": f"refs/heads/{BRANCH}"}
         if head and event.flow is Flow.GROUP and event.head is not None:
             refs["head"] = event.head
@@ -94,7 +98,7 @@ class World:
         # Without hostile data, eval sets are fetched when they are read.
         read = FOLDERS if head else tuple(folder for folder in FOLDERS if folder != EVAL_SETS)
         # Of the ledger, only what does not grow with history; events and records of folders when they are read.
-        folders = {local: _OF_LEDGER if local == "ledger" else read for local in refs}
+        folders = {local: (*_OF_LEDGER, *files) if local == "ledger" else read for local in refs}
         # The ledger's history is not needed, and grows with each run.
         only = ("ledger",)
         found = self.store.fetch(self.url, refs, self.token, optional=only, folders=folders, ours=FOLDERS, ends=only)
@@ -104,7 +108,8 @@ class World:
 
     def fetch_branches(self, names: Collection[str]) -> dict[str, str]:
         """Name → commit of the bot's branches; their contents are only compared, never read."""
-        places = {f"branches/{place}": name for place, name in enumerate(sorted(names))}
+        # A branch has the same local name in every fetch: one that has not moved is not fetched again.
+        places = {f"branches/{digest(name)}": name for name in sorted(names)}
         refs = {local: f"refs/heads/{name}" for local, name in places.items()}
         found = self.store.fetch(self.url, refs, self.token, optional=tuple(refs)) if refs else {}
         return {places[local]: commit for local, commit in found.items()}

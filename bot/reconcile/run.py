@@ -238,7 +238,7 @@ class _Run:
         if self._read is not None and on_facts:
             return replace(self._read, written=tuple(self.written), carried=self._carried)
         event, inventory, world = self._event, self._inventory, self._world
-        commits = world.fetch(event, head=False)
+        commits = world.fetch(event, head=False, files=(SET_EVENTS,))
         if on_facts:
             self._refuse_other_facts(commits.base)
         snapshot = world.store.snapshot(commits.base)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.git.process import GitProcess
 from bot.github.client import GitHubClient
 from bot.ledger.model import BRANCH
 from tests.e2e.bot import WAITING, Bot, Job, customer_files, platform_files
@@ -93,6 +95,39 @@ def test_a_repository_of_large_files_is_not_downloaded(world: World, bot: Bot, m
     assert world.head(BRANCH) is not None
     assert sum(sizes) < size / 2, "half of one picture, while its history has four of them"
     assert len(sizes) <= 30
+
+
+def test_the_jobs_that_write_run_few_git_commands(world: World, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Counter[str] = Counter()
+    run = GitProcess.run
+
+    def heard(self: GitProcess, *arguments: str, **more: Any) -> tuple[int, bytes, str]:
+        asked[next(item for item in arguments if not item.startswith("-") and "=" not in item)] += 1
+        return run(self, *arguments, **more)
+
+    def published(name: str, **about: object) -> Counter[str]:
+        started = bot.start(name, **about)
+        assert started.analyse.run() == 0
+        asked.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(GitProcess, "run", heard)
+            assert started.publish.run() == 0
+        return Counter(asked)
+
+    pull = world.open_pull_request("quillow", customer_files())
+    before = world.head("main")
+    reviewed = published("pull_request_target", number=pull.number)
+    assert reviewed <= Counter(
+        {"fetch": 4, "rev-parse": 2, "init": 1, "rev-list": 1, "merge-base": 1, "ls-tree": 1, "ls-remote": 1}
+    )
+    merged = published("push", before=before, after=world.merge(pull.number))
+    assert merged <= Counter(
+        {"ls-tree": 33, "rev-list": 20, "fetch": 17, "rev-parse": 16, "ls-remote": 10, "merge-base": 5}
+        | {"diff-tree": 2, "init": 1}
+    )
+    published("schedule")
+    quiet = published("schedule")
+    assert quiet <= Counter({"ls-tree": 8, "rev-list": 7, "fetch": 5, "rev-parse": 2, "init": 1})
 
 
 def test_the_check_leads_to_the_run_that_posted_it(world: World, bot: Bot) -> None:

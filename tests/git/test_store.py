@@ -1020,6 +1020,45 @@ def test_of_a_fetched_commit_only_what_is_asked_for_is_listed(
     assert snapshot.read("top", LIMITS) == b"0"
 
 
+def test_git_is_asked_once_what_is_missing_of_a_commit(
+    origin: Origin, copy: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        origin.git("config", f"uploadpack.{name}", "true")
+    base = origin.commit({"config/a.yaml": b"a: 1", "docs/a.md": b"# A", "top": b"0"}, ref=MAIN)
+    other = origin.commit({"config/a.yaml": b"a: 2", "docs/a.md": b"# B", "top": b"0"}, base)
+    answers = asked_of_git(monkeypatch)
+
+    def asked(*folders: str, commit: str = base) -> int:
+        before = len(answers)
+        copy.fetch(
+            f"file://{origin.folder}", {"base": commit}, None, sleep=unwaited, folders={"base": folders}, ends=["base"]
+        )
+        return len(answers) - before
+
+    again = 2
+    """The fetch of the commit, and its name."""
+    assert asked("config", "top") == 1 + again + 1
+    assert asked("config", "top") == asked("top") == asked("config") == again
+    assert asked("config", "docs") == 1 + again + 1
+    assert copy.snapshot(base).read("docs/a.md", LIMITS) == b"# A"
+    assert asked("docs", commit=other) == 1 + again + 1, "the other commit has other contents"
+    assert copy.snapshot(other).read("docs/a.md", LIMITS) == b"# B"
+    assert asked(commit=other) == 1 + again + 1
+    assert asked(commit=other) == asked("config", "top", commit=other) == again, "everything is here"
+
+
+def test_common_ancestors_are_looked_for_once_for_both_sides(
+    store: ObjectStore, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = origin.commit({"a": b"0"})
+    left, right = origin.commit({"a": b"1"}, base), origin.commit({"a": b"2"}, base)
+    answers = asked_of_git(monkeypatch)
+    assert store.common_ancestor(left, right) == base
+    assert store.common_ancestor(right, left) == base
+    assert len(answers) == 1
+
+
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_names_of_a_fetched_commit_are_listed_too(origin: Origin, copy: ObjectStore, odd: str) -> None:
     base = origin.commit({odd: b"content", f"{odd}.d/x": b"content"}, ref=MAIN)
