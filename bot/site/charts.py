@@ -62,8 +62,11 @@ def drawing() -> Draw:
     return draw
 
 
-def growth_charts(status: StatusOutput) -> dict[str, Specification]:
-    """Title → a chart of the set over time, with what it could reach at most; none where there is one day alone."""
+def growth_charts(status: StatusOutput, noun: str = "pairs") -> dict[str, Specification]:
+    """Title → a chart of the set over time, with what it could reach at most; none where there is one day alone.
+
+    ``noun`` is what combinations of capabilities are called.
+    """
     growth = status.growth
     if growth is None or len(growth.points) < 2:
         return {}
@@ -73,7 +76,7 @@ def growth_charts(status: StatusOutput) -> dict[str, Specification]:
         f"Capabilities at their floor, of {growth.capabilities}": _line(points, "at_floor", growth.capabilities),
     }
     if growth.possible is not None:
-        charts[f"Possible pairs carried, of {growth.possible}"] = _line(points, "pairs", growth.possible)
+        charts[f"Possible {noun} carried, of {growth.possible}"] = _line(points, "pairs", growth.possible)
     if [point.cost for point in points] != [point.entries for point in points]:
         charts["Total cost of the entries"] = _line(points, "cost", None)
     return charts

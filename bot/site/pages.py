@@ -37,6 +37,7 @@ _PATHS: Final[Mapping[Source, str]] = {
     "intent": "the text",
 }
 IN_SET: Final = "in the set"
+COULD_GO: Final = "could go"
 """How the table of entries names the state of those in the set."""
 _LINK: Final = Markup('<a href="%s">%s</a>')
 SHOWN_NAMES: Final = 5
@@ -152,6 +153,10 @@ class SiteReader:
             chosen.append(("customer", self.text(customer)))
         return f"{self.url('entries.html')}#{address_parameters(chosen)}"
 
+    def listed(self, name: str, value: str) -> str:
+        """The address of the table of entries with ``value`` chosen in the filter ``name``."""
+        return f"{self.url('entries.html')}#{address_parameters([(name, value)])}"
+
     @staticmethod
     def level(count: int) -> int:
         """How dark the cell of a ``count`` is, from 0 to 4."""
@@ -176,8 +181,13 @@ class SiteReader:
     def roles(self, item: SiteEntry) -> list[str]:
         """What keeps an entry, or may make it go, in a word each."""
         roles = item.shown.roles
-        held = [("champion", roles.champion_of), ("pinned", roles.pin), ("displaced", roles.displaced_by)]
-        return [name for name, value in held if value]
+        held = {
+            "champion": roles.champion_of,
+            "pinned": roles.pin,
+            "displaced": roles.displaced_by,
+            COULD_GO: item.id in self.suggested,
+        }
+        return [name for name, value in held.items() if value]
 
     def cost(self, item: SiteEntry) -> float:
         """What the set-up of an entry costs, as it counts."""
@@ -223,6 +233,11 @@ class SiteReader:
             names = [entries[id].customer for id in item.coverers if id in entries]
             found[item.id] = Counter(name for name in names if name is not None and self.audience.sees(name))
         return found
+
+    @cached_property
+    def suggested(self) -> frozenset[str]:
+        """The entries that are suggested for eviction."""
+        return frozenset(item.id for item in self.content.suggestions.suggestions)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -278,9 +293,11 @@ def _overview(reader: SiteReader) -> dict[str, Any]:
     last = _last(reader, ("in-set", "evicted"), lambda item: item.entry.admitted.at)
     gone = _last(reader, ("evicted",), lambda item: item.shown.eviction.at if item.shown.eviction else None)
     suggested = [item for item in content.suggestions.suggestions if reader.sees_entry(item.id)]
+    noun = "pairs" if content.platform.config.options.novelty == 2 else "combinations"
     swaps = [item for item in content.suggestions.swaps if reader.sees_entry(item.admit)]
     return {
-        "charts": growth_charts(content.status),
+        "noun": noun,
+        "charts": growth_charts(content.status, noun),
         "admitted": last,
         "evicted": gone,
         "suggested": suggested,
@@ -393,7 +410,11 @@ def _people(content: SiteContent) -> dict[str, Any]:
 def _capability(reader: SiteReader, capability: Capability) -> dict[str, Any]:
     content = reader.content
     status = next(item for item in content.status.capabilities if item.id == capability.id)
-    missing = [pair for pair in content.status.missing_pairs or () if capability.id in pair.capabilities]
+    missing = [
+        pair
+        for pair in content.status.missing_pairs or ()
+        if capability.id in pair.capabilities and len(pair.capabilities) == 2
+    ]
     table = content.pairs
     carried = {} if table is None else {pair: ids for pair, ids in table.carriers.items() if capability.id in pair}
     return {

@@ -23,7 +23,7 @@ from bot.site.render import render_site
 from bot.site.templating import SitePage
 from tests.cli.conftest import platform as platform
 from tests.cli.test_calibrate import curated as curated
-from tests.site.platforms import CUSTOMERS, FLAPPING, content
+from tests.site.platforms import CUSTOMERS, FLAPPING, content, files_for, first_pages
 
 ALL, ONE = Audience(), Audience(customer=CUSTOMERS[1])
 
@@ -63,6 +63,33 @@ def test_entries_customers_and_agents_are_named_to_those_who_may_see_them() -> N
     mine = [name for name in agents if name.startswith(f"{ONE.customer}/")]
     assert one.agents(agents) == f"{', '.join(mine)}, {len(agents) - len(mine)} of other customers"
     assert one.visible([own, foreign()]) == 1
+
+
+def test_what_needs_a_person_leads_to_all_of_it() -> None:
+    overview = files_for(Audience())["index.html"].decode()
+    gone = {item.id for item in content().suggestions.suggestions}
+    assert gone
+    assert f'<a href="entries.html#role=could+go">{len(gone)} entries</a> could go' in overview
+    everyone = reader()
+    assert {item.id for item in everyone.visible_entries if "could go" in everyone.roles(item)} == gone
+
+
+@pytest.mark.parametrize(("novelty", "noun"), [(1, "combinations"), (2, "pairs"), (3, "combinations")])
+def test_pairs_are_what_they_are_called(novelty: int, noun: str) -> None:
+    known = content()
+    config = known.platform.config
+    options = Options.model_validate({**config.options.model_dump(), "novelty": novelty})
+    platform = replace(known.platform, config=config.model_copy(update={"options": options}))
+    overview = dict(first_pages(replace(known, platform=platform)))["index.html"].decode()
+    assert f"<dt>Possible {noun} carried</dt>" in overview
+    assert f"Possible {noun} carried, of" in overview
+
+
+@pytest.mark.parametrize(("size", "shown"), [(150, 'max="150" high="150"'), (151, 'max="151" high="150"')])
+def test_a_set_over_its_ceiling_does_not_look_full_and_well(size: int, shown: str) -> None:
+    known = replace(content(), status=content().status.model_copy(update={"size": size, "ceiling": 150}))
+    overview = dict(first_pages(known))["index.html"].decode()
+    assert f'<meter min="0" {shown} optimum="0" value="{size}"' in overview
 
 
 def test_a_capability_is_a_link_while_the_taxonomy_knows_it() -> None:

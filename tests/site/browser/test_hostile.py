@@ -9,11 +9,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
+from bot.pipeline.review import Platform
 from bot.report.escaping import printable, visible
 from bot.site.audience import Audience
 from bot.site.charts import drawing
+from bot.site.comparison_page import render_comparison
 from bot.site.content import SiteContent, SiteCustomer, SiteEntry
 from bot.site.folder import write_folder
 from bot.site.render import render_site
@@ -21,6 +23,7 @@ from bot.text.masking import masked_together
 from tests.github.hostile import HOSTILE
 from tests.site.browser.chromium import overflow, served, violations, visitor
 from tests.site.platforms import content, first_pages
+from tests.site.test_comparison import comparison
 
 WEB: Final = {
     "end of a title": "</title><script>alert(1)</script>",
@@ -85,6 +88,18 @@ def hostile_entry(item: SiteEntry, texts: list[str], name: Callable[[], str], cu
     )
 
 
+def renamed(platform: Platform, name: Callable[[], str]) -> Platform:
+    """``platform``, in whose taxonomy all names and descriptions are texts."""
+    capabilities = tuple(
+        item.model_copy(update={"name": name(), "description": name()}) for item in platform.taxonomy.capabilities
+    )
+    groups = tuple(item.model_copy(update={"name": name()}) for item in platform.taxonomy.groups)
+    taxonomy = platform.taxonomy.model_copy(update={"capabilities": capabilities, "groups": groups})
+    for kept in ("by_id", "__dict__"):
+        taxonomy.__dict__.pop(kept, None)
+    return replace(platform, taxonomy=taxonomy)
+
+
 def hostile() -> SiteContent:
     """The example platform, with all of the texts as turns, and each other field with one of them."""
     known, name = content(), names()
@@ -97,13 +112,6 @@ def hostile() -> SiteContent:
         first = known.customers[place % len(known.customers)]
         agents = tuple(replace(agent, agent=name()) for agent in first.agents)
         customers.append(SiteCustomer(name=customer, agents=agents, entries={item.state: (id,)}))
-    capabilities = tuple(
-        item.model_copy(update={"name": name(), "description": name()}) for item in known.platform.taxonomy.capabilities
-    )
-    groups = tuple(item.model_copy(update={"name": name()}) for item in known.platform.taxonomy.groups)
-    taxonomy = known.platform.taxonomy.model_copy(update={"capabilities": capabilities, "groups": groups})
-    for kept in ("by_id", "__dict__"):
-        taxonomy.__dict__.pop(kept, None)
     results = known.results
     assert results is not None
     releases = [item.model_copy(update={"release": name()}) for item in results.releases]
@@ -111,7 +119,7 @@ def hostile() -> SiteContent:
     return replace(
         known,
         name="</title><script>alert(1)</script>",
-        platform=replace(known.platform, taxonomy=taxonomy),
+        platform=renamed(known.platform, name),
         entries=entries,
         customers=tuple({item.name: item for item in customers}.values()),
         agents={f"{name()}/{name()}": ruled_out for _ in range(30)},
@@ -135,6 +143,20 @@ FOREIGN = """() => ({
 })"""
 
 
+def faults_of(page: Page, path: str) -> list[str]:
+    """What came alive on the page that is open, or is wider than the window."""
+    found, wide = page.evaluate(FOREIGN), overflow(page)
+    expected = {
+        "elements": [],
+        "scripts": 1,
+        "metas": 5,
+        "attributes": [],
+        "body": "a header main footer",
+        "ids": [],
+    }
+    return [f"{path}: {wide} {found}"] if wide or found != expected else []
+
+
 def test_foreign_texts_stay_text_in_every_field(browser: Browser, tmp_path: Path) -> None:
     known = hostile()
     folder = tmp_path / "site"
@@ -146,17 +168,7 @@ def test_foreign_texts_stay_text_in_every_field(browser: Browser, tmp_path: Path
         page.set_viewport_size({"width": 390, "height": 800})
         for path in paths:
             page.goto(base + path)
-            found = page.evaluate(FOREIGN)
-            wide = overflow(page)
-            if wide or found != {
-                "elements": [],
-                "scripts": 1,
-                "metas": 5,
-                "attributes": [],
-                "body": "a header main footer",
-                "ids": [],
-            }:
-                faults.append(f"{path}: {wide} {found}")
+            faults += faults_of(page, path)
             id = path.removeprefix("entries/").removesuffix(".html")
             if id in known.entries:
                 texts = page.locator(".query > p").evaluate_all("nodes => nodes.map((node) => node.textContent)")
@@ -164,6 +176,26 @@ def test_foreign_texts_stay_text_in_every_field(browser: Browser, tmp_path: Path
         for path in ("index.html", "entries.html", paths[-1]):
             page.goto(base + path)
             faults += [f"{path}: {fault}" for fault in violations(page)]
+    assert faults == [], "\n".join(faults[:20])
+
+
+def test_foreign_texts_stay_text_for_one_customer_and_on_the_page_of_a_merge(browser: Browser, tmp_path: Path) -> None:
+    known, found, name = hostile(), comparison(), names()
+    longest = max((item.name for item in known.customers), key=len)
+    write_folder(tmp_path / "one", render_site(known, Audience(customer=longest), drawing()))
+    merge = replace(
+        found, name=name(), before=renamed(found.before, name), after=renamed(found.after, name), unread=tuple(TEXTS)
+    )
+    write_folder(tmp_path / "merge", render_comparison(merge, Audience()))
+    faults = []
+    for folder in (tmp_path / "one", tmp_path / "merge"):
+        base = served(folder)
+        with visitor(browser, base) as page:
+            page.set_viewport_size({"width": 390, "height": 800})
+            for file in sorted(folder.rglob("*.html")):
+                path = file.relative_to(folder).as_posix()
+                page.goto(base + path)
+                faults += faults_of(page, path)
     assert faults == [], "\n".join(faults[:20])
 
 
