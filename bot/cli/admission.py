@@ -220,7 +220,7 @@ def accept_command(
       incumbent accept contoso-repairs-q12-5e6f7a8b --dry-run
       incumbent accept --suggested --customer contoso
     """
-    from bot.reconcile.local_refusals import LocalRefusals, refused_in
+    from bot.report.local_refusals import LocalRefusals, refused_in
 
     if (id is None) is not suggested:
         raise UsageError("name an entry that waits for a slot, or give --suggested")
@@ -234,7 +234,7 @@ def accept_command(
         customers = customers_of(known.waiting.values())
         one_of(customer, customers, "customer with an entry that waits for a slot", "see `incumbent status`")
     refused = refused_in(repo) if suggested else LocalRefusals()
-    found = suggest(known, platform.taxonomy, platform.config, refused=refused.grounds)
+    found = refused.suggestions(platform)
     swaps = [item for item in found.swaps if id in (None, item.entering.id) and is_of(customer, item.entering)]
     if id is not None and not swaps:
         message = "no swap is suggested for it: it frees no entry, or a slot is free"
@@ -290,7 +290,7 @@ def repack_command(
       incumbent repack --json | jq -r '.repacks[] | .admit'
     """
     from bot.pipeline.admit import archived_entries
-    from bot.reconcile.local_refusals import LocalRefusals, refused_in
+    from bot.report.local_refusals import LocalRefusals, refused_in
     from bot.report.status import print_repacks, repacks_overview
 
     platform = open_platform(repo, config_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bot.cli.options import all_option, json_option, one_of, repository_options
-from bot.cli.output import print_json, warn_of_lag
+from bot.cli.output import print_json, say, warn_of_lag
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.workspace import declared_agents, open_platform
 from bot.report.console import Printer
@@ -120,7 +120,7 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
 @all_option
 @json_option
 def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool) -> None:
-    """Suggest evictions and, at the ceiling, swaps; writes nothing.
+    """Suggest evictions and, at the ceiling, swaps, without what people refused; writes nothing.
 
     Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact.
 
@@ -129,12 +129,17 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
       incumbent prune
       incumbent prune --json | jq -r '.suggestions[].id'
     """
+    from bot.report.local_refusals import refused_in
     from bot.report.status import could_go_view, print_prune, prune_overview, status_overview
 
     platform = open_platform(repo, config_path)
-    output = prune_overview(platform)
+    refused = refused_in(repo)
+    found = refused.suggestions(platform)
+    output = prune_overview(platform, found, refused.grounds)
     warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
     if as_json:
         print_json(output)
         return
     print_prune(output, could_go_view(status_overview(platform)), Printer(everything))
+    for line in refused.remarks(found):
+        say(line)

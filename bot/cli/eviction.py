@@ -29,7 +29,7 @@ from bot.curator.prune import prune
 from bot.curator.roles import EvictionKind
 from bot.curator.staging import AuditStamp, Staging, restoration
 from bot.curator.store import entry_path, tombstone_path, unknown_scores, waiting_path
-from bot.curator.suggestions import evicted_on, suggest
+from bot.curator.suggestions import evicted_on
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
@@ -39,7 +39,7 @@ from bot.report.output import AdmissionOutput
 from bot.report.verdict_text import PlainStyle, counted
 
 if TYPE_CHECKING:
-    from bot.reconcile.local_refusals import LocalRefusals
+    from bot.report.local_refusals import LocalRefusals
 
 _KINDS: Final = (EvictionKind.DISPLACED.value, EvictionKind.REDUNDANT.value)
 
@@ -82,7 +82,7 @@ def evict_command(
       incumbent evict contoso-repairs-q07-1a2b3c4d --reason "customer left" --dry-run
       incumbent evict --suggested --customer contoso --kind redundant --dry-run
     """
-    from bot.reconcile.local_refusals import refused_in
+    from bot.report.local_refusals import refused_in
 
     if (id is None) is not suggested:
         raise UsageError("name an entry, or give --suggested")
@@ -145,7 +145,7 @@ def _all_suggested(
     given = None if reason is None else reason_given(reason)
     plan: list[changes.FileChange] = []
     lines: list[str] = []
-    found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=refused.grounds)
+    found = refused.suggestions(platform)
     for item in found.evictions:
         entry = entries[item.id]
         if kind not in (None, item.grounds.kind) or not is_of(customer, entry):

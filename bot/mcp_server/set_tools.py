@@ -35,6 +35,7 @@ from bot.mcp_server.workspace import Workspace
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
+from bot.report.local_refusals import refused_in
 from bot.report.output import PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_results, shown_results
 from bot.report.status import prune_overview, status_overview
@@ -128,10 +129,13 @@ class SetTools:
         """Entries that could be evicted without loss, and at the ceiling swaps. Like `incumbent prune`.
 
         Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact. People confirm.
+        What people refused is left out, as far as the branch incumbent/ledger of the local clone tells it.
         """
 
         def work(_: Progress) -> Page[PruneOutput]:
-            return suggestions_page(prune_overview(self._workspace.platform()), offset, limit)
+            platform, refused = self._workspace.platform(), refused_in(self._workspace.root)
+            output = prune_overview(platform, refused.suggestions(platform), refused.grounds)
+            return suggestions_page(output, offset, limit)
 
         return await self._workers.answer(ctx, work, SuggestionsAnswer)
 

@@ -140,7 +140,7 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
             for entry, kind, boxes in _suggested_in(proposal)
         ),
         reopenable=_reopenable(platform, inputs),
-        refused=len(inputs.wanted.suggestions.refused),
+        refused=inputs.wanted.suggestions.refused,
         pending=tuple(_pending(inputs.records, platform.config.admissions != "by-hand")),
         runs=runs.runs,
         notices=tuple(notices),

@@ -275,8 +275,8 @@ class Dashboard:
     """Everything that the dashboard says; lists are shown in their own order.
 
     ``platform`` is the default branch at ``commit``, at the moment ``at`` (ISO 8601); ``limit`` how many suggestions
-    may be open at once (``limits.open_evictions``, from 0); ``refused`` how many refusals hold, ``reopenable`` those
-    that people may take back by a box; ``runs`` the last ones,
+    may be open at once (``limits.open_evictions``, from 0); ``refused`` the digests of refusals that hold something
+    back, ``reopenable`` those that people may take back by a box; ``runs`` the last ones,
     latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
     ``agents`` the capabilities that each declared agent rules out; ``releases`` the last ones with results.
     """
@@ -287,7 +287,7 @@ class Dashboard:
     open_suggestions: tuple[OpenSuggestion, ...] = ()
     limit: int
     candidates: tuple[UnopenedSuggestion, ...] = ()
-    refused: int = 0
+    refused: frozenset[str] = frozenset()
     reopenable: tuple[RefusedSuggestion, ...] = ()
     pending: tuple[PendingReview, ...] = ()
     runs: tuple[Run, ...] = ()
@@ -330,13 +330,13 @@ class _Body:
         chart = growth_charts(curves, platform.config.ceiling)
         opening = (
             f"### Regression set: {size_words(status)}",
-            summary(status, dashboard.refused),
+            summary(status, len(dashboard.refused)),
             *([] if chart is None else [chart]),
         )
         notices = tuple(code(shortened(visible(masked(notice)), NOTICE_CHARACTERS)) for notice in dashboard.notices)
         style = MarkdownStyle(platform.taxonomy)
         could_go = dashboard.open_suggestions or dashboard.candidates or status.size < status.ceiling
-        losses = losses_overview(platform) if status.waiting and not could_go else []
+        losses = losses_overview(platform, dashboard.refused) if status.waiting and not could_go else []
         sections = (
             _pending(dashboard.pending, style),
             _open(dashboard, style),

@@ -12,6 +12,7 @@ from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.curator.prune import Suggestion
+from bot.curator.suggestions import suggest
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
@@ -98,7 +99,8 @@ def import_overview(
     """The report of an import: what it does, what the rules would have said, and how R stands then."""
     before = appraisal.platform
     after = replace(before, regression_set=plan.after)
-    status, pruning = status_overview(after), prune_overview(after)
+    status = status_overview(after)
+    pruning = prune_overview(after, suggest(after.regression_set, after.taxonomy, after.config))
     verdicts = appraisal.verdicts
     return ImportOutput(
         **dict(remarks_on(classified)),

@@ -10,7 +10,7 @@ from bot.curator.growth import Growth, growth
 from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
-from bot.curator.suggestions import SwapSuggestion, earning, newcomers_of, suggest
+from bot.curator.suggestions import Suggestions, SwapSuggestion, earning, newcomers_of
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import MissingPair, PairCoverage, RuledOut, pair_coverage
@@ -90,22 +90,24 @@ def status_overview(
     )
 
 
-def prune_overview(platform: Platform) -> PruneOutput:
-    """The suggestions of one prune over the platform's regression set."""
+def prune_overview(platform: Platform, found: Suggestions, refused: Collection[str] = ()) -> PruneOutput:
+    """The suggestions ``found`` for the platform's regression set, made without what people ``refused`` (digests of
+    grounds).
+    """
     known, config = platform.regression_set, platform.config
-    found = suggest(known, platform.taxonomy, config)
+    swapped = {item.swap.admit for item in found.swaps}
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in found.roles.pinned.items()},
         suggestions=list(found.evictions),
         swaps=[item.swap for item in found.swaps],
-        least_loss=[] if found.evictions else losses_overview(platform, {item.swap.admit for item in found.swaps}),
+        least_loss=[] if found.evictions else losses_overview(platform, refused, swapped),
         over_ceiling=max(0, len(known.entries) - config.ceiling),
     )
 
 
-def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[Loss]:
+def losses_overview(platform: Platform, refused: Collection[str] = (), swapped: Collection[str] = ()) -> list[Loss]:
     """With which entry R would lose least for each entry that waits for a slot and is not ``swapped``; in the cycle's
-    order, and empty while slots are free.
+    order, and empty while slots are free.  Entries whose eviction people ``refused`` (digests of grounds) are left out.
     """
     known, config, taxonomy = platform.regression_set, platform.config, platform.taxonomy
     residents, lags = known.residents(taxonomy)
@@ -113,7 +115,8 @@ def losses_overview(platform: Platform, swapped: Collection[str] = ()) -> list[L
         return []
     earn = [entry for entry in earning(known, residents, taxonomy, config) if entry.id not in swapped]
     waiting = [*newcomers_of(earn, known, taxonomy).values()]
-    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}, known.restored))
+    refused = known.restored.union(refused)
+    return list(least_loss(waiting, residents, config, taxonomy.major, {lag.id for lag in lags}, refused))
 
 
 def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False) -> None:

@@ -25,6 +25,7 @@ from bot.rater.similarity import similarity_matrix
 from bot.report.agreement import AgreementReport, agreement_overview
 from bot.report.calibration import local_calibration
 from bot.report.entries import ShowOutput, State, show_entries
+from bot.report.local_refusals import refused_in
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_releases, results_overview
 from bot.report.status import prune_overview, status_overview
@@ -180,6 +181,7 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         prefix = "" if inside == Path() else f"{inside.as_posix()}/"
         changes = {path.removeprefix(prefix): items for path, items in found.items()}
     customers = _customers(platform, repo, problems)
+    refused = refused_in(repo)
     return SiteContent(
         name=name,
         commit=None if head is None else head.commit,
@@ -187,7 +189,7 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         is_changed=head is not None and _is_changed(repo),
         platform=platform,
         status=status_overview(platform, agents, results, over_time=True),
-        suggestions=prune_overview(platform),
+        suggestions=prune_overview(platform, refused.suggestions(platform), refused.grounds),
         entries=_entries(platform, changes, records, results),
         customers=customers,
         agents=agents,

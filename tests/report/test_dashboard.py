@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Admitted, Entry, EntryClassification, Evicted, Source, Tombstone
 from bot.curator.store import RegressionSet
+from bot.curator.suggestions import suggest
 from bot.export.plan import plan_export, writers
 from bot.intake.query import FixtureFolder, Setup
 from bot.ledger.model import Run
@@ -27,6 +28,7 @@ from bot.report.dashboard import (
     render_dashboard,
 )
 from bot.report.review_comment import COMMENT_CHARACTERS
+from bot.report.status import prune_overview
 from bot.report.task_list import Task, boxes_in
 from bot.report.verdict_text import MarkdownStyle
 from tests.factories import make_config, make_entry, make_taxonomy
@@ -153,7 +155,7 @@ def test_the_summary_names_only_what_there_is(waiting: int, gone: int, refused: 
         waiting=tuple(entry(f"w{place}", "b") for place in range(waiting)),
         gone=tuple(entry(f"g{place}", "b") for place in range(gone)),
     )
-    summary = render_dashboard(make_dashboard(platform, refused=refused)).split("\n")[3]
+    summary = render_dashboard(make_dashboard(platform, refused=frozenset(map(str, range(refused))))).split("\n")[3]
     assert summary == f"1 of 3 capabilities covered. 0 of 3 pairs carried.{said}"
 
 
@@ -296,6 +298,19 @@ def test_the_least_loss_is_told_where_nothing_else_is_left_to_suggest() -> None:
     found = rows(section(render_dashboard(make_dashboard(one)), "Least loss"))
     assert found == [["`v`", "`x`", "floor or champion of *A* and *B*; the only test of *A* + *B*"]]
     assert not section(render_dashboard(make_dashboard(full())), "Least loss")
+
+
+def test_the_least_loss_is_never_what_people_refused() -> None:
+    x, y = entry("x", "a", score=0.95), entry("y", "a", score=0.6)
+    platform = make_platform(x, y, waiting=(entry("w", "c"),), ceiling=2, redundancy_floor=1)
+    (suggestion,) = suggest(platform.regression_set, platform.taxonomy, platform.config).evictions
+    refused = frozenset({suggestion.grounds.digest})
+    for held, lost in ((frozenset[str](), "y"), (refused, "x")):
+        found = rows(section(render_dashboard(make_dashboard(platform, refused=held)), "Least loss"))
+        assert [row[:2] for row in found] == [["`w`", f"`{lost}`"]]
+        found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=held)
+        output = prune_overview(platform, found, held)
+        assert [loss.id for loss in output.least_loss] == ([] if lost == "y" else ["x"])
 
 
 @pytest.mark.parametrize(

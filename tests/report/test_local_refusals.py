@@ -15,11 +15,13 @@ from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, Refusal, Request, Re
 from bot.ledger.refusals import standing_refusals
 from bot.ledger.store import record_text
 from bot.pipeline.workspace import open_platform
-from bot.reconcile.local_refusals import LocalRefusals, refused_in
 from bot.reconcile.suggestion_pull_requests import EVICT, branch_of
+from bot.report.local_refusals import LocalRefusals, refused_in
+from bot.site.content import read_site
 from tests.e2e.bot import platform_files
 from tests.e2e.test_suggestions import spare
 
+CONFIG = "config/curation.yaml"
 AT = "2026-11-28T05:00:00Z"
 ONE, TWO, THREE = "1" * 16, "2" * 16, "3" * 16
 RECORD = SuggestionRecord(
@@ -63,7 +65,7 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
     said = capsys.readouterr().out
     assert "would be evicted: spare-one" in said
     assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here: `git fetch" in said
-    platform = open_platform(clone, "config/curation.yaml")
+    platform = open_platform(clone, CONFIG)
     found = suggest(platform.regression_set, platform.taxonomy, platform.config)
     (grounds,) = [item.grounds.digest for item in found.evictions if item.id == "spare-one"]
     record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
@@ -76,6 +78,27 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
     assert "spare-one" not in said
     assert "1 suggestion left out: people refused" in said
     assert "is not known" not in said
+
+
+def test_prune_lists_what_evict_suggested_takes(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["prune", "--repo", str(clone)]
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    assert "spare-one" in said
+    assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here" in said
+    (grounds,) = [
+        item.grounds.digest
+        for item in LocalRefusals().suggestions(open_platform(clone, CONFIG)).evictions
+        if item.id == "spare-one"
+    ]
+    record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
+    commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: record_text(record)}, "x", AT, "x")
+    assert run(words) == 0
+    said = capsys.readouterr().out
+    assert "spare-one" not in said
+    assert "1 suggestion left out: people refused" in said
+    site = read_site(open_platform(clone, CONFIG), clone, "x", CONFIG)
+    assert "spare-one" not in {item.id for item in site.suggestions.suggestions}
 
 
 def test_a_ledger_that_cannot_be_read_refuses_nothing(clone: Path, tmp_path: Path) -> None:

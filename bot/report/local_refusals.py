@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.curator.suggestions import Suggestions
+from bot.curator.suggestions import Suggestions, suggest
 from bot.errors import InputError
 from bot.ledger.model import BRANCH, REQUESTS, SUGGESTIONS, RequestRecord, SuggestionRecord
 from bot.ledger.refusals import standing_refusals
 from bot.ledger.store import load, open_ledger
+from bot.pipeline.review import Platform
 from bot.report.verdict_text import counted
 
 
@@ -20,6 +21,10 @@ class LocalRefusals:
 
     grounds: frozenset[str] = frozenset()
     unknown: str | None = None
+
+    def suggestions(self, platform: Platform) -> Suggestions:
+        """What could go from the platform's regression set, and swaps, without what people refused."""
+        return suggest(platform.regression_set, platform.taxonomy, platform.config, refused=self.grounds)
 
     def remarks(self, found: Suggestions) -> tuple[str, ...]:
         """What to say below ``found``: how many suggestions it leaves out, or that nothing is known of refusals."""
