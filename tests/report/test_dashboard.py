@@ -308,8 +308,8 @@ def test_the_least_loss_is_never_what_people_refused() -> None:
     for held, lost in ((frozenset[str](), "y"), (refused, "x")):
         found = rows(section(render_dashboard(make_dashboard(platform, refused=held)), "Least loss"))
         assert [row[:2] for row in found] == [["`w`", f"`{lost}`"]]
-        found = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=held)
-        output = prune_overview(platform, found, held)
+        suggested = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=held)
+        output = prune_overview(platform, suggested, held)
         assert [loss.id for loss in output.least_loss] == ([] if lost == "y" else ["x"])
 
 
