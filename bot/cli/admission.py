@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,8 @@ from bot.cli.options import (
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
 from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
-from bot.curator.suggestions import confirm_swaps, suggest
+from bot.curator.staging import AuditStamp
+from bot.curator.suggestions import SwapSuggestion, confirm_swaps, suggest
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.admit import (
     Admission,
@@ -312,12 +314,14 @@ def repack_command(
     for id in ids:
         one_of(id, tuple(item.entering.id for item in found), "repack", "see `incumbent repack`")
     wanted = [item for item in found if item.entering.id in ids]
-    plan = confirm_swaps(wanted, platform.regression_set, now).file_changes
+    staging = confirm_swaps([_accepted(item, now) for item in wanted], platform.regression_set, now)
+    provisions = provisions_of(staging, platform)
     if not dry_run:
-        apply(plan, repo)
+        apply(staging.file_changes, repo)
     output = RepackOutput(
         repacks=repacks_overview(wanted if ids else found, platform),
-        files={item.path: item.change for item in plan},
+        provisions=list(provisions),
+        files={item.path: item.change for item in staging.file_changes},
         dry_run=dry_run,
     )
     if as_json:
@@ -326,10 +330,18 @@ def repack_command(
         print_repacks(output, Printer(everything))
         for line in refused.remarks(suggested):
             say(line)
+        verb = "would be " if dry_run else ""
         for item in wanted:
-            say(f"{'would be ' if dry_run else ''}admitted: {item.entering.id}; evicted: {', '.join(item.swap.remove)}")
+            say(f"{verb}admitted: {item.entering.id}; {verb}evicted: {', '.join(item.swap.remove)}")
+        print_provisions(provisions, PlainStyle(platform.taxonomy), Printer(everything))
     show_problems(tuple(problems))
     return InputError.exit_code if problems else 0
+
+
+def _accepted(item: SwapSuggestion, now: AuditStamp) -> SwapSuggestion:
+    """``item`` with the person who accepts its query, as `accept` records one."""
+    admitted = item.entering.admitted.model_copy(update={"by": now.by or "a person"})
+    return replace(item, entering=item.entering.model_copy(update={"admitted": admitted}))
 
 
 def _classified(

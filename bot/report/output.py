@@ -105,6 +105,9 @@ class RepackOutput(Output):
     """`incumbent repack --json`."""
 
     repacks: list[Repack] = Field(description="what saves most first; with ids: those that are carried out")
+    provisions: list[Checked[Provision]] = Field(
+        description="with ids: what the admitted entries need and no entry in the set needs yet"
+    )
     files: dict[str, Literal["write", "delete"]]
     dry_run: bool
 

@@ -11,7 +11,7 @@ import yaml
 from bot.cli.main import run
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE
-from tests.e2e.test_suggestions import ALL, PAIRS, repacking_files
+from tests.e2e.test_suggestions import ALL, EVALS, PAIRS, repacking_files
 
 FIXTURES = ("accounts.json", "branches.json", "calendar.json", "cards.json", "payments.json")
 
@@ -123,14 +123,30 @@ def test_it_lists_what_could_be_done_and_does_what_is_named(
     assert sorted(found["remove"]) == sorted(PAIRS)
     assert found["cost_freed"] > found["cost_needed"]
     assert found["admit"] in said(repackable, capsys)
-    assert "would be admitted" in said(repackable, capsys, found["admit"], "--dry-run")
+    trial = said(repackable, capsys, found["admit"], "--dry-run")
+    assert f"would be admitted: {found['admit']}; would be evicted: " in trial
     assert files(repackable) == before
     said(repackable, capsys, found["admit"])
+    entry = yaml.safe_load((repackable / f"regression_set/{found['admit']}.yaml").read_text(encoding="utf-8"))
+    assert entry["admitted"]["by"] == "curator"
     after = files(repackable)
     assert f"{found['admit']}.yaml" in after
     assert "by: curator" in (repackable / "regression_set/evicted/pic-rec.yaml").read_text(encoding="utf-8")
     assert not any((repackable / f"regression_set/{id}.yaml").exists() for id in PAIRS)
     assert json.loads(said(repackable, capsys, "--json"))["repacks"] == []
+
+
+def test_it_names_what_the_admitted_query_needs(repackable: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evals = repackable / EVALS
+    evals.write_text(
+        evals.read_text(encoding="utf-8").replace("setup:", "setup:\n    connectors: [line]"), encoding="utf-8"
+    )
+    listed = json.loads(said(repackable, capsys, "--json"))
+    assert listed["provisions"] == []
+    (id,) = [item["admit"] for item in listed["repacks"]]
+    assert "To provision (1)" in said(repackable, capsys, id, "--dry-run")
+    named = json.loads(said(repackable, capsys, id, "--dry-run", "--json"))
+    assert named["provisions"] == [{"kind": "connector", "name": "line", "needed_by": [id]}]
 
 
 def test_an_unknown_one_is_refused_and_an_eval_set_that_cannot_be_read_is_named(
