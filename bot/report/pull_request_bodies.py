@@ -136,7 +136,8 @@ def render_repack(item: SwapSuggestion, moment: SuggestionContext) -> str:
     why = f"{code(entering.id)} was excluded, since the set had what it brings."
     work = f"By now it does the work of {counted(count, 'entry', 'entries')}"
     gain = f"The set gets smaller by {count - 1}" if count > 1 else "The set keeps its size"
-    cost = f", and its total cost falls by {figure(saved)}" if saved > 0 else ""
+    amount = figure(abs(saved))
+    cost = "" if amount == "0" else f", and its total cost {'falls' if saved > 0 else 'rises'} by {amount}"
     what = f"{why} {work}. Incumbent suggests a repack: admit it, and evict {names}. {gain}{cost}."
     return _render_exchange(item, moment, what)
 
@@ -277,9 +278,10 @@ def _combinations(id: str, moment: SuggestionContext) -> str:
         return ""
     more = [f"- and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
     shown = "\n".join([*lines[:SHOWN], *more])
-    return (
-        f"<details><summary>Its {len(lines)} combinations, and who else carries them</summary>\n\n{shown}\n\n</details>"
-    )
+    its = "Its combination, and who else carries it"
+    if len(lines) > 1:
+        its = f"Its {len(lines)} combinations, and who else carries them"
+    return f"<details><summary>{its}</summary>\n\n{shown}\n\n</details>"
 
 
 def _how(ids: str, command: str | None, grounds: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.curator.suggestions import suggest
+from bot.intake.query import Setup
 from bot.report.pull_request_bodies import (
     TABLE_BYTES,
     GroupMembers,
@@ -14,7 +15,9 @@ from bot.report.pull_request_bodies import (
     SuggestionContext,
     is_as_written,
     members_in,
+    render_eviction,
     render_group,
+    render_repack,
 )
 from tests.factories import make_entry
 from tests.reconcile.merges import source
@@ -53,6 +56,29 @@ def test_what_people_keep_is_named_with_who_said_so() -> None:
 def test_an_entry_that_covers_nothing_says_so() -> None:
     body = rendered(make_entry("weak", {"a": 0.1}), competence_bar=0.5)
     assert "covers nothing competently" in body
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (1, "The set gets smaller by 1, and its total cost falls by 1."),
+        (2, "The set gets smaller by 1."),
+        (2.5, "The set gets smaller by 1, and its total cost rises by 0.5."),
+    ],
+)
+def test_a_repack_says_how_the_total_cost_changes(cost: float, said: str) -> None:
+    platform = make_platform(make_entry("one", {"a": 0.9}), make_entry("two", {"b": 0.9}))
+    both = make_entry("both", {"a": 0.9, "b": 0.9}, setup=Setup(cost=cost))
+    suggestions = suggest(platform.regression_set, platform.taxonomy, platform.config, archived={"both": both})
+    (item,) = suggestions.repacks
+    assert said in render_repack(item, SuggestionContext(suggestions, platform))
+
+
+def test_a_single_combination_is_called_so() -> None:
+    platform = make_platform()
+    suggestions = suggest(platform.regression_set, platform.taxonomy, platform.config)
+    (item,) = [item for item in suggestions.evictions if item.id == "spare"]
+    assert "Its combination, and who else carries it" in render_eviction(item, SuggestionContext(suggestions, platform))
 
 
 @pytest.mark.parametrize("text", ["a | b", "<!-- incumbent:group\n-->", "@cora `x", "-->\n<!-- incumbent:group"])
