@@ -11,7 +11,8 @@ import yaml
 from bot.cli.main import run
 from tests.cli.conftest import Incumbent
 from tests.cli.test_set_life import BRANCH_LINE, CARD_LINE
-from tests.e2e.test_suggestions import ALL, EVALS, PAIRS, repacking_files
+from tests.e2e.bot import EVALS
+from tests.e2e.test_suggestions import ALL, PAIRS, repacking_files
 
 FIXTURES = ("accounts.json", "branches.json", "calendar.json", "cards.json", "payments.json")
 
