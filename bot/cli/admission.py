@@ -64,7 +64,8 @@ _HEADER: Final = ("entry", "decision", "reasons", "displaces")
     "accepted",
     multiple=True,
     metavar="ID",
-    help="Accept a query that needs review, or `all` of them; may be repeated.",
+    help="Accept a query that needs review, or `all` of them; may be repeated. An alternate that `all` leaves out "
+    "beside another one may ask again in a second run.",
 )
 @click.option(
     "--reason",
@@ -213,9 +214,10 @@ def accept_command(
 ) -> None:
     """Accept the swap that admits the waiting entry ID in the place of the entries that it frees.
 
-    With --suggested the command accepts all suggested swaps at once. The set keeps every floor, every pin and every
-    combination, whichever of them are accepted. Evicted entries leave tombstones. Look at --dry-run first. `incumbent
-    admit EVAL_SET_DIR --accept all` accepts queries that need review, and `incumbent evict --suggested` evictions.
+    With --suggested the command accepts all suggested swaps at once. Whichever of them are accepted, the set keeps
+    every floor, every pin and, unless `novelty` is `signature`, every combination. Evicted entries leave tombstones.
+    Look at --dry-run first. `incumbent admit EVAL_SET_DIR --accept all` accepts queries that need review, and
+    `incumbent evict --suggested` evictions.
 
     \b
     Examples:
@@ -282,8 +284,8 @@ def repack_command(
     """Look back at the queries in eval_sets/ that were excluded: by now one may do the work of several entries.
 
     Without IDS the command lists the repacks that would save most, without those that people refused, and writes
-    nothing. With IDS it admits these queries and evicts the entries that each frees. No floor, no pin and no
-    combination is lost.
+    nothing. With IDS it admits these queries and evicts the entries that each frees. No floor and no pin is
+    lost and, unless `novelty` is `signature`, no combination.
 
     \b
     Examples:

@@ -73,8 +73,8 @@ def evict_command(
 
     You may evict entries that `incumbent prune` does not suggest; a warning lists the coverage that is lost.
 
-    With --suggested the command evicts all suggested entries at once. The set keeps every floor, every pin and every
-    combination. Each tombstone says why. Look at --dry-run first.
+    With --suggested the command evicts all suggested entries at once. The set keeps every floor, every pin and,
+    unless `novelty` is `signature`, every combination. Each tombstone says why. Look at --dry-run first.
 
     \b
     Examples:
