@@ -73,7 +73,7 @@ def site_command(
     if output is None and not served:
         raise UsageError("say where the site goes with --output DIR, or show it on this machine with --serve")
     if output is not None:
-        check_folder(output)
+        check_folder(output, repo)
     audience = Audience(texts=not without_texts, customer=customer)
     name = title or read_remote(repo) or repo.resolve().name
     if commits is None:

@@ -13,6 +13,7 @@ from bot.errors import OutsideError, UsageError
 
 MARKER: Final = "incumbent-site.txt"
 """The file by which a folder is known as a site of ours, which may be replaced."""
+_PARTS: Final = ("config", "eval_sets", "regression_set", "taxonomy")
 _MARK: Final = "This folder is written by `incumbent site`, which replaces all of it.\n"
 
 
@@ -21,8 +22,15 @@ def is_in_site(file: PurePath, top: Path) -> bool:
     return any((top / folder / MARKER).is_file() for folder in file.parents)
 
 
-def check_folder(folder: Path) -> None:
-    """Raise :class:`UsageError` if ``folder`` has files that `incumbent site` did not write."""
+def check_folder(folder: Path, platform: Path | None = None) -> None:
+    """Raise :class:`UsageError` if ``folder`` has files that `incumbent site` did not write.
+
+    So it does if ``folder`` is where the files of a ``platform`` repository lie: they would be read as some of them.
+    """
+    if platform is not None:
+        for part in _PARTS:
+            if folder.resolve().is_relative_to((platform / part).resolve()):
+                raise UsageError(f"{folder} is in the platform's {part}/, whose files are read: name another place")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise UsageError(f"{folder} is not a folder: name another with --output")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).is_file():

@@ -159,6 +159,7 @@ OPTIONS: list[tuple[tuple[str, ...], int, str]] = [
     ((), 2, "--output DIR"),
     (("--output", "{full}"), 2, "did not write"),
     (("--output", "{file}"), 2, "not a folder"),
+    (("--output", str(REPOSITORY / "eval_sets" / "new" / "site")), 2, "is in the platform's eval_sets/"),
     (("--output", "{new}", "--customer", "nobody"), 1, "no such customer"),
 ]
 
