@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast
 
-from bot.git.process import GitProcess, library, refused
+from bot.git.process import GitProcess, library, moment_of, refused
 
 Change: TypeAlias = Literal["A", "M", "D"]
 
@@ -34,8 +33,8 @@ class FileCommit:
 def file_history(folder: Path, below: str, commit: str) -> dict[str, tuple[FileCommit, ...]]:
     """Path, relative to the top of the repository → the changes of the files ``below`` a folder of it up to ``commit``.
 
-    Newest first.  Of a shallow clone it has what is there: what its oldest commits changed cannot be told, since their
-    parents are missing.  Raises :class:`OutsideError` if git fails.
+    Newest first.  Of a shallow clone it has what is there, without what its oldest commits changed: their parents are
+    missing.  Raises :class:`OutsideError` if git fails.
     """
     repository = library().Repo(folder)
     process = GitProcess(repository.git, Path(repository.git_dir))
@@ -63,9 +62,9 @@ def _changes(output: str) -> Iterator[tuple[str, FileCommit]]:
             header = text[1:].split("\x1f", 3)
             letter = ""
         elif letter:
-            at = datetime.fromtimestamp(int(header[1]), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-            change = cast(Change, letter)
-            yield text, FileCommit(change=change, commit=header[0], at=at, author=header[2], subject=header[3])
+            commit, seconds, author, subject = header
+            at, change = moment_of(commit, seconds), cast(Change, letter)
+            yield text, FileCommit(change=change, commit=commit, at=at, author=author, subject=subject)
             letter = ""
         elif text in _CHANGES:
             letter = text

@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def damaged(object_id: str) -> OutsideError:
 def refused(command: str, reason: str) -> OutsideError:
     """The error for a ``command`` of git that fails."""
     return OutsideError(f"git {command} fails: {reason[-REASON_LENGTH:]}; check the repository, or fetch it anew")
+
+
+def moment_of(commit: str, seconds: str | bytes) -> str:
+    """The time of ``commit``, which git gives as ``seconds`` since 1970: ISO 8601 in UTC."""
+    try:
+        at = datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise OutsideError(f"the commit {commit} has a time that no calendar knows: amend its date") from None
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def library() -> Any:

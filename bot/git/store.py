@@ -6,14 +6,13 @@ import hashlib
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from bot.errors import OutsideError, UsageError
-from bot.git.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, refused
+from bot.git.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, moment_of, refused
 from bot.git.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
 from bot.git.snapshot import CommitSnapshot, Listing, unit_of
 
@@ -252,11 +251,7 @@ class ObjectStore:
     def commit_time(self, commit: str) -> str:
         """The committer date of ``commit``: ISO 8601 in UTC."""
         said = self._ask_once("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()
-        try:
-            at = datetime.fromtimestamp(int(said[0]), UTC)
-        except (ValueError, OverflowError, OSError):
-            raise OutsideError(f"the commit {commit} has a time that no calendar knows: amend its date") from None
-        return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+        return moment_of(commit, said[0])
 
     def tree(self, commit: str) -> str:
         """The id of the tree of ``commit``."""

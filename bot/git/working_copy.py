@@ -9,12 +9,11 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bot.errors import OutsideError, UsageError
-from bot.git.process import GitProcess, is_ref_name, library, refused
+from bot.git.process import GitProcess, is_ref_name, library, moment_of, refused
 
 _OWNER_AND_NAME = re.compile(
     r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
@@ -49,7 +48,7 @@ def read_head(folder: Path) -> Head:
         _asked(lambda: repository.git.status("--porcelain", "--untracked-files=no"))
         raise UsageError(f"the git repository of {folder} has no commit yet, so there is no time to record; commit")
     seconds = _asked(lambda: str(repository.git.show("--no-patch", "--format=%ct", commit)))
-    at = datetime.fromtimestamp(int(seconds), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    at = moment_of(commit, seconds)
     name = _asked(lambda: str(repository.git.config("--get", "user.name")), quiet=True)
     return Head(commit, at, name or None)
 

@@ -63,3 +63,10 @@ def test_a_folder_without_changes_has_none(repository: git.Repo, tmp_path: Path)
     }
     with pytest.raises(OutsideError):
         file_history(tmp_path, "set", "no-such-commit")
+
+
+def test_a_commit_of_no_time_is_told_and_breaks_nothing(repository: git.Repo, tmp_path: Path) -> None:
+    (tmp_path / "set" / "b.yaml").write_text("1")
+    commit(repository, "in the year 300,000", "@9400000000000 +0000")
+    with pytest.raises(OutsideError, match="a time that no calendar knows: amend its date"):
+        file_history(tmp_path, "set", "HEAD")
