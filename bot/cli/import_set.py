@@ -13,7 +13,7 @@ import click
 from bot.classifier.caching_backend import through_batches
 from bot.classifier.classify import ClassifierResult, classify
 from bot.classifier.corrections import corrected, overlaid, values_of
-from bot.classifier.model import Backend, Classification
+from bot.classifier.model import Backend, Classification, Progress
 from bot.cli.options import (
     FOLDER,
     agent_options,
@@ -202,15 +202,18 @@ def _asked(items: Sequence[ImportItem], platform: Platform, backend: Backend) ->
     found: dict[str, Classification] = {}
     shortfalls: dict[str, str] = {}
     stopped: IncumbentError | None = None
+
+    def progress(before: int) -> Progress:
+        return lambda done, _: show(before + done, len(waiting))
+
     for spoken in dict.fromkeys(item.origin.spoken.shown for item in waiting):
         own = [item for item in waiting if item.origin.spoken.shown == spoken]
-        before = len(found) + len(shortfalls)
         result = classify(
             [replace(item.query, id=item.id) for item in own],
             own[0].origin.spoken.specification,
             platform.taxonomy,
             backend,
-            lambda done, _, before=before: show(before + done, len(waiting)),  # type: ignore[misc]
+            progress(len(found) + len(shortfalls)),
         )
         found |= result.classifications
         shortfalls |= result.shortfalls

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
@@ -234,7 +235,7 @@ class BatchEndpoint:
         batches: Any = self._client.batches.with_raw_response
         after: dict[str, str] = {}
         for _ in range(_PAGES):
-            page = self._ask("its list of batches", lambda: batches.list(limit=_PAGE, **after))  # noqa: B023
+            page = self._ask("its list of batches", partial(batches.list, limit=_PAGE, **after))
             listed = [as_mapping(item) for item in as_list(page.get("data"))[:_PAGE]]
             for item in listed:
                 named = as_mapping(item.get("metadata")).get(_NAME) == record.name
@@ -279,7 +280,7 @@ class BatchEndpoint:
         """Delete ``files`` at the endpoint, if it allows that: they contain queries and answers."""
         for file in files:
             with suppress(OutsideError):
-                self._raw("a file", lambda: self._client.files.with_raw_response.delete(file))  # noqa: B023
+                self._raw("a file", partial(self._client.files.with_raw_response.delete, file))
 
     def _ask(self, what: str, request: Any, *, uncertain: bool = False) -> Mapping[str, Data]:
         content = self._raw(what, request, uncertain=uncertain)
