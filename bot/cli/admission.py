@@ -309,7 +309,7 @@ def repack_command(
     archived = archived_entries(platform, classified, backend.identity, now)
     limits = platform.config.limits.model_copy(update={"open_repacks": len(archived)})
     config = platform.config.model_copy(update={"limits": limits})
-    # Whoever names a query has decided.
+    # A person who names a query has decided.
     refused = LocalRefusals() if ids else refused_in(repo)
     suggested = suggest(platform.regression_set, platform.taxonomy, config, refused=refused.grounds, archived=archived)
     found = suggested.repacks

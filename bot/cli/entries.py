@@ -8,6 +8,7 @@ import click
 
 from bot.cli.options import all_option, json_option, one_of, repository_options
 from bot.cli.output import print_json, say, warn_of_lag
+from bot.curator.store import State
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.workspace import declared_agents, open_platform
 from bot.report.console import Printer
@@ -41,7 +42,7 @@ def list_command(
       incumbent list --customer contoso --pinned
       incumbent list --evicted --json | jq -r '.entries[].id'
     """
-    from bot.report.entries import State, list_entries, print_list
+    from bot.report.entries import list_entries, print_list
     from bot.taxonomy.model import ShortNames, UnknownCapabilityError
 
     if pinned and (waiting or evicted):
@@ -75,11 +76,11 @@ def show_command(id: str, repo: Path, config_path: str, as_json: bool) -> None:
     Examples:
       incumbent show contoso-repairs-q07-1a2b3c4d
     """
-    from bot.report.entries import known_entries, print_entry, show_entry
+    from bot.report.entries import print_entry, show_entries
 
     platform = open_platform(repo, config_path)
-    one_of(id, tuple(known_entries(platform)), "entry")
-    output = show_entry(platform, id)
+    one_of(id, tuple(platform.regression_set.states), "entry")
+    output = show_entries(platform, id)[id]
     if as_json:
         print_json(output)
     else:

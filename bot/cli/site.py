@@ -96,7 +96,7 @@ def _site(audience: Audience, name: str, repo: Path, config_path: str) -> Iterat
     """The files of the site of the working tree."""
     from bot.site.charts import drawing
     from bot.site.content import read_site
-    from bot.site.render import render_site
+    from bot.site.pages import render_site
 
     draw = drawing()
     platform = open_platform(repo, config_path)
@@ -132,8 +132,7 @@ def _refuse_unknown(customer: str | None, platforms: Iterable[Platform], folders
         return
     entries: list[Entry] = []
     for platform in platforms:
-        known = platform.regression_set
-        entries += [*known.entries.values(), *known.waiting.values(), *known.evicted.values()]
+        entries += [entry for _, entry in platform.regression_set.states.values()]
     names = {*customers_of(entries), *(place.split("/")[1] for place in folders)}
     one_of(customer, tuple(sorted(names)), f"customer in {FOLDER}/ or {EVAL_SETS}/")
 

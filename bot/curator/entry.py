@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +23,7 @@ from bot.rater.model import RatedEntry
 from bot.taxonomy.migration import NOTHING, Migration, carried_definitions, migration_between
 from bot.taxonomy.model import Taxonomy
 from bot.text.compare import rounded
+from bot.text.digests import slug
 
 EntryId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=150)]
 """An entry's id; it is also the name of its file."""
@@ -220,9 +220,9 @@ def entry_id(customer: str, agent: str, item: str) -> str:
     A readable slug and a short hash of the source's identity, so that no name from outside becomes a path and no two
     sources share an id.
     """
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{customer} {agent} {item}".casefold()).strip("-")[:80].strip("-")
+    readable = slug(f"{customer} {agent} {item}", 80)
     digest = hashlib.sha256(json.dumps([customer, agent, item]).encode()).hexdigest()[:8]
-    return f"{slug}-{digest}" if slug else digest
+    return f"{readable}-{digest}" if readable else digest
 
 
 Value = TypeVar("Value")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import pydantic
 import yaml
@@ -108,6 +108,9 @@ EVICTED = f"{FOLDER}/evicted"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,149}")
 
+State: TypeAlias = Literal["in-set", "waiting", "evicted"]
+"""Where an entry is: in R, on the waitlist, or in a tombstone."""
+
 
 @dataclass(frozen=True)
 class RegressionSet:
@@ -127,6 +130,20 @@ class RegressionSet:
     def evicted(self) -> Mapping[str, Entry]:
         """The evicted entries, as they were."""
         return {id: item.entry for id, item in self.tombstones.items()}
+
+    @property
+    def parts(self) -> Mapping[State, Mapping[str, Entry]]:
+        """All entries, by where they are."""
+        return {"in-set": self.entries, "waiting": self.waiting, "evicted": self.evicted}
+
+    @cached_property
+    def states(self) -> Mapping[str, tuple[State, Entry]]:
+        """Every entry that is known with where it is, by id and sorted.
+
+        One in R takes precedence over one on the waitlist, and that over one that was evicted.
+        """
+        found = {id: (state, entry) for state, part in reversed([*self.parts.items()]) for id, entry in part.items()}
+        return dict(sorted(found.items()))
 
     def corrected_cost(self, turns: Sequence[str]) -> CorrectedCost | None:
         """The cost that a curator gave the text of ``turns``, if one did."""

@@ -98,6 +98,14 @@ class LiveSet:
         live._fill(residents, {*names}.union(*(resident.scores for resident in residents)), config)
         return live
 
+    def carriers(self) -> dict[int, list[str]]:
+        """Combination → the members that carry it, in the order in which they entered."""
+        found: dict[int, list[str]] = {}
+        for member in self.members:
+            for mask in self.capabilities.carried(member):
+                found.setdefault(mask, []).append(member.id)
+        return found
+
     def _fill(self, residents: Sequence[RatedEntry], names: Iterable[str], config: Curation) -> None:
         self._begin(Capabilities(names, config))
         self.residents = by_admission(residents)

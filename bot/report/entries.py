@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
-
 from pydantic import BaseModel, Field
 
 from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted
 from bot.curator.roles import Roles, derive_roles
+from bot.curator.store import State
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
 from bot.report.escaping import visible
 from bot.report.verdict_text import SHOWN_NAMES, PlainStyle, counted, figure, listed
 from bot.taxonomy.model import Taxonomy
 from bot.text.masking import masked_together
-
-State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 
 
 class RolesOutput(BaseModel):
@@ -94,7 +90,7 @@ def list_entries(
     """The entries in one of ``states``, of those the ones that all the other arguments are true of."""
     roles = derive_roles(platform.regression_set.residents(platform.taxonomy)[0], platform.config)
     found = []
-    for id, (state, entry) in known_entries(platform).items():
+    for id, (state, entry) in platform.regression_set.states.items():
         own = RolesOutput.of(entry, roles)
         named = None if entry.source is None else entry.source.customer
         if state not in states or (customer is not None and named != customer) or (only_pinned and not own.keeps):
@@ -118,34 +114,14 @@ def list_entries(
     return ListOutput(entries=found)
 
 
-def known_entries(platform: Platform) -> Mapping[str, tuple[State, Entry]]:
-    """All entries by id, sorted, with where they are."""
-    known = platform.regression_set
-    parts: dict[State, Mapping[str, Entry]] = {
-        "in-set": known.entries,
-        "waiting": known.waiting,
-        "evicted": known.evicted,
-    }
-    every = {id: (state, entry) for state, entries in parts.items() for id, entry in entries.items()}
-    return {id: every[id] for id in sorted(every)}
-
-
-def show_entries(platform: Platform) -> dict[str, ShowOutput]:
-    """Everything about each entry that is known, by id, sorted."""
+def show_entries(platform: Platform, *ids: str) -> dict[str, ShowOutput]:
+    """Everything about the entries ``ids``, which are known, or about each entry; by id."""
     known = platform.regression_set
     residents, lags = known.residents(platform.taxonomy)
     _, waiting = known.in_line(platform.taxonomy)
     reasons = {lag.id: lag.reason for lag in (*waiting, *lags)}
     roles = derive_roles(residents, platform.config)
-    return {
-        id: _shown(platform, state, entry, roles, reasons.get(id))
-        for id, (state, entry) in known_entries(platform).items()
-    }
-
-
-def show_entry(platform: Platform, id: str) -> ShowOutput:
-    """Everything about the entry ``id``, which is known."""
-    return show_entries(platform)[id]
+    return {id: _shown(platform, *known.states[id], roles, reasons.get(id)) for id in ids or known.states}
 
 
 def _shown(platform: Platform, state: State, entry: Entry, roles: Roles, lag: str | None) -> ShowOutput:

@@ -130,18 +130,14 @@ def results_overview(platform: Platform, records: Sequence[ReleaseRecord], *, le
     found = histories(known.entries, ordered, config.results)
     residents = known.residents(platform.taxonomy)[0]
     roles, live = derive_roles(residents, config), LiveSet(residents, (), config)
-    carriers: dict[int, list[str]] = {}
-    for member in live.members:
-        for mask in live.capabilities.carried(member):
-            if mask.bit_count() > 1:
-                carriers.setdefault(mask, []).append(member.id)
+    carriers = [ids for mask, ids in live.carriers().items() if mask.bit_count() > 1]
     names = [name for name in platform.taxonomy.by_id if name not in platform.taxonomy.trial]
     return ResultsOutput(
         ledger=ledger,
         releases=list(ordered),
         entries=[found[id] for id in sorted(found)],
         capabilities=list(evidence(roles.coverers, found, names)),
-        combinations=combination_evidence(carriers.values(), found),
+        combinations=combination_evidence(carriers, found),
         run=list(run_totals(found)),
     )
 

@@ -275,8 +275,7 @@ def _covered(platform: Platform, residents: tuple[RatedEntry, ...]) -> _Covered:
     size = platform.config.options.novelty
     carried = {
         mask
-        for member in live.members
-        for mask in live.capabilities.carried(member)
+        for mask in live.carriers()
         # Who exercises fewer capabilities than a combination has carries what it exercises.
         if size == "signature" or mask.bit_count() == size
     }
@@ -302,7 +301,7 @@ _MOVES: Final[Mapping[tuple[str | None, str | None], tuple[Change, str]]] = {
 
 def _moved(before: RegressionSet, after: RegressionSet) -> dict[str, ChangedEntry]:
     """Entry → what the files of the set say of it after the merge, where that is another thing than before."""
-    was, now = _states(before), _states(after)
+    was, now = before.states, after.states
     found = {}
     for id in sorted(was.keys() | now.keys()):
         (first, entry), (second, later) = was.get(id, (None, None)), now.get(id, (None, None))
@@ -311,11 +310,3 @@ def _moved(before: RegressionSet, after: RegressionSet) -> dict[str, ChangedEntr
         elif first == second != "evicted" and entry != later:
             found[id] = ChangedEntry(id=id, change="changes", how="its file differs")
     return found
-
-
-def _states(known: RegressionSet) -> dict[str, tuple[str, Entry]]:
-    return {
-        **{id: ("evicted", entry) for id, entry in known.evicted.items()},
-        **{id: ("waiting", entry) for id, entry in known.waiting.items()},
-        **{id: ("in-set", entry) for id, entry in known.entries.items()},
-    }

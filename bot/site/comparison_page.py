@@ -11,14 +11,12 @@ from functools import cached_property
 from typing import Final
 
 from bot.consolidator.verdict import Verdict
-from bot.curator.entry import Entry
-from bot.pipeline.review import Platform
 from bot.report.escaping import visible
 from bot.report.verdict_text import codes, headline, listed, verdict_words, why
 from bot.site.audience import Audience
 from bot.site.comparison import ChangedEntry, CoverageSides, MergeComparison, Pair
-from bot.site.templating import SitePage, assets, environment
-from bot.text.masking import masked, masked_together
+from bot.site.templating import SitePage, assets, environment, shown
+from bot.text.masking import masked_together
 
 SHOWN_NAMES: Final = 5
 """Lists within a sentence are cut after this many; the rest is counted."""
@@ -56,10 +54,7 @@ class ComparisonReader:
         """The address of ``path`` from the page, which is in no folder."""
         return path
 
-    @staticmethod
-    def text(text: str) -> str:
-        """Foreign ``text`` on one line, whole, masked, with what cannot be seen made visible."""
-        return visible(masked(text))
+    text = staticmethod(shown)
 
     @cached_property
     def _own(self) -> frozenset[str]:
@@ -67,7 +62,8 @@ class ComparisonReader:
         customer = self.audience.customer
         found = set() if customer is None else {customer}
         for platform in (self.comparison.before, self.comparison.after):
-            found |= {id for id, entry in _entries(platform).items() if self.audience.sees_entry(entry)}
+            states = platform.regression_set.states
+            found |= {id for id, (_, entry) in states.items() if self.audience.sees_entry(entry)}
         review = self.comparison.review
         if review is not None:
             own = {name for name, item in review.origins.items() if item.customer == customer}
@@ -170,11 +166,6 @@ class ComparisonReader:
             codes=codes(verdict),
             why=why(verdict, review, self),
         )
-
-
-def _entries(platform: Platform) -> dict[str, Entry]:
-    known = platform.regression_set
-    return {**known.evicted, **known.waiting, **known.entries}
 
 
 def render_comparison(comparison: MergeComparison, audience: Audience) -> Iterator[tuple[str, bytes]]:

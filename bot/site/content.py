@@ -12,7 +12,7 @@ import numpy as np
 from bot.calibration.calibrate import CalibrationFinding
 from bot.curator.entry import Entry
 from bot.curator.growth import GrowthPoint
-from bot.curator.store import FOLDER, entry_path, tombstone_path, waiting_path
+from bot.curator.store import FOLDER, State, entry_path, tombstone_path, waiting_path
 from bot.errors import Problem
 from bot.git.file_history import FileCommit, file_history
 from bot.git.working_copy import read_changed, read_head, read_top
@@ -24,7 +24,7 @@ from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import similarity_matrix
 from bot.report.agreement import AgreementReport, agreement_overview
 from bot.report.calibration import local_calibration
-from bot.report.entries import ShowOutput, State, show_entries
+from bot.report.entries import ShowOutput, show_entries
 from bot.report.local_refusals import refused_in
 from bot.report.output import CapabilityStatus, PruneOutput, StatusOutput
 from bot.report.results import ResultsOutput, local_releases, results_overview
@@ -248,23 +248,18 @@ def _neighbours(residents: Mapping[str, Entry], entries: Sequence[Entry]) -> dic
 
 def _customers(platform: Platform, repo: Path, problems: list[Problem]) -> tuple[SiteCustomer, ...]:
     known = platform.regression_set
-    parts: dict[State, Mapping[str, Entry]] = {
-        "in-set": known.entries,
-        "waiting": known.waiting,
-        "evicted": known.evicted,
-    }
     agents: dict[str, list[AgentBrought]] = {}
     for package in read_packages(platform, repo, problems):
         submission = package.submission
         settled = settle([submission], known).settled.values()
         states: dict[State, int] = {
-            state: sum(1 for record in settled if record.id in entries) for state, entries in parts.items()
+            state: sum(1 for record in settled if record.id in entries) for state, entries in known.parts.items()
         }
         agents.setdefault(submission.customer, []).append(
             AgentBrought(agent=submission.agent, queries=len(submission.queries), states=states)
         )
     entries: dict[str, dict[State, list[str]]] = {name: {} for name in agents}
-    for state, part in parts.items():
+    for state, part in known.parts.items():
         for id, entry in part.items():
             if entry.source is not None:
                 entries.setdefault(entry.source.customer, {}).setdefault(state, []).append(id)
@@ -286,16 +281,16 @@ def _pairs(platform: Platform, agents: RuledOut) -> PairTable | None:
     pairs = possible_pairs(residents, platform.taxonomy, platform.config, agents)
     if pairs is None:
         return None
-    carriers: dict[frozenset[str], list[str]] = {}
     live = LiveSet(residents, (), platform.config)
-    for member in live.members:
-        for mask in live.capabilities.carried(member):
-            if mask.bit_count() == 2:
-                carriers.setdefault(frozenset(live.capabilities.named(mask)), []).append(member.id)
+    carriers = {
+        frozenset(live.capabilities.named(mask)): tuple(sorted(ids))
+        for mask, ids in live.carriers().items()
+        if mask.bit_count() == 2
+    }
     possible = pairs.named
     taking_part = frozenset().union(*possible, *carriers)
     return PairTable(
         names=tuple(name for name in platform.taxonomy.by_id if name in taking_part),
         possible=possible,
-        carriers={pair: tuple(sorted(ids)) for pair, ids in carriers.items()},
+        carriers=carriers,
     )

@@ -1,11 +1,10 @@
-"""The pages of a site: which there are, under which addresses, and what each needs (pure).
+"""The pages of a site: which there are, under which addresses, and what each needs (pure but for the templates).
 
 Here is decided who sees what.  Templates name entries, customers and agents by :class:`SiteReader` alone.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +15,17 @@ from markupsafe import Markup, escape
 
 from bot.calibration.fit import KnobOutcome
 from bot.curator.entry import Entry
-from bot.report.entries import State
+from bot.curator.store import State
 from bot.report.escaping import address_parameters, printable, visible
 from bot.report.results import capability_words, record_words
 from bot.results.history import CapabilityEvidence, EntryHistory
 from bot.site.audience import Audience
-from bot.site.charts import agreement_chart, evidence_chart, growth_charts, releases_chart
+from bot.site.charts import Draw, agreement_chart, evidence_chart, growth_charts, releases_chart
 from bot.site.content import PairTable, SiteContent, SiteCustomer, SiteEntry
-from bot.site.templating import SitePage
+from bot.site.templating import SitePage, assets, environment, shown
 from bot.taxonomy.model import Capability, Group, Source
-from bot.text.digests import digest
-from bot.text.masking import masked, masked_json, masked_together
+from bot.text.digests import digest, slug
+from bot.text.masking import masked_json, masked_together
 
 SHOWN: Final = 10
 """How many of the last admissions, evictions, suggestions and changes a page names."""
@@ -69,10 +68,7 @@ class SiteReader:
         """The address of ``path`` from this page; relative, so that the site works in any folder."""
         return "../" * self.depth + path
 
-    @staticmethod
-    def text(text: str) -> str:
-        """Foreign ``text`` on one line, whole, masked, with what cannot be seen made visible."""
-        return visible(masked(text))
+    text = staticmethod(shown)
 
     def entry(self, id: str) -> Markup:
         """The entry ``id`` as a link, or only that it is another customer's."""
@@ -255,8 +251,7 @@ def _sentence(words: str) -> str:
 
 def customer_path(name: str) -> str:
     """The page of a customer: a readable slug, and a digest so that no two share it."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60].strip("-")
-    return f"customers/{'-'.join(filter(None, (slug, digest(name)[:8])))}.html"
+    return f"customers/{'-'.join(filter(None, (slug(name, 60), digest(name)[:8])))}.html"
 
 
 def pages(content: SiteContent, audience: Audience) -> Iterator[SitePage]:
@@ -443,3 +438,18 @@ def _entry(reader: SiteReader, item: SiteEntry) -> dict[str, Any]:
         "changes": item.changes[:SHOWN],
         "more_changes": max(0, len(item.changes) - SHOWN),
     }
+
+
+def render_site(content: SiteContent, audience: Audience, draw: Draw) -> Iterator[tuple[str, bytes]]:
+    """Path → bytes of each file of the site of ``content`` for ``audience``; the static files come last."""
+    templates = environment()
+    templates.globals.update(draw=draw)
+    every = tuple(pages(content, audience))
+    navigation = [page for page in every if not page.depth]
+    readers = {depth: SiteReader(content=content, audience=audience, depth=depth) for depth in (0, 1)}
+    for page in every:
+        text: str = templates.get_template(page.template).render(
+            page=page, navigation=navigation, site=content, audience=audience, see=readers[page.depth], **page.values
+        )
+        yield page.path, text.encode()
+    yield from assets()

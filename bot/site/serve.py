@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from bot.errors import OutsideError
 from bot.site.templating import POLICY
@@ -21,7 +22,7 @@ class _Handler(SimpleHTTPRequestHandler):
     leads here.
     """
 
-    def send_head(self):  # type: ignore[no-untyped-def]
+    def send_head(self) -> BytesIO | BinaryIO | None:
         host = (self.headers.get("Host") or "").partition(":")[0]
         if host not in (LOOPBACK, "localhost"):
             self.send_error(403)

@@ -8,7 +8,9 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final
 
+from bot.report.escaping import visible
 from bot.report.verdict_text import counted, figure
+from bot.text.masking import masked
 
 ASSETS: Final = ("site.css", "site.js", "icon.svg")
 POLICY: Final = "default-src 'self'"
@@ -28,6 +30,11 @@ class SitePage:
     def depth(self) -> int:
         """How many folders lie above it."""
         return self.path.count("/")
+
+
+def shown(text: str) -> str:
+    """Foreign ``text`` on one line, whole, masked, with what cannot be seen made visible; templates escape markup."""
+    return visible(masked(text))
 
 
 def environment() -> Any:

@@ -17,7 +17,7 @@ from bot.pipeline.workspace import open_platform
 from bot.site.audience import Audience
 from bot.site.charts import drawing
 from bot.site.content import SiteContent, read_site
-from bot.site.render import render_site
+from bot.site.pages import render_site
 from bot.site.templating import assets
 from tests.copies import copy_of
 from tests.factories import REPOSITORY

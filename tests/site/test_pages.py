@@ -18,8 +18,7 @@ from bot.report.escaping import visible
 from bot.site.audience import Audience
 from bot.site.charts import agreement_chart, drawing, evidence_chart, growth_charts, releases_chart
 from bot.site.content import SiteContent, read_site
-from bot.site.pages import SiteReader, customer_path, pages
-from bot.site.render import render_site
+from bot.site.pages import SiteReader, customer_path, pages, render_site
 from bot.site.templating import SitePage
 from tests.cli.conftest import platform as platform
 from tests.cli.test_calibrate import curated as curated

@@ -18,7 +18,7 @@ from bot.site.charts import drawing
 from bot.site.comparison_page import render_comparison
 from bot.site.content import SiteContent, SiteCustomer, SiteEntry
 from bot.site.folder import write_folder
-from bot.site.render import render_site
+from bot.site.pages import render_site
 from bot.text.masking import masked_together
 from tests.github.hostile import HOSTILE
 from tests.site.browser.chromium import overflow, served, violations, visitor
