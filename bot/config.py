@@ -537,6 +537,10 @@ class ResultSettings(Section):
         default=default("results.mixed"),
         description="releases whose own runs disagree from which on an entry flaps",
     )
+    stable: Count = Field(
+        default=default("results.stable"),
+        description="last releases in a row that ended alike from which on an entry is stable",
+    )
     prior_releases: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = Field(
         default=default("results.prior_releases"),
         description="releases that the results of its customer and its capabilities weigh for an entry",

@@ -127,6 +127,7 @@ SCHEMAS: dict[str, Any] = {
     "show-output": ShowOutput,
     "pin-output": AdmissionOutput,
     "unpin-output": AdmissionOutput,
+    "quarantine-output": AdmissionOutput,
     "prune-output": PruneOutput,
     "repack-output": RepackOutput,
     "reclassify-output": ReclassifyOutput,

@@ -18,6 +18,7 @@ from bot.report.console import Printer
 @click.option("--customer", metavar="NAME", help="Only entries of this customer.")
 @click.option("--capability", metavar="ID", help="Only entries that exercise this capability, with their scores.")
 @click.option("--pinned", is_flag=True, help="Only entries that may not go: champions, and those that a person pinned.")
+@click.option("--quarantined", is_flag=True, help="Only entries that exports leave out in quarantine.")
 @click.option("--waiting", is_flag=True, help="Entries that wait for a slot, in place of those in the set.")
 @click.option("--evicted", is_flag=True, help="Entries that were evicted, in place of those in the set.")
 @repository_options
@@ -27,6 +28,7 @@ def list_command(
     customer: str | None,
     capability: str | None,
     pinned: bool,
+    quarantined: bool,
     waiting: bool,
     evicted: bool,
     repo: Path,
@@ -56,7 +58,7 @@ def list_command(
             raise InputError([Problem(capability, None, str(error), fix)]) from error
     asked: dict[State, bool] = {"waiting": waiting, "evicted": evicted}
     states = frozenset(state for state, wanted in asked.items() if wanted) or frozenset[State](["in-set"])
-    output = list_entries(platform, states, customer, capability, pinned)
+    output = list_entries(platform, states, customer, capability, pinned, quarantined)
     if as_json:
         print_json(output)
     else:

@@ -1,9 +1,9 @@
-"""``incumbent evict``, ``restore``, ``pin`` and ``unpin``: which entries leave the regression set, and which stay."""
+"""``incumbent evict``, ``restore``, ``pin``, ``unpin`` and ``quarantine``: which entries leave, stay, or do not run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -243,31 +243,7 @@ def pin_command(id: str, reason: str, dry_run: bool, repo: Path, config_path: st
     Examples:
       incumbent pin contoso-repairs-q07-1a2b3c4d --reason "the customer's acceptance test"
     """
-    _set_pin(id, reason, dry_run, repo, config_path, as_json)
-
-
-def _set_pin(id: str, reason: str | None, dry_run: bool, repo: Path, config_path: str, as_json: bool) -> None:
-    """Pin the entry ``id``, in the set or on the waitlist, for this ``reason``; without a reason, unpin it."""
-    platform = open_platform(repo, config_path)
-    pin = None if reason is None else reason_given(reason)
-    known = platform.regression_set
-    _refuse_evicted(id, platform)
-    one_of(id, (*known.entries, *known.waiting), "entry")
-    entry, path = (known.entries[id], entry_path(id)) if id in known.entries else (known.waiting[id], waiting_path(id))
-    plan: tuple[changes.FileChange, ...] = ()
-    if entry.pin != pin:
-        text = (repo / path).read_text(encoding="utf-8")
-        plan = (changes.FileChange(path, changes.edit(text, entry.model_copy(update={"pin": pin}))),)
-    if not dry_run:
-        changes.apply(plan, repo)
-    done = "unpinned" if pin is None else "pinned"
-    if plan:
-        undo = "" if pin is None else f"; to take the pin out: incumbent unpin {id}"
-        was = f" (it was: {visible(entry.pin)})" if entry.pin else ""
-        line = f"{'would be ' if dry_run else ''}{done}: {id}{was}{undo}"
-    else:
-        line = f"{id} is {done} already, and nothing changes" if pin else f"{id} is not pinned, and nothing changes"
-    _report(plan, dry_run, as_json, line)
+    _mark("pin", id, reason, f"to take the pin out: incumbent unpin {id}", dry_run, repo, config_path, as_json)
 
 
 @click.command("unpin")
@@ -283,4 +259,70 @@ def unpin_command(id: str, dry_run: bool, repo: Path, config_path: str, as_json:
     Examples:
       incumbent unpin contoso-repairs-q07-1a2b3c4d
     """
-    _set_pin(id, None, dry_run, repo, config_path, as_json)
+    _mark("pin", id, None, "", dry_run, repo, config_path, as_json)
+
+
+@click.command("quarantine")
+@click.argument("id")
+@click.option("--reason", metavar="TEXT", callback=whole_text, help="Why the entry is to block no release.")
+@click.option("--end", is_flag=True, help="End the quarantine of the entry, in place of --reason.")
+@dry_run_option
+@repository_options
+@json_option
+@one_at_a_time
+def quarantine_command(
+    id: str, reason: str | None, end: bool, dry_run: bool, repo: Path, config_path: str, as_json: bool
+) -> None:
+    """Quarantine the entry ID: `incumbent export` leaves it out, so that it blocks no release.
+
+    It stays in the set, and no verdict changes. `incumbent export --quarantined` exports such entries alone.
+
+    \b
+    Examples:
+      incumbent quarantine contoso-repairs-q07-1a2b3c4d --reason "fails at random since v1.4"
+      incumbent quarantine contoso-repairs-q07-1a2b3c4d --end
+    """
+    if end is (reason is not None):
+        raise UsageError("give either --reason or --end")
+    undo = f"to end that: incumbent quarantine {id} --end"
+    _mark("quarantined", id, reason, undo, dry_run, repo, config_path, as_json)
+
+
+_DONE: Final = {"pin": ("pinned", "unpinned"), "quarantined": ("quarantined", "out of quarantine")}
+
+
+def _mark(
+    name: Literal["pin", "quarantined"],
+    id: str,
+    reason: str | None,
+    undo: str,
+    dry_run: bool,
+    repo: Path,
+    config_path: str,
+    as_json: bool,
+) -> None:
+    """Write ``reason`` as the field ``name`` of the entry ``id``, in the set or on the waitlist; ``None`` removes it.
+
+    ``undo`` says how to remove it.
+    """
+    platform = open_platform(repo, config_path)
+    value = None if reason is None else reason_given(reason)
+    known = platform.regression_set
+    _refuse_evicted(id, platform)
+    one_of(id, (*known.entries, *known.waiting), "entry")
+    entry, path = (known.entries[id], entry_path(id)) if id in known.entries else (known.waiting[id], waiting_path(id))
+    before: str | None = getattr(entry, name)
+    plan: tuple[changes.FileChange, ...] = ()
+    if before != value:
+        text = (repo / path).read_text(encoding="utf-8")
+        plan = (changes.FileChange(path, changes.edit(text, entry.model_copy(update={name: value}))),)
+    if not dry_run:
+        changes.apply(plan, repo)
+    marked, unmarked = _DONE[name]
+    if plan:
+        done = unmarked if value is None else marked
+        was = f" (it was: {visible(before)})" if before else ""
+        line = f"{'would be ' if dry_run else ''}{done}: {id}{was}{'' if value is None else f'; {undo}'}"
+    else:
+        line = f"{id} is {f'{marked} already' if value else f'not {marked}'}, and nothing changes"
+    _report(plan, dry_run, as_json, line)

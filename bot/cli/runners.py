@@ -30,6 +30,7 @@ from bot.errors import IncompleteError, InputError, Problem, UsageError
 from bot.export.plan import Export, plan_export, writers
 from bot.pipeline.review import Platform
 from bot.pipeline.workspace import open_platform
+from bot.report.escaping import visible
 from bot.report.output import ExportOutput, PartOutput
 from bot.report.results import local_releases
 from bot.report.run_part import RunBudget, choose_for, part_words
@@ -62,6 +63,7 @@ _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "wh
     metavar="ID,...",
     help="Only few entries, which cover these, carry all combinations with them, and ever failed at them.",
 )
+@click.option("--quarantined", is_flag=True, help="Only the quarantined entries, which are left out otherwise.")
 @click.option("--keep-placeholders", is_flag=True, help="Texts such as {{name}} are meant as they stand.")
 @click.option("--strict", is_flag=True, help="End with exit code 3 if an entry was left out.")
 @dry_run_option
@@ -74,6 +76,7 @@ def export_command(
     customers: tuple[str, ...],
     budget: str | None,
     changed: str | None,
+    quarantined: bool,
     keep_placeholders: bool,
     strict: bool,
     dry_run: bool,
@@ -83,7 +86,7 @@ def export_command(
 ) -> None:
     """Write the regression set for a release pipeline's runner.
 
-    Entries that are not ready to run there are left out, and named with the reason.
+    Entries that are not ready to run there, or quarantined, are left out, and named with the reason.
 
     \b
     Examples:
@@ -92,21 +95,29 @@ def export_command(
       incumbent export --to copilot-studio --output test-sets/
       incumbent export --to inspect --capability execution.tools.read --output samples.jsonl
       incumbent export --to promptfoo --budget 20m --output promptfooconfig.yaml
+      incumbent export --to promptfoo --quarantined --output quarantined.yaml
     """
     platform = open_platform(repo, config_path)
-    found = _chosen(platform, capabilities, customers)
+    found = _chosen(platform, capabilities, customers, quarantined=quarantined)
     choose = _Choice(repo, platform, budget, changed)
     export = plan_export(
-        found, writers()[target], platform.fixtures, keep_placeholders=keep_placeholders, choose=choose
+        found,
+        writers()[target],
+        platform.fixtures,
+        keep_placeholders=keep_placeholders,
+        in_quarantine=quarantined,
+        choose=choose,
     )
     if choose.part is not None:
         say(part_words(choose.part), err=True)
     if not export.ids and choose.part is not None:
         raise InputError([Problem(FOLDER, None, *_nothing(choose.part))])
     if not export.ids:
+        fix = "make it ready, or export to another target"
+        left_out = [Problem(entry_path(remark.id), None, remark.message, fix) for remark in export.left_out]
+        fix = "`incumbent export --quarantined` exports it"
         raise InputError(
-            Problem(entry_path(remark.id), None, remark.message, "make it ready, or export to another target")
-            for remark in export.left_out
+            [*left_out, *(Problem(entry_path(item.id), None, item.message, fix) for item in export.quarantined)]
         )
     output = None if output == "-" else output
     files = _places(export.written.files, output, wanted=not (dry_run or as_json))
@@ -170,7 +181,9 @@ def _nothing(part: PartOutput) -> tuple[str, str]:
     return "no entry fits this budget", "give it more"
 
 
-def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...]) -> list[Entry]:
+def _chosen(
+    platform: Platform, capabilities: tuple[str, ...], customers: tuple[str, ...], *, quarantined: bool
+) -> list[Entry]:
     """The entries that the options select; raises :class:`InputError` if there are none."""
     entries = platform.regression_set.entries.values()
     for name in capabilities:
@@ -182,9 +195,11 @@ def _chosen(platform: Platform, capabilities: tuple[str, ...], customers: tuple[
         for entry in entries
         if (not capabilities or not entry.scores.keys().isdisjoint(capabilities))
         and (not customers or any(is_of(name, entry) for name in customers))
+        and not (quarantined and entry.quarantined is None)
     ]
     if not chosen:
-        message = "no entry is there to be exported" + (", of what was asked for" if capabilities or customers else "")
+        message = f"no {'quarantined ' if quarantined else ''}entry is there to be exported"
+        message += ", of what was asked for" if capabilities or customers else ""
         raise InputError([Problem(FOLDER, None, message, "see `incumbent status` for what the set holds")])
     return chosen
 
@@ -218,9 +233,12 @@ def _print_remarks(export: Export, target: str) -> None:
     """Report on standard error what was exported and what was not: standard output may be the export."""
     for remark in export.left_out:
         say(f"left out: {remark.id}: {remark.message}", err=True)
+    for remark in export.quarantined:
+        say(f"left out: {remark.id}: {visible(remark.message)}", err=True)
     for remark in export.written.remarks:
         say(f"note: {remark.id}: {remark.message}", err=True)
-    say(f"{len(export.ids)} entries for {target}, {len(export.left_out)} left out", err=True)
+    left_out = len(export.left_out) + len(export.quarantined)
+    say(f"{len(export.ids)} entries for {target}, {left_out} left out", err=True)
 
 
 @click.group("results", invoke_without_command=True)

@@ -104,7 +104,8 @@ class Entry(FileModel):
 
     ``scores`` holds cs for the TRUE capabilities only; ``expected`` is what the customer expects of the answer;
     ``pin`` a person's reason to keep the entry whatever its role; ``restored`` is the digest of the grounds on which it
-    was evicted before it was brought back: on these it is not suggested again.
+    was evicted before it was brought back: on these it is not suggested again.  ``quarantined`` is the reason why
+    exports leave the entry out, so that it blocks no release; no verdict rests on it.
     """
 
     id: EntryId
@@ -117,6 +118,7 @@ class Entry(FileModel):
     setup: Checked[Setup] = Setup()
     pin: Text | None = None
     restored: Annotated[Text | None, Field(exclude_if=lambda value: value is None)] = None
+    quarantined: Annotated[Text | None, Field(exclude_if=lambda value: value is None)] = None
 
     @property
     def is_wanted(self) -> bool:

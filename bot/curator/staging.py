@@ -129,7 +129,7 @@ def stage(
         return id if id in standing.ids or id not in candidates else candidates[id].entry_id
 
     def entry(verdict: Verdict) -> Entry:
-        # An update keeps time, pin and displaced entries of the one it replaces.
+        # An update keeps time, pin, quarantine and displaced entries of the one it replaces.
         before, answer = standing.edited.get(verdict.id), answers.get(verdict.id)
         displaces = {entered_as(id) for id in verdict.displaces}
         now = Admitted(
@@ -142,7 +142,8 @@ def stage(
             override=None if answer is None or verdict.decision.admits else answer.reason,
         )
         found = entry_of(candidates[verdict.id], now, taxonomy, identity)
-        return found if before is None or before.pin is None else found.model_copy(update={"pin": before.pin})
+        kept = {} if before is None else {"pin": before.pin, "quarantined": before.quarantined}
+        return found.model_copy(update=kept)
 
     admitted, waiting = (tuple(map(entry, verdicts)) for verdicts in (plan.admitted, plan.waiting_for_slot))
     return Staging(

@@ -35,10 +35,14 @@ def writers() -> Mapping[str, ExportWriter]:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The ids of the exported entries in the files' order, those left out with the reason, and the files."""
+    """The ids of the exported entries in the files' order, those left out with the reason, and the files.
+
+    ``left_out`` are not ready to run; ``quarantined`` are left out since they are in quarantine.
+    """
 
     ids: tuple[str, ...]
     left_out: tuple[ExportRemark, ...]
+    quarantined: tuple[ExportRemark, ...]
     written: Written
 
 
@@ -48,16 +52,22 @@ def plan_export(
     fixtures: FixtureFolder | None = None,
     *,
     keep_placeholders: bool = False,
+    in_quarantine: bool = False,
     choose: Callable[[Collection[str]], Collection[str]] = lambda ids: ids,
 ) -> Export:
     """The export of ``entries`` for the runner of ``writer``, ordered by id, so that equal sets give equal bytes.
 
-    Entries that are not ready are left out; ``fixtures`` are those that are there.  Of the others those go into the
-    files that ``choose`` takes.  Without an entry that is ready there are no files.
+    Quarantined entries are left out; with ``in_quarantine`` the export is of these alone.  So are entries that are not
+    ready; ``fixtures`` are those that are there.  Of the others those go into the files that ``choose`` takes.  Without
+    an entry that is ready there are no files.
     """
     ready: list[ExportItem] = []
     left_out: list[ExportRemark] = []
-    for entry in sorted(entries, key=lambda entry: entry.id):
+    ordered = sorted(entries, key=lambda entry: entry.id)
+    quarantined = () if in_quarantine else tuple(_quarantined(ordered))
+    for entry in ordered:
+        if (entry.quarantined is not None) is not in_quarantine:
+            continue
         item = returned(entry, writers().values())
         why = unready(item, fixtures, keep_placeholders=keep_placeholders) or _obstacle(item, writer)
         if why is None:
@@ -67,7 +77,13 @@ def plan_export(
     chosen = set(choose([item.id for item in ready]) if ready else ())
     items = [item for item in ready if item.id in chosen]
     written = writer.write(items) if items else Written({})
-    return Export(tuple(item.id for item in items), tuple(left_out), written)
+    return Export(tuple(item.id for item in items), tuple(left_out), quarantined, written)
+
+
+def _quarantined(entries: Iterable[Entry]) -> Iterator[ExportRemark]:
+    for entry in entries:
+        if entry.quarantined is not None:
+            yield ExportRemark(entry.id, f"it is quarantined: {entry.quarantined}")
 
 
 def unready(item: ExportItem, fixtures: FixtureFolder | None, *, keep_placeholders: bool = False) -> str | None:

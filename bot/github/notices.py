@@ -123,8 +123,12 @@ def _in_releases(review: Review, known: Mapping[str, EntryHistory]) -> list[str]
     doubtful = [item for item in found if item.ran and not item.is_proven]
     unsteady = [style.capability(item.capability) for item in doubtful if not item.in_effect]
     silent = [style.capability(item.capability) for item in doubtful if item.in_effect]
-    said = [f"all present tests of {listed(unsteady)} flap"] if unsteady else []
-    said += [f"no present test of {listed(silent)} that does not flap ever failed"] if silent else []
+    is_quarantined = any(item.ineffective > item.flapping for item in doubtful)
+    flap, flaps = (
+        ("flap or are quarantined", "neither flaps nor is quarantined") if is_quarantined else ("flap", "does not flap")
+    )
+    said = [f"all present tests of {listed(unsteady)} {flap}"] if unsteady else []
+    said += [f"no present test of {listed(silent)} that {flaps} ever failed"] if silent else []
     return [f"In release runs {'; '.join(said)}. What is admitted here covers this, too."] if said else []
 
 

@@ -450,8 +450,8 @@ StatusAnswer: TypeAlias = Annotated[
         "total next_offset size=whole.size ceiling=whole.ceiling cost=whole.cost taxonomy=whole.taxonomy "
         "capabilities_covered=whole.capabilities_covered capabilities_short=whole.capabilities_short "
         "combinations=whole.combinations pairs=whole.pairs missing_pairs=rows.missing_pairs "
-        "capabilities=rows.capabilities pinned=whole.pinned waiting=whole.waiting evicted=whole.evicted "
-        "lagging=whole.lagging",
+        "capabilities=rows.capabilities pinned=whole.pinned quarantined=whole.quarantined waiting=whole.waiting "
+        "evicted=whole.evicted lagging=whole.lagging",
         size=Annotated[int, Field(ge=0, description="entries in the set")],
         ceiling=Annotated[int, Field(ge=0, description="most entries that it may hold")],
         taxonomy=Annotated[str, Field(description="version of the taxonomy")],
@@ -491,6 +491,9 @@ StatusAnswer: TypeAlias = Annotated[
             Field(description="in the taxonomy's order"),
         ],
         pinned=Annotated[Names, Field(description="entries that may not go; role=pinned of `find_entries` has them")],
+        quarantined=Annotated[
+            Names, Field(description="entries that exports leave out; role=quarantined has them all")
+        ],
         waiting=Annotated[Names, Field(description="entries that wait for a slot; role=waiting has them all")],
         evicted=Annotated[Names, Field(description="role=evicted has them all")],
         lagging=Annotated[
@@ -606,7 +609,8 @@ ResultsAnswer: TypeAlias = Annotated[
                 Annotated[
                     EntryHistory,
                     View(
-                        "entry releases failing mixed flips flapping failure_rate hidden last_failure seconds",
+                        "entry releases failing mixed flips flapping steady quarantined failure_rate hidden "
+                        "last_failure seconds",
                         entry=Name,
                         last_failure=Name | None,
                         failure_rate=Annotated[
@@ -626,12 +630,12 @@ ResultsAnswer: TypeAlias = Annotated[
                 Annotated[
                     CapabilityEvidence,
                     View(
-                        "capability coverers ran failed flapping releases",
+                        "capability coverers ran failed flapping ineffective releases",
                         coverers=Annotated[HowMany, Field(description="entries that cover it competently")],
                     ),
                 ]
             ],
-            Field(description="covered ones whose tests never failed, or all flap"),
+            Field(description="covered ones whose tests never failed, or all flap or are quarantined"),
         ],
     ),
 ]

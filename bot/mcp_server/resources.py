@@ -187,6 +187,7 @@ def _entry(entry: Entry, place: str) -> str:
         "expected": marked_data(data["expected"]),
         "setup": _fields(data["setup"]),
         "pin": marked_data(data["pin"]),
+        "quarantined": marked_data(entry.quarantined),
     }
     return json.dumps(shown, ensure_ascii=False)
 

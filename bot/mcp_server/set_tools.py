@@ -44,7 +44,7 @@ from bot.text.compare import utc
 Capability: TypeAlias = Annotated[
     Named, Field(max_length=200, description="id of a capability, as in incumbent://taxonomy")
 ]
-Role: TypeAlias = Literal["champion", "pinned", "in-set", "waiting", "evicted"]
+Role: TypeAlias = Literal["champion", "pinned", "quarantined", "in-set", "waiting", "evicted"]
 
 
 class SetTools:
@@ -81,7 +81,10 @@ class SetTools:
         self,
         ctx: Call,
         role: Annotated[
-            Role, Field(description="champion of something, pinned, all in the set, waiting for a slot, or evicted")
+            Role,
+            Field(
+                description="champion of something, pinned, quarantined, all in the set, waiting for a slot, or evicted"
+            ),
         ] = "in-set",
         capability: Capability | None = None,
         customer: Annotated[Named, Field(description="entries of this customer alone")] | None = None,
@@ -115,6 +118,7 @@ class SetTools:
                 and (text is None or any(text.casefold() in turn.casefold() for turn in entry.turns))
                 and (role != "champion" or entry.id in champions)
                 and (role != "pinned" or entry.id in roles.pinned)
+                and (role != "quarantined" or entry.quarantined is not None)
             ]
             if capability is not None:
                 found.sort(key=lambda item: (-item.entry.scores[capability], item.entry.id))

@@ -162,6 +162,8 @@ def _beside(
             yield (*within, "source", name), getattr(source, name), ANOTHER_NAME
     if entry.pin is not None:
         yield (*within, "pin"), entry.pin, ANOTHER_REASON
+    if entry.quarantined is not None:
+        yield (*within, "quarantined"), entry.quarantined, ANOTHER_REASON
     if entry.admitted.override is not None:
         yield (*within, "admitted", "override"), entry.admitted.override, ANOTHER_REASON
     if tombstone is not None:

@@ -163,7 +163,7 @@ def _facts(item: Entry | Tombstone) -> tuple[str | None, str]:
     entry = item.entry if isinstance(item, Tombstone) else item
     folder = None if entry.source is None else folder_of(entry.source)
     # The time is corrected once a swap or a repack is confirmed, and moves no more than any newcomer does.
-    return folder, entry.model_dump_json(exclude={"pin": True, "source": True, "admitted": {"at"}})
+    return folder, entry.model_dump_json(exclude={"pin": True, "quarantined": True, "source": True, "admitted": {"at"}})
 
 
 def is_whole(index: FolderIndex, tree: str | None) -> bool:

@@ -189,6 +189,21 @@ def pinned(platform: Platform, style: MarkdownStyle) -> TableSection:
     )
 
 
+def quarantined(platform: Platform, style: MarkdownStyle) -> TableSection:
+    """The entries that exports leave out in quarantine, and why."""
+    found = [item for item in platform.regression_set.entries.values() if item.quarantined is not None]
+    return TableSection(
+        title=f"Quarantined ({len(found)})",
+        about=("They stay in the set, and block no release: `incumbent export` leaves them out.",),
+        header=("Entry", "Customer", "Why"),
+        rows=tuple(
+            (style.name(item.id), _customer(item, style), style.quote(item.quarantined or "")) for item in found
+        ),
+        more=_FILES,
+        fold=counted(len(found), "entry", "entries"),
+    )
+
+
 def _customer(entry: Entry, style: MarkdownStyle) -> str:
     return "–" if entry.source is None else style.quote(entry.source.customer)
 
@@ -350,6 +365,7 @@ class _Body:
             customers(platform, style),
             pinned(platform, style),
             not_ready(platform, style),
+            quarantined(platform, style),
             *_results(dashboard, style),
             *(() if dashboard.agreement is None else agreement_sections(dashboard.agreement, style)),
             _runs(dashboard.runs, style),

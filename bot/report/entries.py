@@ -16,10 +16,11 @@ from bot.text.masking import masked_together
 
 
 class RolesOutput(BaseModel):
-    """The roles of an entry in the regression set; empty for an entry outside it."""
+    """The roles of an entry in the regression set, empty for one outside it, and what people say of it."""
 
     champion_of: list[str] = Field(description="capabilities whose champion it is, at or above their bar")
     pin: str | None = Field(description="a person's reason to keep it")
+    quarantined: str | None = Field(description="why exports leave it out; null: it is not quarantined")
     displaced_by: list[str] = Field(description="entries that displace it and cover all that it covers")
 
     @staticmethod
@@ -29,6 +30,7 @@ class RolesOutput(BaseModel):
         return RolesOutput(
             champion_of=[name for kind, _, name in reasons if kind == "champion"],
             pin=entry.pin,
+            quarantined=entry.quarantined,
             displaced_by=list(roles.displaced.get(entry.id, ())),
         )
 
@@ -86,6 +88,7 @@ def list_entries(
     customer: str | None = None,
     capability: str | None = None,
     only_pinned: bool = False,
+    only_quarantined: bool = False,
 ) -> ListOutput:
     """The entries in one of ``states``, of those the ones that all the other arguments are true of."""
     roles = derive_roles(platform.regression_set.residents(platform.taxonomy)[0], platform.config)
@@ -96,6 +99,8 @@ def list_entries(
         if state not in states or (customer is not None and named != customer) or (only_pinned and not own.keeps):
             continue
         if capability is not None and capability not in entry.scores:
+            continue
+        if only_quarantined and own.quarantined is None:
             continue
         tombstone = platform.regression_set.tombstones.get(id)
         found.append(
@@ -257,7 +262,8 @@ def _admitted(admitted: Admitted, style: PlainStyle) -> str:
 
 def _roles(roles: RolesOutput, style: PlainStyle, *, short: bool) -> list[str]:
     """What the entry does; in ``short`` champions are counted."""
-    found = [] if roles.pin is None else [f"pinned: {style.quote(roles.pin)}"]
+    found = [] if roles.quarantined is None else [f"quarantined: {style.quote(roles.quarantined)}"]
+    found += [] if roles.pin is None else [f"pinned: {style.quote(roles.pin)}"]
     if roles.champion_of:
         names = listed(roles.champion_of, most=len(roles.champion_of))
         found.append(f"champion of {len(roles.champion_of)}" if short else f"champion of {names}")

@@ -170,7 +170,9 @@ class StatusOutput(Output):
     taxonomy: str
     capabilities: list[CapabilityStatus] = Field(description="in the taxonomy's order")
     in_name_alone: list[str] | None = Field(
-        default=None, description="capabilities whose entries all flap in release runs; null: there are no results here"
+        default=None,
+        description="capabilities whose entries all flap in release runs, or are quarantined; null: there are no "
+        "results here, and no entry is quarantined",
     )
     combinations: int = Field(description="distinct combinations that the set carries")
     pairs: PairCounts | None = Field(description="null: under `novelty: signature`, which has no pairs")
@@ -182,6 +184,7 @@ class StatusOutput(Output):
     )
     growth: Checked[Growth] | None = Field(description="the set over time; null: not asked for (`--growth`)")
     pinned: dict[str, list[str]]
+    quarantined: list[str] = Field(description="entries that exports leave out, so that they block no release")
     waiting: list[str]
     evicted: list[str]
     lagging: list[Checked[StaleEntry]]
@@ -272,6 +275,7 @@ class ExportOutput(Output):
     to: str = Field(description="the target")
     exported: list[str] = Field(description="entries, in the order of the files")
     left_out: list[Checked[ExportRemark]] = Field(description="entries that are not ready to run there, and why")
+    quarantined: list[Checked[ExportRemark]] = Field(description="entries that are left out in quarantine, and why")
     remarks: list[Checked[ExportRemark]] = Field(description="exported entries that the runner does not use in full")
     files: list[str] = Field(description="the files written, or that would be")
     dry_run: bool
@@ -284,6 +288,7 @@ class ExportOutput(Output):
             to=to,
             exported=list(export.ids),
             left_out=list(export.left_out),
+            quarantined=list(export.quarantined),
             remarks=list(export.written.remarks),
             files=files,
             dry_run=dry_run,

@@ -65,7 +65,7 @@ class ResultsOutput(BaseModel):
 
     @property
     def in_name_alone(self) -> list[str]:
-        """The capabilities whose coverers all flap: they are not covered in effect."""
+        """The capabilities whose coverers all flap or are quarantined: they are not covered in effect."""
         return [item.capability for item in self.capabilities if item.coverers and not item.in_effect]
 
     @property
@@ -79,13 +79,18 @@ class ResultsOutput(BaseModel):
         return [item for item in self.entries if item.flapping]
 
     @property
+    def stable(self) -> list[EntryHistory]:
+        """The quarantined entries that have not changed for so long that they could be exported again."""
+        return [item for item in self.entries if item.quarantined and item.stable]
+
+    @property
     def never_ran(self) -> list[EntryHistory]:
         """The entries that no release says anything of."""
         return [item for item in self.entries if not item.releases]
 
     @property
     def doubtful(self) -> list[CapabilityEvidence]:
-        """The covered capabilities whose tests never failed, or all flap."""
+        """The covered capabilities whose tests never failed, or all flap or are quarantined."""
         return [item for item in self.capabilities if item.coverers and not (item.failed and item.in_effect)]
 
 
@@ -147,10 +152,11 @@ def capability_words(item: CapabilityEvidence) -> str:
     if not item.coverers:
         return "covered by no entry"
     coverers = counted(len(item.coverers), "coverer", "coverers")
+    if not item.in_effect:
+        said = "flapping" if item.flapping == item.ineffective else "flapping or quarantined"
+        return f"{coverers}, all {said}: not covered in effect"
     if not item.ran:
         return f"{coverers}, none ran"
-    if not item.in_effect:
-        return f"{coverers}, all flapping: not covered in effect"
     releases = counted(item.releases, "release", "releases")
     failed = f"{item.failed} failed" if item.failed else "none failed"
     return f"{coverers}, {failed} in {releases}"
@@ -158,6 +164,10 @@ def capability_words(item: CapabilityEvidence) -> str:
 
 def entry_words(item: EntryHistory) -> str:
     """What releases show of an entry, in a few words."""
+    return f"{_shown_words(item)}{_quarantine_words(item)}"
+
+
+def _shown_words(item: EntryHistory) -> str:
     if not item.releases:
         return "never ran"
     if item.flapping:
@@ -167,10 +177,18 @@ def entry_words(item: EntryHistory) -> str:
     return f"failed last in {visible(item.last_failure or '')}"
 
 
+def _quarantine_words(item: EntryHistory) -> str:
+    if not item.quarantined:
+        return ""
+    if not item.stable:
+        return "; quarantined"
+    return f"; quarantined, and stable: the last {counted(item.steady, 'release', 'releases')} ended alike"
+
+
 def record_words(item: EntryHistory) -> str:
     """What releases show of an entry: how often it failed, how often that changed, and what that means."""
     if not item.releases:
-        return "never ran"
+        return entry_words(item)
     flips = f", {counted(item.flips, 'change', 'changes')} between passing and failing" if item.flips else ""
     mixed = f", runs disagree in {counted(item.mixed, 'release', 'releases')}" if item.mixed else ""
     failed = f"failed in {item.failing} of {counted(item.releases, 'release', 'releases')}"
@@ -196,7 +214,7 @@ def estimated_words(count: int) -> str:
 def combination_words(item: CombinationEvidence) -> str:
     """How many of the carried combinations anything was ever able to fail at."""
     of = counted(item.carried, "combination", "combinations")
-    alone = f", {item.flapping} carried by flapping entries alone" if item.flapping else ""
+    alone = f", {item.flapping} carried by flapping or quarantined entries alone" if item.flapping else ""
     return f"{of} carried: a test failed at {item.failed}, none ran for {item.carried - item.ran}{alone}"
 
 
@@ -223,14 +241,23 @@ def result_sections(output: ResultsOutput, style: MarkdownStyle) -> tuple[TableS
             fold=counted(len(rows), "capability", "capabilities"),
         ),
         TableSection(
-            title=f"Entries that flap ({len(output.flapping)})",
-            about=(
-                "They pass and fail without a reason in the agent: fix them, or say `ready: false` in their eval set.",
-            ),
+            title=f"Entries that flap ({len([item for item in output.flapping if not item.quarantined])})",
+            about=("They pass and fail without a reason in the agent: fix them, or `incumbent quarantine` them.",),
             header=("Entry", "Failing releases", "Changes"),
             rows=tuple(
                 (style.name(item.entry), f"{item.failing} of {item.releases}", str(item.flips))
                 for item in output.flapping
+                if not item.quarantined
+            ),
+            more=more,
+        ),
+        TableSection(
+            title=f"Quarantined, and stable ({len(output.stable)})",
+            about=("Their last releases ended alike: `incumbent quarantine ID --end` lets them count again.",),
+            header=("Entry", "Releases that ended alike", "Failing releases"),
+            rows=tuple(
+                (style.name(item.entry), str(item.steady), f"{item.failing} of {item.releases}")
+                for item in output.stable
             ),
             more=more,
         ),
@@ -272,6 +299,10 @@ def print_results(output: ResultsOutput, out: Printer) -> None:
     out.table(f"Releases ({len(rows)})", header, rows, right=header[2:])
     table = [(item.capability, capability_words(item)) for item in output.doubtful]
     out.table(f"Capabilities whose tests never failed, or flap ({len(table)})", ("capability", "tests"), table)
+    if stable := output.stable:
+        rows = [(item.entry, str(item.steady), f"{item.failing} of {item.releases}") for item in stable]
+        title = f"Quarantined, and stable ({len(rows)}): `incumbent quarantine ID --end`"
+        out.table(title, ("entry", "alike", "failing"), rows)
     ordered = sorted(output.entries, key=lambda item: (not item.flapping, -item.failing, item.entry))
     entries = [
         (

@@ -70,6 +70,7 @@ def status_overview(
     )
     is_listed = pairs is not None and agents is not None and with_pairs
     known = platform.regression_set
+    quarantined = {id for id, entry in known.entries.items() if entry.quarantined is not None}
     growing = growth(known, platform.taxonomy, platform.config, agents) if over_time else None
     return StatusOutput(
         size=len(residents),
@@ -77,13 +78,18 @@ def status_overview(
         cost=platform.regression_set.cost,
         taxonomy=platform.taxonomy.version,
         capabilities=capabilities,
-        in_name_alone=None if results is None or not results.releases else results.in_name_alone,
+        in_name_alone=results.in_name_alone
+        if results is not None and results.releases
+        else [item.id for item in capabilities if item.coverers and quarantined.issuperset(item.coverers)]
+        if quarantined
+        else None,
         combinations=len(frozenset().union(*(member.combinations for member in live.members))),
         pairs=pairs,
         missing_pairs=list(pairs.missing) if pairs is not None and is_listed else None,
         unexpected_pairs=list(pairs.unexpected) if pairs is not None and is_listed else None,
         growth=growing,
         pinned={id: list(reasons) for id, reasons in roles.pinned.items()},
+        quarantined=sorted(quarantined),
         waiting=list(platform.regression_set.waiting),
         evicted=list(platform.regression_set.tombstones),
         lagging=list(lags),
@@ -136,8 +142,11 @@ def print_status(output: StatusOutput, out: Printer, *, with_pairs: bool = False
     )
     if output.waiting:
         out.lines("Waiting for a slot: `incumbent admit --waiting`", output.waiting)
+    if output.quarantined:
+        out.lines("Quarantined: `incumbent list --quarantined`", output.quarantined)
     if output.in_name_alone:
-        out.lines("Covered in name alone, since all their entries flap: `incumbent results`", output.in_name_alone)
+        why = "since all their entries flap or are quarantined: `incumbent results`"
+        out.lines(f"Covered in name alone, {why}", output.in_name_alone)
     out.lines("Stale: `incumbent reclassify`", [f"{lag.id} ({visible(lag.reason)})" for lag in output.lagging])
     if output.growth is not None:
         print_growth(output.growth, out)

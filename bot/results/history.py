@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import exp, lgamma, log, log1p
 from typing import Annotated, Final
 
@@ -56,9 +56,9 @@ class EntryHistory:
     """What the releases say of one entry, of its present content; counts are of releases, unless they name runs.
 
     ``flips`` are changes between passing and failing from one release to the next, without ``mixed`` ones, in which
-    runs disagree.  ``failure_rate`` is the expected share of releases in which it fails, drawn towards those of its
-    customer and its capabilities.  ``hidden`` is the chance that an entry that never failed fails in more than
-    ``results.defect_rate`` of the releases.
+    runs disagree.  ``steady`` are the last releases in a row that ended alike.  ``failure_rate`` is the expected share
+    of releases in which it fails, drawn towards those of its customer and its capabilities.  ``hidden`` is the chance
+    that an entry that never failed fails in more than ``results.defect_rate`` of the releases.
     """
 
     entry: str
@@ -68,6 +68,9 @@ class EntryHistory:
     mixed: Annotated[Amount, Field(description="releases whose runs disagree")]
     flips: Annotated[Amount, Field(description="changes between passing and failing between releases")]
     flapping: Annotated[bool, Field(description="whether it changes more than `results` in the config allows")]
+    steady: Annotated[Amount, Field(description="the last releases in a row that ended alike, and whose runs agree")]
+    stable: Annotated[bool, Field(description="whether these are as many as `results` in the config asks for")]
+    quarantined: Annotated[bool, Field(description="whether it is quarantined: exports leave it out")]
     failure_rate: Annotated[Score, Field(description="expected share of failing releases")]
     hidden: Annotated[
         Score | None, Field(description="chance of a defect that never showed; null: it failed, or never ran")
@@ -80,6 +83,11 @@ class EntryHistory:
     tokens: Annotated[float | None, Field(description="mean tokens of a run")]
     cost: Annotated[float | None, Field(description="mean cost of a run, as runners state it")]
 
+    @property
+    def in_effect(self) -> bool:
+        """Whether it tests anything of a release: it does not flap, and is not quarantined."""
+        return not (self.flapping or self.quarantined)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityEvidence:
@@ -90,17 +98,19 @@ class CapabilityEvidence:
     ran: Annotated[Amount, Field(description="coverers that ran in a release")]
     failed: Annotated[Amount, Field(description="coverers that failed in a release")]
     flapping: Annotated[Amount, Field(description="coverers that flap")]
+    ineffective: Annotated[Amount, Field(description="coverers that flap or are quarantined")]
+    proven: Annotated[Amount, Field(description="other coverers that failed in a release")]
     releases: Annotated[Amount, Field(description="releases in which a coverer ran")]
 
     @property
     def in_effect(self) -> bool:
-        """Whether a coverer of it is not flapping."""
-        return self.flapping < len(self.coverers)
+        """Whether a coverer of it neither flaps nor is quarantined."""
+        return self.ineffective < len(self.coverers)
 
     @property
     def is_proven(self) -> bool:
-        """Whether a coverer that does not flap ever failed; one that flaps has failed."""
-        return self.failed > self.flapping
+        """Whether such a coverer ever failed."""
+        return self.proven > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +120,7 @@ class CombinationEvidence:
     carried: Annotated[Amount, Field(description="combinations of several capabilities that an entry carries")]
     ran: Annotated[Amount, Field(description="those with an entry that ran in a release")]
     failed: Annotated[Amount, Field(description="those with an entry that failed in a release")]
-    flapping: Annotated[Amount, Field(description="those that only flapping entries carry")]
+    flapping: Annotated[Amount, Field(description="those that only flapping or quarantined entries carry")]
 
 
 def in_order(records: Iterable[ReleaseRecord]) -> tuple[ReleaseRecord, ...]:
@@ -148,8 +158,8 @@ def histories(
         for id in ids:
             kin[id].append(name)
     return {
-        id: _history(id, outcomes[id], _prior([totals[name] for name in kin[id]], (failing[id], ran[id])), settings)
-        for id in entries
+        id: _history(entry, outcomes[id], _prior([totals[name] for name in kin[id]], (failing[id], ran[id])), settings)
+        for id, entry in entries.items()
     }
 
 
@@ -170,6 +180,8 @@ def evidence(
                 ran=sum(1 for item in items if item.releases),
                 failed=sum(1 for item in items if item.failing),
                 flapping=sum(1 for item in items if item.flapping),
+                ineffective=sum(1 for item in items if not item.in_effect),
+                proven=sum(1 for item in items if item.in_effect and item.failing),
                 releases=max((item.releases for item in items), default=0),
             )
         )
@@ -183,7 +195,7 @@ def combination_evidence(carriers: Iterable[Sequence[str]], known: Mapping[str, 
         carried=len(groups),
         ran=sum(1 for items in groups if any(item.releases for item in items)),
         failed=sum(1 for items in groups if any(item.failing for item in items)),
-        flapping=sum(1 for items in groups if all(item.flapping for item in items)),
+        flapping=sum(1 for items in groups if not any(item.in_effect for item in items)),
     )
 
 
@@ -216,7 +228,7 @@ def _prior(groups: Sequence[tuple[int, int]], own: tuple[int, int]) -> float:
     return sum(rates) / len(rates) if rates else _HALF
 
 
-def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings: ResultSettings) -> EntryHistory:
+def _history(entry: Entry, outcomes: Sequence[ReleaseOutcome], prior: float, settings: ResultSettings) -> EntryHistory:
     ran = [item for item in outcomes if item.ran]
     failing = [item for item in ran if item.failed]
     plain = [item.failed for item in ran if not item.mixed]
@@ -227,13 +239,16 @@ def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings
     beta = settings.prior_releases * (1 - prior) + len(ran) - len(failing)
     results = [item.result for item in outcomes]
     return EntryHistory(
-        entry=id,
+        entry=entry.id,
         releases=len(ran),
         failing=len(failing),
         interval=wilson(len(failing), len(ran)),
         mixed=mixed,
         flips=flips,
         flapping=mixed >= settings.mixed or flips >= settings.flips,
+        steady=_steady(ran),
+        stable=_steady(ran) >= settings.stable,
+        quarantined=entry.quarantined is not None,
         failure_rate=alpha / (alpha + beta),
         hidden=_exceeds(alpha, beta, settings.defect_rate) if ran and not failing else None,
         last_failure=failing[-1].release if failing else None,
@@ -244,6 +259,12 @@ def _history(id: str, outcomes: Sequence[ReleaseOutcome], prior: float, settings
         tokens=_mean((item.tokens, item.metered) for item in results),
         cost=_mean((item.cost, item.priced) for item in results),
     )
+
+
+def _steady(ran: Sequence[ReleaseOutcome]) -> int:
+    """How many of the last releases in a row ended alike, without one whose runs disagree."""
+    kinds = [(item.mixed, item.failed) for item in reversed(ran)]
+    return 0 if not kinds or kinds[0][0] else sum(1 for _ in takewhile(kinds[0].__eq__, kinds))
 
 
 def _exceeds(alpha: float, beta: float, rate: float) -> float:

@@ -180,6 +180,7 @@ class SiteReader:
         held = {
             "champion": roles.champion_of,
             "pinned": roles.pin,
+            "quarantined": roles.quarantined,
             "displaced": roles.displaced_by,
             COULD_GO: item.id in self.suggested,
         }

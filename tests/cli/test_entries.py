@@ -121,6 +121,33 @@ def test_pin_and_unpin_change_one_line_and_keep_what_people_wrote(filled: Path, 
     assert "is not pinned" in incumbent("unpin", id, "--repo", filled).out
 
 
+def test_quarantine_changes_one_line_and_ends_without_a_trace(filled: Path, incumbent: Incumbent) -> None:
+    id = ids(filled)[0]
+    path = filled / "regression_set" / f"{id}.yaml"
+    text = path.read_text(encoding="utf-8")
+    before = incumbent("prune", "--repo", filled, "--json").json
+    assert "would be quarantined" in incumbent("quarantine", id, "--reason", "x", "--dry-run", "--repo", filled).out
+    assert path.read_text(encoding="utf-8") == text
+    outcome = incumbent("quarantine", id, "--reason", "it flaps", "--repo", filled, "--json")
+    Draft202012Validator(schema("quarantine-output")).validate(outcome.json)
+    assert path.read_text(encoding="utf-8") == f"{text}quarantined: it flaps\n"
+    assert incumbent("prune", "--repo", filled, "--json").json == before
+    again = incumbent("quarantine", id, "--reason", "it flaps", "--repo", filled).out
+    assert again == f"{id} is quarantined already, and nothing changes\n"
+    other = incumbent("quarantine", id, "--reason", "others", "--repo", filled).out
+    assert other == f"quarantined: {id} (it was: it flaps); to end that: incumbent quarantine {id} --end\n"
+    listed = incumbent("list", "--quarantined", "--repo", filled, "--json").json["entries"]
+    assert [(item["id"], item["roles"]["quarantined"]) for item in listed] == [(id, "others")]
+    assert "quarantined: others" in incumbent("show", id, "--repo", filled).out
+    assert incumbent("status", "--repo", filled, "--json").json["quarantined"] == [id]
+    ended = incumbent("quarantine", id, "--end", "--repo", filled).out
+    assert ended == f"out of quarantine: {id} (it was: others)\n"
+    assert path.read_text(encoding="utf-8") == text
+    assert "is not quarantined" in incumbent("quarantine", id, "--end", "--repo", filled).out
+    for words in ((), ("--end", "--reason", "x")):
+        assert "give either --reason or --end" in incumbent("quarantine", id, *words, "--repo", filled).err
+
+
 def test_an_entry_that_waits_for_a_slot_can_be_pinned(platform: Path, incumbent: Incumbent) -> None:
     config = platform / "config" / "curation.yaml"
     config.write_text(config.read_text(encoding="utf-8").replace("ceiling: 40", "ceiling: 1"), encoding="utf-8")
@@ -131,7 +158,9 @@ def test_an_entry_that_waits_for_a_slot_can_be_pinned(platform: Path, incumbent:
     assert waiting in incumbent("status", "--repo", platform).out
 
 
-@pytest.mark.parametrize("arguments", [("pin", "nobody", "--reason", "x"), ("unpin", "nobody")])
+@pytest.mark.parametrize(
+    "arguments", [("pin", "nobody", "--reason", "x"), ("unpin", "nobody"), ("quarantine", "nobody", "--end")]
+)
 def test_what_is_not_there_cannot_be_pinned(arguments: tuple[str, ...], filled: Path, incumbent: Incumbent) -> None:
     outcome = incumbent(*arguments, "--repo", filled)
     assert outcome.code == 1

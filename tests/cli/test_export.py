@@ -132,6 +132,36 @@ def test_how_it_ends_otherwise(arguments: list[str], code: int, text: str, incum
     assert text in outcome.err
 
 
+def test_quarantined_entries_block_no_release_and_run_apart(checkout: Path, incumbent: Incumbent) -> None:
+    assert "no quarantined entry is there" in incumbent("export", "--to", "inspect", "--quarantined").err
+    assert incumbent("quarantine", ONE_TURN, "--reason", "it flaps").code == 0
+    outcome = incumbent("export", "--to", "jsonl", "--strict")
+    assert outcome.code == 0, "quarantine is meant"
+    assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == [TWO_TURNS]
+    assert f"left out: {ONE_TURN}: it is quarantined: it flaps\n1 entries for jsonl, 1 left out" in outcome.err
+    alone = incumbent("export", "--to", "jsonl", "--quarantined")
+    assert [json.loads(line)["id"] for line in alone.out.splitlines()] == [ONE_TURN]
+    document = incumbent("export", "--to", "jsonl", "--dry-run", "--json").json
+    Draft202012Validator(schema("export-output")).validate(document)
+    assert document["quarantined"] == [{"id": ONE_TURN, "message": "it is quarantined: it flaps"}]
+    assert incumbent("quarantine", TWO_TURNS, "--reason", "it flaps, too").code == 0
+    nothing = incumbent("export", "--to", "jsonl")
+    assert nothing.code == 1
+    assert "`incumbent export --quarantined` exports it" in nothing.err
+
+
+def test_a_hostile_reason_moves_no_cursor_and_forges_no_line(checkout: Path, incumbent: Incumbent) -> None:
+    reason = "\x1b[2J\nleft out: everything"
+    entry = ENTRIES[1].model_copy(update={"quarantined": reason})
+    path = checkout / entry_path(ONE_TURN)
+    path.write_text(json.dumps(entry.model_dump(mode="json")), encoding="utf-8")
+    for words in (("export", "--to", "jsonl"), ("show", ONE_TURN), ("list", "--quarantined")):
+        outcome = incumbent(*words)
+        assert "everything" in outcome.out + outcome.err
+        assert "\x1b" not in outcome.out + outcome.err
+        assert "\nleft out: everything" not in outcome.out + outcome.err
+
+
 @pytest.mark.usefixtures("checkout")
 def test_a_hyphen_is_standard_output(incumbent: Incumbent) -> None:
     outcome = incumbent("export", "--to", "inspect", "--output", "-")

@@ -141,28 +141,28 @@ def test_a_folder_without_eval_sets_is_said(arguments: tuple[str, ...], platform
 
 def test_reasons_are_kept_without_values_and_older_ones_are_named(platform: Path, incumbent: Incumbent) -> None:
     assert incumbent("admit", platform / CARD_LINE, "--repo", platform).code == 0
-    first, second = sorted((platform / "regression_set").glob("*.yaml"))[:2]
-    for entry, call in ((first, "pin"), (second, "evict")):
+    first, second, third = sorted((platform / "regression_set").glob("*.yaml"))[:3]
+    for entry, call in ((first, "pin"), (second, "evict"), (third, "quarantine")):
         said = incumbent(call, entry.stem, "--reason", f"asked by {MAIL}, password: hunter2secret9", "--repo", platform)
         assert said.code == 0, said.err
     evicted = platform / "regression_set" / "evicted" / second.name
     kept = "asked by [e-mail 1], password[looks like a secret]"
     assert yaml.safe_load(first.read_text(encoding="utf-8"))["pin"] == kept
+    assert yaml.safe_load(third.read_text(encoding="utf-8"))["quarantined"] == kept
     assert yaml.safe_load(evicted.read_text(encoding="utf-8"))["evicted"]["reason"] == kept
     again = incumbent(
         "evict", second.stem, "--reason", f"asked by {MAIL}, password: hunter2secret9", "--repo", platform
     )
     assert "already" in again.out
     assert incumbent("scan", "--repo", platform).code == 0
-    for path in (first, evicted):
+    for path in (first, evicted, third):
         text = path.read_text(encoding="utf-8").replace("[e-mail 1], password[looks like a secret]", MAIL)
         path.write_text(text, encoding="utf-8")
     found = incumbent("scan", "--replace", "--repo", platform, "--json")
     assert found.code == 1
-    assert [(item["id"], item["personal_data"]) for item in found.json["found"]] == [
-        (first.stem, {"e-mail": 1}),
-        (second.stem, {"e-mail": 1}),
-    ]
+    assert {(item["id"], item["personal_data"]["e-mail"]) for item in found.json["found"]} == {
+        (path.stem, 1) for path in (first, second, third)
+    }
     assert all("write another one" in item["to_do"] and item["line"] for item in found.json["found"])
     said = incumbent("scan", "--replace", "--repo", platform)
     assert "write another one" in said.out

@@ -118,11 +118,12 @@ def test_what_a_person_accepted_records_who_and_a_reason_where_it_was_excluded(
     assert entry.is_wanted
 
 
-def test_what_takes_over_its_own_entry_keeps_its_time_its_pin_and_whom_it_displaced() -> None:
+def test_what_takes_over_its_own_entry_keeps_its_time_what_people_say_of_it_and_whom_it_displaced() -> None:
     before = make_entry(
         "entry-q1",
         {"a": 0.6},
         pin="an audit",
+        quarantined="it flaps",
         admitted=Admitted(at="2025-01-01T00:00:00Z", decision="REPLACE", route="direct", displaces=("older",)),
     )
     text = "# ours\nid: entry-q1\nturns: [before]\n"
@@ -130,7 +131,7 @@ def test_what_takes_over_its_own_entry_keeps_its_time_its_pin_and_whom_it_displa
     _, staging = staged(make_candidate("q1", {"a": 0.9}), standing=standing)
     (entry,) = staging.admitted
     assert entry.admitted.at == "2025-01-01T00:00:00Z"
-    assert entry.pin == "an audit"
+    assert (entry.pin, entry.quarantined) == ("an audit", "it flaps")
     assert entry.admitted.displaces == ("older",)
     assert (staging.file_changes[0].content or "").startswith("# ours\nid: entry-q1\n")
 

@@ -203,6 +203,20 @@ def test_any_subset_in_any_order_keeps_the_floors_of_what_stays(case: Case, draw
         assert len(after.get(name, ())) >= min(config.redundancy_floor(name), len(coverers))
 
 
+@given(cases(most=8), st.randoms(use_true_random=False))
+def test_quarantine_changes_no_role_and_no_suggestion(case: Case, draw: Any) -> None:
+    config = config_of(case)
+    residents = [item for item in residents_of(case) if item.scores]
+    taxonomy = make_taxonomy(*sorted({name for item in residents for name in item.scores}))
+    entries = [make_entry(item.id, item.scores, pin=item.pin) for item in residents]
+    hidden = [item.model_copy(update={"quarantined": draw.choice([None, "it flaps"])}) for item in entries]
+    before, after = make_set(*entries[1:], waiting=(*entries[:1],)), make_set(*hidden[1:], waiting=(*hidden[:1],))
+    assert after.residents(taxonomy) == before.residents(taxonomy)
+    now, then = (suggest(known, taxonomy, config) for known in (before, after))
+    assert (then.evictions, then.roles, then.refused) == (now.evictions, now.roles, now.refused)
+    assert [(item.swap, item.digest) for item in then.swaps] == [(item.swap, item.digest) for item in now.swaps]
+
+
 ROOM: dict[str, Any] = {"ceiling": 9, "redundancy_floor": 1, "novelty": 2}
 CHAMPIONS = [make_entry(f"best-{name}", {name: 0.95}) for name in "abc"]
 PAIRS = [make_entry(f"{one}{other}", {one: 0.7, other: 0.7}) for one, other in ("ab", "bc", "ac")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -110,6 +111,25 @@ def test_an_entry_without_its_fixtures_is_not_ready(fixtures: FixtureFolder | No
     found = plan_export([needing, entry(id="e2")], writers()["jsonl"], fixtures)
     assert list(found.left_out) == [ExportRemark("e1", why) for why in left_out]
     assert found.ids == (("e2",) if left_out else ("e1", "e2"))
+
+
+def test_a_quarantined_entry_is_left_out_or_exported_alone() -> None:
+    hidden, unready = entry(id="e2", quarantined="it\nflaps"), entry(id="e3", setup=Setup(ready=False))
+    both = entry(id="e4", quarantined="it flaps", setup=Setup(ready=False))
+    every, offered = [both, unready, hidden, entry()], list[str]()
+
+    def choose(ids: Collection[str]) -> Collection[str]:
+        offered.extend(ids)
+        return ids
+
+    found = plan_export(every, writers()["jsonl"], choose=choose)
+    assert (found.ids, [item.id for item in found.left_out], offered) == (("e1",), ["e3"], ["e1"])
+    assert found.quarantined == (
+        ExportRemark("e2", "it is quarantined: it\nflaps"),
+        ExportRemark("e4", "it is quarantined: it flaps"),
+    )
+    alone = plan_export(every, writers()["jsonl"], in_quarantine=True)
+    assert (alone.ids, [item.id for item in alone.left_out], alone.quarantined) == (("e2",), ["e4"], ())
 
 
 def test_placeholders_can_be_kept_and_attachments_go_where_names_are_enough() -> None:

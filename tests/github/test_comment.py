@@ -82,6 +82,26 @@ def test_an_annotation_stands_where_somebody_is_needed_and_on_no_other_verdict()
 
 
 @pytest.mark.parametrize(
+    ("quarantined", "said"),
+    [
+        ("ra1 ra2", "all present tests of *A* flap or are quarantined."),
+        ("ra1", "no present test of *A* that neither flaps nor is quarantined ever failed."),
+    ],
+)
+def test_a_quarantined_test_shows_nothing_for_certain(quarantined: str, said: str) -> None:
+    platform = make_platform()
+    entries = platform.regression_set.entries
+    hidden = {id: entries[id].model_copy(update={"quarantined": "it flaps"}) for id in quarantined.split()}
+    known = replace(platform.regression_set, entries={**entries, **hidden})
+    hub = Hub(replace(platform, regression_set=known), releases=make_releases(entries, {"ra1": "-++", "ra2": "+++"}))
+    hub.review()
+    hub.say("cora", "/incumbent accept q02")
+    hub.review()
+    (line,) = [line for line in hub.ours[0].splitlines() if line.startswith("> In release runs")]
+    assert said in line
+
+
+@pytest.mark.parametrize(
     ("marks", "said"),
     [
         ({"ra1": "+-+-", "ra2": "-+-+", "rb1": "++++"}, "all present tests of *A* flap; no present test of *B* that "),

@@ -76,6 +76,16 @@ ELSEWHERE: dict[str, list[Sequence[str]]] = {
         ("unpin", ENTRY, "--json"),
         ("unpin", ENTRY),
     ],
+    "quarantine": [
+        ("quarantine", ENTRY, "--reason", "it flaps", "--dry-run"),
+        ("quarantine", ENTRY, "--reason", "it flaps"),
+        ("list", "--quarantined"),
+        ("status",),
+        ("export", "--to", "jsonl", "--dry-run", "--json"),
+        ("export", "--to", "jsonl", "--dry-run", "--quarantined"),
+        ("quarantine", ENTRY, "--end", "--json"),
+        ("quarantine", ENTRY, "--end"),
+    ],
     "evict": [
         ("evict", ENTRY, "--reason", "the customer left", "--dry-run", *NOW),
         ("evict", REDUNDANT, "--reason", "the customer left", "--json", *NOW),

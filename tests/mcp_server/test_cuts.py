@@ -110,6 +110,7 @@ def test_missing_pairs_come_in_pages_and_their_waiting_entries_are_counted() -> 
         unexpected_pairs=[],
         growth=None,
         pinned={},
+        quarantined=[],
         waiting=[],
         evicted=[],
         lagging=[],

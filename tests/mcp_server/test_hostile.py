@@ -61,7 +61,7 @@ def _poison(platform: Path) -> None:
     file = next((platform / "regression_set").glob("*.yaml"))
     entry = yaml.safe_load(file.read_text(encoding="utf-8"))
     entry["turns"] = FORGERIES
-    entry["pin"] = FORGERIES[0]
+    entry["pin"] = entry["quarantined"] = FORGERIES[0]
     entry["expected"] = {FORGERIES[0]: FORGERIES}
     entry["source"] |= {"customer": FORGERIES[0], "item": FORGERIES[1], "eval_set": FORGERIES[2]}
     entry["admitted"]["by"] = FORGERIES[0]

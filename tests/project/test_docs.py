@@ -56,6 +56,8 @@ def test_every_command_in_the_docs_runs(command: str, capsys: pytest.CaptureFixt
     words = shlex.split(command)[1:]
     if "--dry-run" in words:
         words += ["--at", "2026-11-21T10:00:00Z"]
+    if "--quarantined" in words:
+        assert run(["quarantine", min(Path("regression_set").glob("*.yaml")).stem, "--reason", "it flaps"]) == 0
     assert run(words) == 0, capsys.readouterr().err
 
 

@@ -24,10 +24,12 @@ from bot.report.results import (
     print_added,
     print_results,
     record_words,
+    result_sections,
     results_overview,
     run_summary,
 )
 from bot.report.status import print_status, status_overview
+from bot.report.verdict_text import MarkdownStyle
 from bot.results.history import histories
 from bot.results.ledger_records import with_results
 from bot.results.record import CaseResult, EntryResult, MatchedResults, Outcome, ReleaseRecord, content_of
@@ -67,6 +69,10 @@ def releases(entries: dict[Entry, str] | list[tuple[Entry, str]]) -> tuple[Relea
     )
 
 
+def quarantined(item: Entry) -> Entry:
+    return item.model_copy(update={"quarantined": "it flaps"})
+
+
 CALM, FLAPS, FAILED, IDLE = entry("calm", "a"), entry("flaps", "b"), entry("failed", "a"), entry("idle", "c")
 ALL = (CALM, FLAPS, FAILED, IDLE)
 RECORDS = releases([(CALM, "++++"), (FLAPS, "+-+-"), (FAILED, "+-++"), (IDLE, "....")])
@@ -104,12 +110,43 @@ def test_a_capability_whose_coverers_all_flap_is_covered_in_name_alone() -> None
     state = status_overview(platform(*ALL), results=overview())
     assert state.in_name_alone == ["b"]
     assert status_overview(platform(*ALL), results=overview(records=())).in_name_alone is None
+    assert state.quarantined == []
     stream = io.StringIO()
     out = Printer(console=Console(file=stream, force_terminal=False, width=200, color_system=None))
     print_status(state, out)
     said = stream.getvalue()
-    assert "Covered in name alone, since all their entries flap: `incumbent results`" in said
+    assert "Covered in name alone, since all their entries flap or are quarantined: `incumbent results`" in said
     assert "\n  b\n" in said
+
+
+def test_a_quarantined_entry_covers_nothing_in_effect_with_results_or_without() -> None:
+    here = platform(CALM, FLAPS, FAILED, quarantined(IDLE))
+    state = status_overview(here)
+    assert (state.in_name_alone, state.quarantined) == (["c"], ["idle"])
+    shown = results_overview(here, RECORDS, ledger=True)
+    assert status_overview(here, results=shown).in_name_alone == shown.in_name_alone == ["b", "c"]
+    lines = {line.split("\t")[0]: line.split("\t")[1:] for line in printed(shown).splitlines() if "\t" in line}
+    assert lines["c"] == ["1 coverer, all flapping or quarantined: not covered in effect"]
+    assert lines["idle"] == ["0 of 0", "0", "–", "never ran; quarantined"]
+    stream = io.StringIO()
+    print_status(state, Printer(console=Console(file=stream, force_terminal=False, width=200, color_system=None)))
+    assert "Quarantined: `incumbent list --quarantined`\n  idle\n" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("flaps", "flapping", "stable"), [(FLAPS, ["`flaps`"], []), (quarantined(FLAPS), [], ["`flaps`"])]
+)
+def test_what_is_quarantined_and_stable_is_said_apart_from_what_flaps(
+    flaps: Entry, flapping: list[str], stable: list[str]
+) -> None:
+    records = releases([(FLAPS, "+-+-" + "-" * 9), (CALM, "+" * 13)])
+    shown = results_overview(platform(CALM, flaps), records, ledger=True)
+    assert ("Quarantined, and stable (1): `incumbent quarantine ID --end`" in printed(shown)) == bool(stable)
+    _, first, second = result_sections(shown, MarkdownStyle(make_taxonomy("a", "b")))
+    assert [row[0] for row in first.rows] == flapping
+    assert [*second.rows] == [(id, "10", "11 of 13") for id in stable]
+    words = "flaps; quarantined, and stable: the last 10 releases ended alike" if stable else "flaps"
+    assert [entry_words(item) for item in shown.entries if item.entry == "flaps"] == [words]
 
 
 def test_the_record_of_an_entry_is_one_line() -> None:
@@ -131,7 +168,7 @@ def test_combinations_and_a_whole_run_are_counted() -> None:
     records = releases([(pair, "+-++"), (flaky, "+-+-")])
     output = results_overview(platform(pair, other, flaky), records, ledger=True)
     text = printed(output)
-    assert "3 combinations carried: a test failed at 2, none ran for 1, 1 carried by flapping entries alone\n" in text
+    assert "3 combinations carried: a test failed at 2, none ran for 1, 1 carried by flapping or quarantined " in text
     assert "a run of the whole set takes 0.1 minutes (1 entry by the mean of the others)\n" in text
     assert [(item.measure, item.total, item.estimated) for item in output.run] == [("seconds", 6.0, 1)]
     assert overview(records=()).run == []

@@ -53,6 +53,7 @@ STATUS = StatusOutput(
     growth=None,
     unexpected_pairs=None,
     pinned={"e1": ["champion:b"]},
+    quarantined=[],
     waiting=["w1"],
     evicted=[],
     lagging=[StaleEntry(id="e3", capabilities=("a",), reason="classified under taxonomy 0.9.0")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -84,6 +85,26 @@ def test_counts_are_of_releases(
     assert (found.flapping, found.last_failure) == (flapping, last)
     assert (found.interval is None) == (not ran)
     assert (found.hidden is None) == (failing > 0 or not ran)
+
+
+@pytest.mark.parametrize(
+    ("marks", "steady"),
+    [
+        ("", 0),
+        ("+", 1),
+        ("+++", 3),
+        ("-+++", 3),
+        ("+--", 2),
+        ("+-+.!+", 2),
+        ("++~", 0),
+        ("~++", 2),
+        ("+~+~~", 0),
+        ("+" * 25, 20),
+    ],
+)
+def test_an_entry_is_steady_since_it_changed_last(marks: str, steady: int) -> None:
+    found = history(marks, stable=2)
+    assert (found.steady, found.stable) == (steady, steady >= 2)
 
 
 def test_only_the_last_releases_count() -> None:
@@ -169,6 +190,8 @@ def test_counts_agree_with_one_another(marks: str, later: str) -> None:
     found = history(marks + later)
     assert 0 <= found.mixed <= found.failing <= found.releases <= min(20, len(marks + later))
     assert found.flips <= max(0, found.releases - found.mixed - 1)
+    assert found.steady <= found.releases
+    assert found.steady < found.releases or not (found.flips or found.mixed)
     assert 0 < found.failure_rate < 1
     assert found.hidden is None or 0 <= found.hidden <= 1
 
@@ -176,6 +199,27 @@ def test_counts_agree_with_one_another(marks: str, later: str) -> None:
 @given(st.floats(0.05, 60), st.floats(0.05, 60), st.floats(0.001, 0.999))
 def test_the_upper_tail_of_a_beta_distribution_is_that_of_scipy(alpha: float, beta: float, rate: float) -> None:
     assert _exceeds(alpha, beta, rate) == pytest.approx(float(betaincc(alpha, beta, rate)), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("marks", "ineffective", "proven"),
+    [
+        ({"calm": "+-+"}, 0, 1),
+        ({"calm": "+-+", "other": "+++"}, 0, 1),
+        ({"*calm": "+-+", "other": "+++"}, 1, 0),
+        ({"*calm": "+-+"}, 1, 0),
+        ({"*flaps": "+-+-", "calm": "-++"}, 1, 1),
+        ({"flaps": "+-+-", "*calm": "-++"}, 2, 0),
+    ],
+)
+def test_a_quarantined_entry_tests_nothing_in_effect(marks: dict[str, str], ineffective: int, proven: int) -> None:
+    known = {id: replace(history(found), quarantined=id.startswith("*")) for id, found in marks.items()}
+    (found,) = evidence({"a": tuple(known)}, known, "a")
+    assert (found.ineffective, found.proven) == (ineffective, proven)
+    assert found.in_effect == (ineffective < len(known))
+    assert found.is_proven == (proven > 0)
+    counts = combination_evidence([tuple(known)], known)
+    assert counts.flapping == (not found.in_effect)
 
 
 def test_a_combination_is_tested_by_any_of_its_carriers_and_flaps_with_all() -> None:

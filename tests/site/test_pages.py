@@ -150,6 +150,22 @@ def test_one_customer_has_no_page_of_people_and_none_of_others() -> None:
     assert all(reader(ONE).sees_entry(item.entry) for item in page("results.html", ONE).values["histories"])
 
 
+def test_a_customer_sees_that_an_entry_is_quarantined_and_not_what_people_wrote() -> None:
+    known = content()
+    own = next(item for item in known.entries.values() if item.customer == ONE.customer and item.state == "in-set")
+    reason = "flaps <b>, asks kim"
+    roles = own.shown.roles.model_copy(update={"quarantined": reason})
+    shown = own.shown.model_copy(update={"entry": own.entry.model_copy(update={"quarantined": reason}), "roles": roles})
+    hidden = replace(known, entries={**known.entries, own.id: replace(own, shown=shown)})
+    for audience, words in ((ALL, "flaps &lt;b&gt;, asks kim"), (ONE, "by a person")):
+        files = dict(render_site(hidden, audience, drawing()))
+        text = files[f"entries/{own.id}.html"].decode()
+        assert f"<dt>Quarantined</dt><dd>{words}</dd>" in text
+        assert '<span class="tag">quarantined</span>' in text
+        assert ("asks kim" in text) == (audience is ALL)
+    assert "Quarantined" not in files_for(ALL)[f"entries/{own.id}.html"].decode()
+
+
 def test_results_begin_with_what_flaps() -> None:
     values = page("results.html").values
     assert values["histories"][0].entry == FLAPPING
