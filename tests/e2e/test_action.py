@@ -59,7 +59,7 @@ def installed(job: JobRun) -> list[str]:
     return re.findall(r"set-up: installing the packages of requirements/ for: (\w+)", job.log.text)
 
 
-def kept(run: WorkflowRun, artifact: str) -> dict[str, bytes]:
+def kept_files(run: WorkflowRun, artifact: str) -> dict[str, bytes]:
     """The files of an ``artifact`` of ``run``."""
     (file,) = run.artifacts.rglob(f"{artifact}.zip")
     with zipfile.ZipFile(file) as archive:
@@ -67,7 +67,10 @@ def kept(run: WorkflowRun, artifact: str) -> dict[str, bytes]:
 
 
 def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None:
-    """A push keeps the packages, which the job that reads takes; the one that writes has its own, and takes nothing."""
+    """A push keeps the packages, which the job that reads takes; the one that writes has its own, and takes nothing.
+
+    Where the workflow asks for a page, what the job that reads found is enough for it.
+    """
     push = platform.event("push", before=NO_COMMIT, after=platform.head("main"))
     pushed = runner.run(platform, WORKFLOW, "push", push, jobs=["analyse"])
     assert pushed.ok, pushed.explain()
@@ -92,6 +95,13 @@ def test_a_story_in_an_empty_repository(platform: World, runner: Runner) -> None
     (check,) = platform.checks(pull.head)
     assert (check["name"], check["conclusion"]) == ("Incumbent", "success")
     assert headline in done.jobs["publish"].summary
+
+    platform.push("with-page", {WORKFLOW: workflow_with_site(f"{OURS}@{COMMIT}")})
+    shown = runner.run(platform, WORKFLOW, "pull_request_target", event, earlier=analysed, revision="with-page")
+    assert shown.ok, shown.explain()
+    assert pull.head[:12] in kept_files(shown, SITE)["index.html"].decode()
+    (comment,) = platform.comments(pull.number)
+    assert f"the artifact `{SITE}` at the end of [this run](" in comment["body"]
 
 
 def test_a_pull_request_of_a_page_installs_nothing(platform: World, runner: Runner) -> None:
@@ -153,18 +163,6 @@ def test_a_job_that_ran_the_set_has_its_results_counted(platform: World, runner:
     assert platform.head("incumbent/ledger") is not None
 
 
-def test_a_pull_request_has_its_page_where_the_workflow_asks_for_it(platform: World, runner: Runner) -> None:
-    platform.push("main", {WORKFLOW: workflow_with_site(f"{OURS}@{COMMIT}")})
-    pull = platform.open_pull_request("northwind", tree(CUSTOMER, "eval_sets/northwind-tracker/tracker/"))
-    event = platform.event("pull_request_target", number=pull.number)
-    done = runner.run(platform, WORKFLOW, "pull_request_target", event)
-    assert done.ok, done.explain()
-    page = kept(done, SITE)["index.html"].decode()
-    assert pull.head[:12] in page
-    (comment,) = platform.comments(pull.number)
-    assert f"the artifact `{SITE}` at the end of [this run](" in comment["body"]
-
-
 def test_the_set_becomes_a_site_for_pages(platform: World, runner: Runner, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     folder.mkdir()
@@ -176,6 +174,6 @@ def test_the_set_becomes_a_site_for_pages(platform: World, runner: Runner, tmp_p
     assert done.ok, done.explain()
     assert installed(done.jobs["build"]) == ["site"]
     assert list(done.jobs) == ["build", "deploy"]
-    page = kept(done, "github-pages")["index.html"].decode()
+    page = kept_files(done, "github-pages")["index.html"].decode()
     assert "Without the texts of queries." in page
     assert f"At commit <code>{head[:12]}</code>" in page
