@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from bot.consolidator.counterfactuals import Absence, Change, KnobChange, ScoreChange, Turn, outcome_in_cycle, with_knob
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import explain
-from bot.consolidator.verdict import VerdictOutcome
-from bot.rater.model import RatedEntry
+from bot.consolidator.verdict import Reason, Route, Ruling, VerdictOutcome
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -67,6 +68,20 @@ def test_alone_in_its_cycle_it_is_the_same(case: Case, data: st.DataObject) -> N
     for change in everything:
         outcome = outcome_in_cycle(item.id, [item], residents, config, lambda: None, change)
         assert outcome is change.ruling.outcome
+
+
+def test_who_is_absent_has_taken_no_slot_either() -> None:
+    def one_each(item: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+        if not admitted:
+            return ruling
+        return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.CUSTOMER_SHARE))
+
+    queries = [query("one", {"a": 0.93}), query("two", {"b": 0.9})]
+    verdicts = run_cycle(queries, [], CONFIG, one_each)
+    assert [(item.id, item.route) for item in verdicts] == [("one", Route.DIRECT), ("two", Route.REVIEW)]
+    found = explain(Turn.of("two", queries, [], verdicts), CONFIG, ["a", "b"], one_each)
+    assert found.ruling == verdicts[1].ruling
+    assert [(item.id, item.ruling.route) for item in found.absences] == [("one", Route.DIRECT)]
 
 
 def test_it_ends_where_it_is_told_to() -> None:

@@ -153,6 +153,11 @@ def test_trust_holds_for_what_is_judged_and_not_for_what_a_person_accepted() -> 
     derivation = derive(QUERIES, RESIDENTS, [accept("new")], CONFIG, wary)
     assert said(derivation)["new"] == "INCLUDE direct NEW_COVERAGE"
     assert derivation.accepted == (accept("new"),)
+    both = [query("one", {"d": 0.9}), query("two", {"e": 0.9})]
+    assert said(derive(both, RESIDENTS, [accept("one")], CONFIG, wary)) == {
+        "one": "INCLUDE direct NEW_COVERAGE",
+        "two": "INCLUDE review NEW_COVERAGE UNTRUSTED_AUTHOR",
+    }
 
 
 scores = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.4, 0.55, 0.7, 0.95]), min_size=1, max_size=4)

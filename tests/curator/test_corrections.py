@@ -110,6 +110,9 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
     assert "not named after the digest of its turns" in shown
     assert f"name it {FOLDER}/{KEY}.yaml" in shown
     assert "tags.aa: the taxonomy has no such capability; perhaps you meant 'a'" in shown
+    assert [item.line for item in error.value.problems if item.message.startswith("tags.aa")] == [
+        next(number for number, line in enumerate(good.splitlines(), 1) if "a:" in line)
+    ]
     assert "tags.a.value" in shown
     assert "turns" in shown
     # Without a taxonomy ids are not checked.

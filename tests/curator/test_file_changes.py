@@ -225,6 +225,14 @@ def test_an_edit_keeps_comments_and_the_look_of_what_stays() -> None:
     assert read(edited) == after
 
 
+def test_an_edit_keeps_the_look_of_mappings_in_lists_but_follows_the_order_of_their_keys() -> None:
+    before = make_entry("r", {"a": 0.5}, expected=[{"x": "one", "z": 2}])
+    by_hand = render(before).replace("x: one", 'x: "one"')
+    assert edit(by_hand, before.model_copy(update={"pin": "why"})).count('x: "one"') == 1
+    turned = edit(by_hand, before.model_copy(update={"expected": [{"z": 2, "x": "one"}]}))
+    assert turned.index("z: 2") < turned.index("x: one")
+
+
 def test_a_file_ends_in_one_line_break_and_has_only_such() -> None:
     content = render(make_entry("r", {"a": 0.5}, "two\nlines\r\n"))
     assert content.endswith("\n")

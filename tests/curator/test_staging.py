@@ -222,6 +222,7 @@ def test_what_is_restored_comes_back_as_it_was_and_remembers_its_grounds(grounds
     entry = make_entry("x", {"a": 0.9})
     staging = restoration(buried(entry, grounds), full=False)
     (back,) = staging.admitted
+    assert staging.waiting == ()
     assert back == entry.model_copy(update={"restored": grounds})
     assert back.admitted.at == entry.admitted.at
     assert written(staging) == {"regression_set/x.yaml": True, "regression_set/evicted/x.yaml": False}

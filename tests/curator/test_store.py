@@ -105,6 +105,25 @@ def test_those_in_line_are_seen_as_residents_under_the_identity_of_the_set(tmp_p
     assert [lag.id for lag in lags] == ["w1"]
 
 
+def test_newcomers_are_judged_against_the_set_and_the_line(tmp_path: Path) -> None:
+    stale = make_entry("w1", {"a": 0.8}, classified=ENTRY.classified.model_copy(update={"samples": 1}))
+    apply([changes.admit(ENTRY), changes.let_wait(stale), changes.let_wait(make_entry("w2", {"a": 0.7}))], tmp_path)
+    found = load(tmp_path)
+    residents, lags = found.present(TAXONOMY)
+    assert [resident.id for resident in residents] == ["r1", "w1", "w2"]
+    assert [lag.id for lag in lags] == ["w1"]
+    assert [lag.id for lag in found.present(TAXONOMY, stale.classified.identity)[1]] == ["r1", "w2"]
+
+
+def test_changed_entries_take_their_own_place_and_nobody_elses() -> None:
+    line = {id: make_entry(id, {"a": 0.8}) for id in ("w1", "w2")}
+    known = RegressionSet(entries={"r1": ENTRY, "r2": make_entry("r2", {"a": 0.7})}, waiting=line, tombstones={})
+    changed = {"r1": ENTRY.model_copy(update={"pin": "why"}), "w2": line["w2"].model_copy(update={"pin": "wait"})}
+    found = known.updated({**changed, "gone": ENTRY})
+    assert {id: entry.pin for id, entry in found.entries.items()} == {"r1": "why", "r2": None}
+    assert {id: entry.pin for id, entry in found.waiting.items()} == {"w1": None, "w2": "wait"}
+
+
 def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "regression_set"
     folder.mkdir()

@@ -348,6 +348,7 @@ STRONG = [resident(f"best-{name}", {name: 0.95}) for name in "abc"]
 def test_a_repack_needs_two_entries_or_a_lower_cost() -> None:
     three = resident("three", {"a": 0.7, "b": 0.7, "c": 0.7})
     assert repacks([three], [*STRONG, *RATED_PAIRS]) == [("three", ("ab", "ac", "bc"))]
+    assert repacks([three], [*STRONG, *RATED_PAIRS[:2]]) == [("three", ("ab", "bc"))]
     assert repacks([three], [*STRONG, RATED_PAIRS[0]]) == []
     assert repacks([replace(three, setup_cost=0.5)], [*STRONG, RATED_PAIRS[0]]) == [("three", ("ab",))]
     assert repacks([replace(three, setup_cost=2.0)], [*STRONG, RATED_PAIRS[0]]) == []

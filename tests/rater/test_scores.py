@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from bot.classifier.model import Identity
-from bot.errors import InputError
+from bot.errors import InputError, Problem
 from bot.files.documents import parse_json, parse_yaml
 from bot.files.snapshot import ReadingLimits
 from bot.rater.model import Doubt, ScoredQuery
@@ -30,9 +31,13 @@ def read(queries: list[Any]) -> tuple[ScoredQuery, ...]:
 
 
 def faults(text: str) -> list[tuple[int | None, str]]:
+    return [(problem.line, problem.message) for problem in problems(text)]
+
+
+def problems(text: str) -> Sequence[Problem]:
     with pytest.raises(InputError) as caught:
         read_scores(parse_json(text.encode(), "scores.json", LIMITS), TAXONOMY)
-    return [(problem.line, problem.message) for problem in caught.value.problems]
+    return caught.value.problems
 
 
 def test_queries_come_with_their_scores() -> None:
@@ -95,6 +100,29 @@ def test_all_faults_come_at_once_with_their_lines() -> None:
         (4, "the taxonomy has no capability 'tools.rea'; perhaps you meant 'tools.read'"),
         (5, "the id 'q1' is used twice"),
     ]
+
+
+def test_every_fault_says_what_to_do() -> None:
+    text = json.dumps(
+        {
+            "queries": [
+                {"id": "q", "turns": ["a"], "scores": {"tools.read": 0.5}, "entry": "e", "doubts": {"tools.read": 0.3}},
+                {"id": "q", "turns": ["b"], "scores": {}, "entry": "e", "arbitrated": ["auth.oauth"]},
+                {"id": "r", "turns": ["c"], "scores": {"zzz": 0.5}, "content": "0"},
+                {"id": "s", "turns": ["d"], "scores": {}, "entry": "e"},
+            ],
+        }
+    )
+    assert sorted({str(problem.fix) for problem in problems(text)}) == [
+        "give every query an id of its own",
+        "give the `entry` too, or leave `content` out",
+        "leave it out of `doubts`, or out of `scores`",
+        "leave out one of the two queries, or the `entry` that is not its own",
+        "name capabilities of `scores` alone",
+        "use a capability id of taxonomy/taxonomy.yaml",
+    ]
+    other = json.dumps({"queries": [], "taxonomy": "1.1.0"})
+    assert [problem.fix for problem in problems(other)] == ["rate the queries again under the platform's taxonomy"]
 
 
 def test_what_is_said_of_nothing_is_a_fault() -> None:
