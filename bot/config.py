@@ -463,6 +463,11 @@ class Limits(Section):
         ge=0,
         description="repacks that are suggested at a time: an excluded query enters for entries that it makes needless",
     )
+    open_quarantines: int = Field(
+        default=default("limits.open_quarantines"),
+        ge=0,
+        description="pull requests that are open at a time to quarantine an entry that flaps, or to end that; 0: none",
+    )
     group: Annotated[int, Field(ge=1, le=100)] = Field(
         default=default("limits.group"),
         description="evictions in one pull request, where more could be suggested than may be open; 1: one in each",

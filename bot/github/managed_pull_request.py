@@ -367,6 +367,7 @@ FOLDERS: Final = (
     "incumbent/swap/",
     "incumbent/repack/",
     "incumbent/admit/",
+    "incumbent/quarantine/",
     "incumbent-candidates/",
     "incumbent-calibration/",
     "incumbent-chat/",

@@ -26,12 +26,13 @@ RUNS = "runs.json"
 REQUESTS = "requests.json"
 CORRECTIONS = "corrections.json"
 CANDIDATES = "candidates.json"
+QUARANTINES = "quarantines.json"
 INDEX = "folders.json"
 FOLDER_RECORDS = "folders"
 AGREEMENT = "agreement.json"
 ABILITIES = "abilities.json"
 COUNTED_FILES = "agreement"
-FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, INDEX, AGREEMENT, ABILITIES)
+FILES = (RECONCILED, SUGGESTIONS, RUNS, REQUESTS, CORRECTIONS, CANDIDATES, QUARANTINES, INDEX, AGREEMENT, ABILITIES)
 """The file at the top of the branch."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{24}$")]
@@ -314,6 +315,16 @@ class CandidateRecord(FileModel):
     answered: Tuple[Annotated[int, Field(ge=1)]] = Field(
         default=(), description="pull requests of theirs that people merged or closed, so that no one is asked again"
     )
+
+
+class QuarantineRecord(FileModel):
+    """``quarantines.json``: the pull requests that offer to quarantine entries, or to end that."""
+
+    format: Literal[1] = 1
+    heads: dict[Text, CommitId] = Field(
+        default_factory=dict, description="branch of an open one: its commit when it held what was offered"
+    )
+    refusals: Tuple[Refusal] = Field(default=(), description="looked up again before they hold anything back")
 
 
 class Run(FileModel):

@@ -26,12 +26,14 @@ from bot.ledger.store import record_text
 from bot.pipeline.review import Platform
 from bot.rater.pair_coverage import RuledOut
 from bot.reconcile.desired_suggestions import DesiredSuggestions
+from bot.reconcile.quarantine_plan import QuarantineStatus
 from bot.reconcile.suggestion_pull_requests import Proposal, is_about, is_group, is_offer, is_repack
 from bot.report.dashboard import (
     MARKER,
     TITLE,
     Dashboard,
     Kind,
+    OpenQuarantine,
     OpenSuggestion,
     PendingReview,
     RefusedSuggestion,
@@ -54,7 +56,7 @@ class DashboardInputs:
     ``barred`` are branches for which GitHub lets us open none.  ``pushed`` is how many queries no pull request brought;
     ``noted`` the commit up to which changes of the set by hand were noted.  ``counted`` are the files of the ledger
     that keep what ``agreement`` rests on, where they change.  ``agents`` are the declared agents of the default branch,
-    each with what it rules out, ``releases`` the last ones with results.
+    each with what it rules out, ``releases`` the last ones with results, ``quarantines`` what is offered by these.
     """
 
     commit: str
@@ -75,6 +77,7 @@ class DashboardInputs:
     agreement: Agreement
     agents: RuledOut
     releases: tuple[ReleaseRecord, ...] = ()
+    quarantines: tuple[QuarantineStatus, ...] = ()
     counted: Mapping[str, str | None]
     written: tuple[Operation, ...]
 
@@ -109,7 +112,7 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
     ]
     notices += [
         f"Pull request {item.number} has someone's commits, so the bot leaves it unchanged."
-        for item in inputs.planned
+        for item in (*inputs.planned, *(each.planned for each in inputs.quarantines))
         if item.action == "leave"
     ]
     if inputs.pushed:
@@ -147,6 +150,15 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         agreement=inputs.agreement,
         agents=inputs.agents,
         releases=inputs.releases,
+        quarantines=tuple(
+            OpenQuarantine(
+                entry=item.offer.entry.id,
+                ends=item.offer.ends,
+                pull_request=item.planned.number,
+                compare=_compare(item.planned.branch, inputs) if item.planned.action == "barred" else None,
+            )
+            for item in inputs.quarantines
+        ),
     )
 
 

@@ -51,6 +51,7 @@ from bot.reconcile.stages import (
     confirm_evictions,
     forget_requests,
     note_changes_by_hand,
+    offer_quarantines,
     raise_candidates,
     read_requests,
     record_ticks,
@@ -69,6 +70,7 @@ STAGES: tuple[Stage, ...] = (
     confirm_evictions,
     note_changes_by_hand,
     raise_candidates,
+    offer_quarantines,
     suggest_changes,
 )
 OBSERVING = "`mode: observe`: after a merge nothing is written"

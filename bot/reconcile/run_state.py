@@ -18,6 +18,8 @@ from bot.ledger.model import FolderRecord, LeftQuery, Reconciled, Rejection, Req
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import AdmissionOffer
 from bot.reconcile.inventory import Inventory
+from bot.reconcile.quarantine_plan import QuarantineStatus
+from bot.results.history import EntryHistory, histories
 from bot.results.ledger_records import load_releases
 from bot.results.record import ReleaseRecord
 
@@ -26,12 +28,14 @@ from bot.results.record import ReleaseRecord
 class StageResult:
     """What stages hand on: ``requests`` of curators that stand, and the ``offer`` that people are asked to merge.
 
-    ``noted`` is the commit up to which changes of the set by hand were noted.
+    ``noted`` is the commit up to which changes of the set by hand were noted, ``quarantines`` what becomes of offers
+    of quarantine.
     """
 
     requests: tuple[Request, ...] = ()
     offer: AdmissionOffer | None = None
     noted: str | None = None
+    quarantines: tuple[QuarantineStatus, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +120,12 @@ class RunState:
     def releases(self) -> tuple[ReleaseRecord, ...]:
         """The last releases whose results the ledger has, oldest first; what cannot be read says nothing."""
         return load_releases(self.ledger, self.platform.config.results.window)[0]
+
+    @cached_property
+    def histories(self) -> Mapping[str, EntryHistory]:
+        """What these releases say of the entries of R; nothing if there are none."""
+        known, settings = self.platform.regression_set.entries, self.platform.config.results
+        return histories(known, self.releases, settings) if self.releases else {}
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """Asks GitHub for the pull requests to the branch that are open."""

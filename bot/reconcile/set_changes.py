@@ -16,6 +16,7 @@ from bot.ledger.people import is_bot
 from bot.ledger.refusals import grounds_in
 from bot.pipeline.review import Platform
 from bot.reconcile.admission_pull_request import OfferStep
+from bot.reconcile.quarantine_plan import is_quarantine
 from bot.reconcile.suggestion_pull_requests import (
     EVICT,
     GROUP,
@@ -72,7 +73,7 @@ def changed_by_hand(
         if commit in recorded or not (added or changed or removed):
             continue
         merged = [pull for pull in lookups.introduced_by(commit) if pull.merge is not None]
-        if any(is_suggestion(pull.branch) for pull in merged):
+        if any(is_suggestion(pull.branch) or is_quarantine(pull.branch) for pull in merged):
             continue
         pull = min(merged, key=lambda item: item.number, default=None)
         by = lookups.author_of(commit) if pull is None else lookups.merged_by(pull.number)[0]

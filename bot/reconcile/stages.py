@@ -42,11 +42,13 @@ from bot.ledger.model import (
     COUNTED_FILES,
     FOLDER,
     INDEX,
+    QUARANTINES,
     RECONCILED,
     REQUESTS,
     RUNS,
     ArchivedQuery,
     PullRequestRecord,
+    QuarantineRecord,
     Reconciled,
     RequestRecord,
     RunRecord,
@@ -69,6 +71,7 @@ from bot.reconcile.merged_submissions import (
     origins,
     settled_in,
 )
+from bot.reconcile.quarantine_plan import QuarantineInputs, desired_quarantines, is_quarantine, plan_quarantines
 from bot.reconcile.requests import plan_records
 from bot.reconcile.run_state import RunState, Staged, StageResult
 from bot.reconcile.set_changes import CommitLookup, changed_by_hand, confirmed, no_longer_true
@@ -76,7 +79,6 @@ from bot.reconcile.suggestion_plan import plan_suggestions, remembered
 from bot.reconcile.suggestion_pull_requests import grounds_shown, is_group, is_offer, is_suggestion
 from bot.report.dashboard import MARKER
 from bot.report.task_list import boxes_in
-from bot.results.history import histories
 from bot.taxonomy.history import History
 from bot.taxonomy.loading import read_files
 from bot.text.digests import digest
@@ -358,6 +360,36 @@ def raise_candidates(tip: RunState) -> Staged:
     return Staged(writes=operations, carried=tip.carried)
 
 
+def offer_quarantines(tip: RunState) -> Staged:
+    """What flaps in release runs is offered for quarantine, and what is stable by now to end it; both are kept true."""
+    if not _offers_quarantines(tip):
+        return Staged(carried=tip.carried)
+    pulls = [pull for pull in _listed(tip) if is_quarantine(pull.branch)]
+    inputs = QuarantineInputs(
+        github=_state(tip, pulls),
+        records=tip.releases,
+        histories=tip.histories,
+        record=_quarantine_record(tip),
+        ledger=tip.ledger_commit,
+        pull_request=tip.github.find_pull_request,
+        texts=tip.read,
+    )
+    desired = desired_quarantines(tip.platform, inputs)
+    names = {pull.branch or "" for pull in inputs.github.open} | {item.branch for item in desired.wanted}
+    inputs = replace(inputs, github=replace(inputs.github, branches=branches_of(tip, names)))
+    writes, quarantines = plan_quarantines(desired, tip.platform, inputs)
+    return Staged(writes=writes, carried=replace(tip.carried, quarantines=quarantines))
+
+
+def _offers_quarantines(tip: RunState) -> bool:
+    """Whether the bot offers quarantines, or offered some that are to be kept true."""
+    return bool(tip.platform.config.limits.open_quarantines or _quarantine_record(tip).heads)
+
+
+def _quarantine_record(tip: RunState) -> QuarantineRecord:
+    return readable(tip.ledger, QUARANTINES, QuarantineRecord) or QuarantineRecord()
+
+
 def suggest_changes(tip: RunState) -> Staged:
     """What could go is suggested in pull requests of ours, these are kept true, and the dashboard tells of all."""
     inputs = _suggestion_inputs(tip)
@@ -399,6 +431,7 @@ def suggest_changes(tip: RunState) -> Staged:
         agreement=agreement,
         agents=tip.inventory.agents,
         releases=tip.releases,
+        quarantines=tip.carried.quarantines,
         counted=counted,
         written=tip.written,
     )
@@ -454,7 +487,7 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
     archived = _archived(tip, record)
     return SuggestionInputs(
         github=replace(_state(tip, ours), heads=record.heads, closed_by=closed_by),
-        misnamed=tuple(pull for pull in pulls if is_own(pull.branch) and pull not in ours and not pull.closed),
+        misnamed=tuple(pull for pull in pulls if _is_misnamed(pull, tip) and pull not in ours and not pull.closed),
         ledger=tip.ledger_commit,
         record=record,
         takes_no_commits=tip.refused
@@ -469,10 +502,13 @@ def _suggestion_inputs(tip: RunState) -> SuggestionInputs:
         is_reviewed=cache(tip.github.is_reviewed),
         keeps=tuple(item for item in tip.carried.requests if item.action == "keep"),
         asked=tuple(item for item in tip.carried.requests if item.action == "suggest"),
-        histories=histories(tip.platform.regression_set.entries, tip.releases, tip.platform.config.results)
-        if tip.releases
-        else {},
+        histories=tip.histories,
     )
+
+
+def _is_misnamed(pull: PullRequest, tip: RunState) -> bool:
+    """Whether the branch of ``pull`` is under our prefix, and offers no quarantine where the bot offers some."""
+    return is_own(pull.branch) and not (is_quarantine(pull.branch) and _offers_quarantines(tip))
 
 
 def _archived(tip: RunState, record: SuggestionRecord) -> dict[str, Entry]:

@@ -267,6 +267,19 @@ class UnopenedSuggestion:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OpenQuarantine:
+    """An offer to quarantine an entry, or to end that (``ends``); ``pull_request`` is ``None`` while none is open.
+
+    ``compare`` leads to the page where a person opens it, where we may not.
+    """
+
+    entry: str
+    ends: bool
+    pull_request: int | None
+    compare: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RefusedSuggestion:
     """A suggestion that people refused, on the ``pull_request`` or (``None``) in a comment; ``again`` is its box."""
 
@@ -293,7 +306,8 @@ class Dashboard:
     may be open at once (``limits.open_evictions``, from 0); ``refused`` the digests of refusals that hold something
     back, ``reopenable`` those that people may take back by a box; ``runs`` the last ones,
     latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
-    ``agents`` the capabilities that each declared agent rules out; ``releases`` the last ones with results.
+    ``agents`` the capabilities that each declared agent rules out; ``releases`` the last ones with results, and
+    ``quarantines`` what is offered by these.
     """
 
     platform: Platform
@@ -310,6 +324,7 @@ class Dashboard:
     agreement: Agreement | None = None
     agents: RuledOut = field(default_factory=dict)
     releases: tuple[ReleaseRecord, ...] = ()
+    quarantines: tuple[OpenQuarantine, ...] = ()
 
 
 def render_dashboard(dashboard: Dashboard, limit: int = COMMENT_CHARACTERS) -> str:
@@ -357,6 +372,7 @@ class _Body:
             _open(dashboard, style),
             _candidates(dashboard, style),
             _refused(dashboard.reopenable, style),
+            _quarantines(dashboard, style),
             waiting(platform, style),
             least_loss(losses, style),
             lagging(platform, style),
@@ -469,6 +485,23 @@ def _refused(reopenable: Sequence[RefusedSuggestion], style: MarkdownStyle) -> T
         boxes=tuple((item.again.line,) for item in reopenable),
         boxless=((0, 1),) * len(rows),
         instead="reopen the pull request, or delete the comment",
+    )
+
+
+def _quarantines(dashboard: Dashboard, style: MarkdownStyle) -> TableSection:
+    rows = []
+    for item in dashboard.quarantines:
+        waits = "waits for room" if item.compare is None else link("open the pull request", item.compare)
+        where = waits if item.pull_request is None else f"#{item.pull_request}"
+        rows.append((where, style.name(item.entry), "stable: end its quarantine" if item.ends else "flaps: quarantine"))
+    most = counted(dashboard.platform.config.limits.open_quarantines, "pull request is", "pull requests are")
+    return TableSection(
+        title=f"Quarantine, for you to merge or close ({len(rows)})",
+        about=(f"At most {most} open at once (`limits.open_quarantines`).",),
+        header=("Pull request", "Entry", "What"),
+        rows=tuple(rows),
+        more="`incumbent results`",
+        asks=True,
     )
 
 

@@ -106,7 +106,7 @@ def render_eviction(item: Suggestion, moment: SuggestionContext) -> str:
     blocks = [
         f"Incumbent suggests to evict {code(item.id)}: {why_evicted(item)}.",
         *warned([item.id], moment),
-        _quote(entry),
+        quote_turns(entry),
         _coverage(item, entry, moment),
         *_about(item, entry, moment),
         _how(
@@ -148,13 +148,13 @@ def _render_exchange(item: SwapSuggestion, moment: SuggestionContext, what: str)
     blocks = [
         what,
         *warned([eviction.id for eviction in item.evictions], moment),
-        _quote(entering),
+        quote_turns(entering),
         f"Mock set-up that is needed: {_provisions(entering, moment)}.",
         _before_and_after(item, moment),
     ]
     for eviction in item.evictions:
         entry = known.entries[eviction.id]
-        blocks += [f"#### Evicted: {code(eviction.id)}", _quote(entry), *_about(eviction, entry, moment)]
+        blocks += [f"#### Evicted: {code(eviction.id)}", quote_turns(entry), *_about(eviction, entry, moment)]
     blocks.append(
         _how(
             " ".join(eviction.id for eviction in item.evictions),
@@ -248,7 +248,8 @@ def _before_and_after(item: SwapSuggestion, moment: SuggestionContext) -> str:
     return "\n".join(rows) + "\n\n“Then” is as if every open suggestion were merged."
 
 
-def _quote(entry: Entry) -> str:
+def quote_turns(entry: Entry) -> str:
+    """The turns of ``entry`` as a quotation."""
     return "\n".join(f"> {quoted(turn)}" for turn in masked_together(entry.turns[:SHOWN]))
 
 

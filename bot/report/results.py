@@ -187,12 +187,14 @@ def _quarantine_words(item: EntryHistory) -> str:
 
 def record_words(item: EntryHistory) -> str:
     """What releases show of an entry: how often it failed, how often that changed, and what that means."""
-    if not item.releases:
-        return entry_words(item)
+    return f"{changes_words(item)}: {entry_words(item)}" if item.releases else entry_words(item)
+
+
+def changes_words(item: EntryHistory) -> str:
+    """How often an entry that ran failed, and how often that changed."""
     flips = f", {counted(item.flips, 'change', 'changes')} between passing and failing" if item.flips else ""
     mixed = f", runs disagree in {counted(item.mixed, 'release', 'releases')}" if item.mixed else ""
-    failed = f"failed in {item.failing} of {counted(item.releases, 'release', 'releases')}"
-    return f"{failed}{flips}{mixed}: {entry_words(item)}"
+    return f"failed in {item.failing} of {counted(item.releases, 'release', 'releases')}{flips}{mixed}"
 
 
 def totals_words(output: ResultsOutput) -> str:

@@ -20,6 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from bot.config import ResultSettings
 from bot.curator.entry import Admitted, Entry, EntryClassification
 from bot.results.history import histories
+from bot.results.quarantine import quarantine_offers
 from bot.results.record import EntryResult, ReleaseRecord, content_of
 from bot.results.selection import RunnableEntry, choose_part
 
@@ -34,6 +35,9 @@ REPAIR: Final = (1, 3)
 """Releases until it is repaired."""
 FIRST: Final = 20
 """Releases in which it is looked for when an entry first counts as flapping."""
+LONG: Final = 50
+"""Releases in which people merge what is offered."""
+STABLE: Final = (5, 10, 15)
 BUDGETS: Final = (0.05, 0.1, 0.25, 0.5)
 """Shares of what a run of all entries takes."""
 FAILED: Final = 0.3
@@ -59,6 +63,13 @@ def main(arguments: Sequence[str]) -> int:
     print("runs  flapping found  in release: median, 90 %  live taken for flapping  in release: median, 90 %")
     for runs in (1, 3):
         print(f"{runs:4}  {'  '.join(_first_words(*found) for found in _first_flagged(seeds, runs))}")
+    print(f"\n{LONG} releases in which people merge each offer of quarantine")
+    print(
+        "runs  stable  flapping: releases in quarantine, offers  live: releases in quarantine, offers, failures missed"
+    )
+    for runs in (1, 3):
+        for stable in STABLE:
+            print(f"{runs:4}  {stable:6}  {'  '.join(_quarantined(seeds, runs, stable))}")
     print("\nbudget  worth of the chosen part, by that of the best one: mean, worst")
     for budget in BUDGETS:
         shares = [worth_by_best(seed, budget) for seed in range(seeds)]
@@ -84,6 +95,29 @@ def _first_flagged(seeds: int, runs: int) -> Iterator[tuple[list[int], int]]:
             counts[kind] += sum(1 for each in kinds.values() if each == kind)
     for kind, found in firsts.items():
         yield sorted(found), counts[kind]
+
+
+def _quarantined(seeds: int, runs: int, stable: int) -> Iterator[str]:
+    """Of flapping and then of live entries, if people merge each offer at once: how much of the releases they are in
+    quarantine, and how many offers there are for each; of live ones, which share of their failing releases is missed.
+    """
+    settings = ResultSettings(stable=stable)
+    spent, offers, missed, counts, failing = Counter[Kind](), Counter[Kind](), 0, Counter[Kind](), 0
+    for seed in range(seeds):
+        entries, kinds, records = year(seed, LONG, runs)
+        counts.update(kinds.values())
+        for number, record in enumerate(records, 1):
+            hidden = {id for id, entry in entries.items() if entry.quarantined is not None}
+            failed = {id for id, result in record.entries.items() if result.failed and kinds[id] == "live"}
+            failing, missed = failing + len(failed), missed + len(failed & hidden)
+            spent.update(kinds[id] for id in hidden)
+            last = records[max(0, number - settings.window) : number]
+            for offer in quarantine_offers(entries, histories(entries, last, settings), last, settings, {}):
+                entries[offer.entry.id] = offer.changed
+                offers[kinds[offer.entry.id]] += 1
+    for kind in ("flapping", "live"):
+        yield f"{spent[kind] / counts[kind] / LONG:27.0%}, {offers[kind] / counts[kind]:6.1f}"
+    yield f"{missed / failing:6.0%}"
 
 
 def _first_words(found: list[int], count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
-from bot.github.managed_pull_request import Branch, PlannedPullRequest
+from bot.github.managed_pull_request import Action, Branch, PlannedPullRequest
 from bot.github.models import (
     CloseIssue,
     ClosePullRequest,
@@ -24,14 +24,18 @@ from bot.github.models import (
 from bot.ledger.model import AGREEMENT, RUNS, DisplayedVerdict, Refusal, Request, Run, RunRecord, Showing
 from bot.ledger.refusals import grounds_in
 from bot.reconcile.dashboard_plan import RUNS_KEPT, DashboardInputs, plan_dashboard
+from bot.reconcile.quarantine_plan import QUARANTINE, QuarantineStatus
 from bot.report.dashboard import MARKER, TITLE
 from bot.report.pull_request_bodies import GroupMembers
 from bot.report.task_list import Task, boxes_in
+from bot.results.quarantine import FLAPS, QuarantineOffer
 from tests.agreement.factories import decided as decided_on
 from tests.agreement.factories import facts, shown
 from tests.factories import make_entry
 from tests.reconcile.merges import TIP, commit, decided, make_pull, make_record
 from tests.reconcile.proposing import BEST, OFFER, SPARE, Suggesting, close, make_platform
+from tests.report.test_dashboard import rows, section
+from tests.results.test_quarantine import offered
 
 PAGE = "https://github.example/o/r/actions/runs/2"
 NOW = "2026-11-23T10:00:00Z"
@@ -157,6 +161,27 @@ def test_where_we_may_open_none_the_link_to_open_it_is_there() -> None:
     assert link in body
     assert body.count("/compare/") == 1
     assert "Pull requests may not be opened with this token: `incumbent doctor` names the setting." in body
+
+
+def test_offers_of_quarantine_are_told_with_their_pull_request_or_the_link_to_open_it() -> None:
+    (offer,) = offered({"spare": "+-+-"})
+    (ended,) = offered({"best1": "++++"}, {"best1": FLAPS})
+
+    def status(offer: QuarantineOffer, action: Action, number: int | None = None) -> QuarantineStatus:
+        planned = PlannedPullRequest(branch=f"{QUARANTINE}{offer.entry.id}-{'0' * 16}", action=action, number=number)
+        return QuarantineStatus(offer=offer, planned=planned)
+
+    statuses = (status(offer, "leave", 9), status(ended, "barred"), status(ended, "wait"))
+    body = body_of(make_scene(quarantines=statuses))
+    found = section(body, "Quarantine, for you to merge or close (3)")
+    link = f"https://github.example/o/r/compare/main...{QUARANTINE}best1-{'0' * 16}?expand=1"
+    assert rows(found) == [
+        ["#9", "`spare`", "flaps: quarantine"],
+        [f"[open the pull request]({link})", "`best1`", "stable: end its quarantine"],
+        ["waits for room", "`best1`", "stable: end its quarantine"],
+    ]
+    assert "Pull request 9 has someone's commits, so the bot leaves it unchanged." in body
+    assert section(body_of(make_scene()), "Quarantine") == ""
 
 
 def test_what_was_pushed_without_a_pull_request_is_noted() -> None:

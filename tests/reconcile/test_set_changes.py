@@ -18,6 +18,7 @@ from bot.github.models import IssueComment, PullRequest
 from bot.ledger.event_files import parsed
 from bot.ledger.events import SET_EVENTS, Answered, ChangedByHand
 from bot.ledger.model import BRANCH
+from bot.reconcile.quarantine_plan import QUARANTINE
 from bot.reconcile.set_changes import CommitLookup, changed_by_hand, changed_entries, confirmed, no_longer_true
 from bot.reconcile.suggestion_pull_requests import ADMIT, EVICT, GROUP, REPACK, SWAP, branch_of
 from tests.factories import make_entry
@@ -59,9 +60,21 @@ def found(*pulls: PullRequest, known: Sequence[Any] = (), **more: str) -> list[t
         ((make_pull(4, merge=None),), {}, [("eve", None, False)]),
         ((make_pull(4, branch=branch_of(EVICT, "x", "0" * 16)),), {}, []),
         ((make_pull(4, branch=branch_of(ADMIT, "set", "0" * 16)),), {}, []),
+        ((make_pull(4, branch=branch_of(QUARANTINE, "x", "0" * 16)),), {}, []),
         ((make_pull(4, branch="incumbent/mine"),), {}, [("dan", 4, False)]),
     ],
-    ids=["pushed", "by an app", "by us", "merged", "by a queue", "of an open one", "evicted", "admitted", "like ours"],
+    ids=[
+        "pushed",
+        "by an app",
+        "by us",
+        "merged",
+        "by a queue",
+        "of an open one",
+        "evicted",
+        "admitted",
+        "quarantined",
+        "like ours",
+    ],
 )
 def test_a_change_is_whose_commit_or_merge_it_is_unless_it_is_ours(pulls: Any, more: Any, expected: Any) -> None:
     assert found(*pulls, **more) == expected

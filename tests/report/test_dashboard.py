@@ -363,6 +363,12 @@ def test_what_no_runner_can_run_is_listed_as_the_export_leaves_it_out(
     assert [remark.message for remark in left_out] == ([] if why is None else [why])
 
 
+def test_what_is_quarantined_is_listed_with_the_reason_and_is_ready_all_the_same() -> None:
+    body = render_dashboard(make_dashboard(make_platform(entry("x", "a", quarantined="it flaps"), entry("y", "a"))))
+    assert rows(section(body, "Quarantined (1)")) == [["`x`", "`acme`", "`it flaps`"]]
+    assert section(body, "Not ready") == ""
+
+
 def test_the_total_cost_is_shown_beside_the_size() -> None:
     platform = make_platform(entry("x", "a", setup=Setup(cost=2.5)), entry("y", "a", setup=Setup(cost=0.25)))
     assert "slots taken, 148 free; total cost 2.75\n" in render_dashboard(make_dashboard(platform))
