@@ -382,8 +382,9 @@ def offer_quarantines(tip: RunState) -> Staged:
 
 
 def _offers_quarantines(tip: RunState) -> bool:
-    """Whether the bot offers quarantines, or offered some that are to be kept true."""
-    return bool(tip.platform.config.limits.open_quarantines or _quarantine_record(tip).heads)
+    """Whether the bot may offer quarantines, or offered some that are to be kept true."""
+    offers = tip.platform.config.limits.open_quarantines > 0 and bool(tip.releases)
+    return offers or bool(_quarantine_record(tip).heads)
 
 
 def _quarantine_record(tip: RunState) -> QuarantineRecord:

@@ -59,7 +59,7 @@ def _warned(offer: QuarantineOffer, platform: Platform) -> list[str]:
     ]
     if not alone:
         return []
-    return [f"> [!WARNING]\n> No other entry that exports have covers {listed(sorted(alone), SHOWN)}."]
+    return [f"> [!WARNING]\n> No other exported entry covers {listed(sorted(alone), SHOWN)}."]
 
 
 def _table(offer: QuarantineOffer, style: MarkdownStyle) -> str:

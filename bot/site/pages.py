@@ -301,7 +301,16 @@ def _overview(reader: SiteReader) -> dict[str, Any]:
         "waiting": reader.in_state("waiting"),
         "waiting_for": _waiting_for(reader),
         "stale": [item for item in reader.visible_entries if item.shown.lag is not None and item.state != "evicted"],
-        "flapping": [item for item in reader.visible_entries if item.history is not None and item.history.flapping],
+        "flapping": [
+            item
+            for item in reader.visible_entries
+            if item.history is not None and item.history.flapping and not item.history.quarantined
+        ],
+        "stable": [
+            item
+            for item in reader.visible_entries
+            if item.history is not None and item.history.quarantined and item.history.stable
+        ],
     }
 
 

@@ -182,6 +182,8 @@ def test_an_id_that_is_no_safe_file_name_is_refused(id: str) -> None:
         {"scores": {"a": float("nan")}},
         {"scores": {"a": "high"}},
         {"pin": ""},
+        {"quarantined": " "},
+        {"quarantined": True},
         {"setup": {"cost": -1}},
         {"setup": {"cost": float("inf")}},
         {"unknown": 1},

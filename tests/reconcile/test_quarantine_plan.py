@@ -437,9 +437,9 @@ def test_the_description_has_the_releases_as_grounds() -> None:
     assert "WARNING" not in text, "two covers it, too"
 
 
-def test_the_only_entry_that_exports_have_of_a_capability_is_warned_of() -> None:
+def test_the_only_exported_entry_of_a_capability_is_warned_of() -> None:
     entries = {"one": ENTRIES["one"], "two": ENTRIES["two"].model_copy(update={"quarantined": "a person's"})}
-    assert "> [!WARNING]\n> No other entry that exports have covers *A*." in body(Offering(entries=entries))
+    assert "> [!WARNING]\n> No other exported entry covers *A*." in body(Offering(entries=entries))
 
 
 @pytest.mark.parametrize(("marks", "ended"), [("+-++++", "passed"), ("+-+----", "failed")])

@@ -260,6 +260,10 @@ CHANGES: dict[str, tuple[Callable[[Now], Now], set[str]]] = {
         lambda found: with_entries(found, ENTRY.model_copy(update={"pin": "an audit"})),
         {DESK, SHOP},
     ),
+    "an entry was quarantined": (
+        lambda found: with_entries(found, ENTRY.model_copy(update={"quarantined": "it flaps"})),
+        {DESK, SHOP},
+    ),
     "the swap of an entry was confirmed": (
         lambda found: with_entries(
             found,

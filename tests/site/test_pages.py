@@ -173,6 +173,19 @@ def test_results_begin_with_what_flaps() -> None:
     assert page("index.html").values["flapping"][0].id == FLAPPING
 
 
+def test_a_quarantined_entry_needs_a_person_once_it_is_stable() -> None:
+    known = content()
+    item = known.entries[FLAPPING]
+    assert item.history is not None
+    for stable in (False, True):
+        history = replace(item.history, quarantined=True, stable=stable)
+        hidden = replace(known, entries={**known.entries, FLAPPING: replace(item, history=history)})
+        values = page("index.html", known=hidden).values
+        assert (values["flapping"], [each.id for each in values["stable"]]) == ([], [FLAPPING] if stable else [])
+    overview = dict(render_site(hidden, ALL, drawing()))["index.html"].decode()
+    assert '<a href="entries.html#role=quarantined">1 quarantined entry is</a> stable in release runs' in overview
+
+
 def test_a_set_without_results_pairs_or_source_has_the_other_pages(tmp_path: Path) -> None:
     known = content()
     options = Options.model_validate({**known.platform.config.options.model_dump(), "novelty": "signature"})
