@@ -10,7 +10,7 @@ from bot.cli.options import all_option, json_option, one_of, repository_options
 from bot.cli.output import print_json, say, warn_of_lag
 from bot.curator.store import State
 from bot.errors import InputError, Problem, UsageError
-from bot.pipeline.workspace import declared_agents, open_platform
+from bot.pipeline.workspace import declared_agents, open_platform, set_history
 from bot.report.console import Printer
 
 
@@ -111,7 +111,8 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
     platform = open_platform(repo, config_path)
     agents = declared_agents(platform, repo) if pairs or growth else None
     results = shown_results(repo, platform)
-    output = status_overview(platform, agents, results, with_pairs=pairs, over_time=growth)
+    history = set_history(repo, ("A", "D")) if growth else None
+    output = status_overview(platform, agents, results, with_pairs=pairs, over_time=growth, history=history)
     if as_json:
         print_json(output)
     else:

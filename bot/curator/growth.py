@@ -1,7 +1,8 @@
 """R over time: its size, cost, floors and pairs at the end of each day, as entries and tombstones tell.
 
 Past days are judged by the taxonomy, the scores, the knobs and the specifications of now.  So a curve shows what the
-set gained and lost, and not how the yardstick changed.
+set gained and lost, and not how the yardstick changed.  An entry that was evicted and came back has no tombstone: only
+git's history tells when it was gone.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Final
+from itertools import zip_longest
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from bot.config import Curation
 from bot.curator.entry import total
-from bot.curator.store import RegressionSet
+from bot.curator.store import RegressionSet, entry_path
+from bot.git.file_history import FileHistory
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.profile import Capabilities
 from bot.taxonomy.model import Taxonomy
@@ -44,12 +47,19 @@ class Growth:
     step: Annotated[int, Field(ge=1, description="days from one point to the next")]
     capabilities: Annotated[int, Field(ge=0, description="capabilities of the taxonomy that are not on trial")]
     possible: Annotated[int | None, Field(description="pairs that a query could carry; null: there are no pairs")]
+    history: Annotated[
+        Literal["whole", "shallow"] | None,
+        Field(
+            description="git's history, which tells when entries that came back were gone; shallow: its beginning is "
+            "missing; null: it was not read. What is not known counts as time in the set"
+        ),
+    ]
     points: tuple[GrowthPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Stay:
-    """The time of one entry in R, from the day that it ``came`` until it had ``gone``, and what it brings."""
+    """A time of one entry in R, from the day that it ``came`` until it had ``gone``, and what it brings."""
 
     came: int
     gone: int | None
@@ -64,42 +74,73 @@ def growth(
     config: Curation,
     agents: RuledOut | None = None,
     at: str | None = None,
+    history: FileHistory | None = None,
 ) -> Growth:
     """R at the end of each day that is shown; the last point is R as it is now.
 
     That is the day of the moment ``at``, or else of the last change.  There are at most :data:`POINTS`, and one alone
-    where everything happened on that day.  An entry that was evicted and came back counts from its first admission on,
-    since its tombstone is gone.  ``agents`` decide which pairs are possible
-    (:func:`bot.rater.pair_coverage.pair_coverage`).  Raises :class:`ValueError` where ``at`` is no ISO 8601 time.
+    where everything happened on that day.  ``history`` are the changes of the files of R: an entry does not count from
+    the commit that took it out until the one that brought it back; without, it counts from its first admission on.
+    ``agents`` decide which pairs are possible (:func:`bot.rater.pair_coverage.pair_coverage`).  Raises
+    :class:`ValueError` where ``at`` is no ISO 8601 time.
     """
     present = [(entry, None) for entry in known.entries.values()]
     moments = [entry.admitted.at for entry in (*known.entries.values(), *known.evicted.values())]
     moments += [item.evicted.at for item in known.tombstones.values() if item.evicted.at is not None]
-    last = max(map(_day, [*moments, *([] if at is None else [utc(at)])]), default=1)
+    gaps = {} if history is None else {id: _gaps(id, history) for id in (*known.entries, *known.tombstones)}
+    turns = [day for pairs in gaps.values() for gap in pairs for day in gap if day is not None]
+    last = max([*map(_day, moments), *turns, *([] if at is None else [_day(utc(at))])], default=1)
     # An eviction that was only just merged has no time yet.
     left = [(item.entry, _day(item.evicted.at) if item.evicted.at else last) for item in known.tombstones.values()]
     rated = [known.rated(entry, taxonomy, known.identity)[0] for entry, _ in (*present, *left)]
     pairs = possible_pairs(rated, taxonomy, config, agents)
     names = [name for name in taxonomy.by_id if name not in config.trial]
     space = Capabilities({name for item in rated for name in item.scores}.union(names), config)
-    stays = [
-        _Stay(
-            _day(entry.admitted.at),
-            gone,
-            known.cost_of(entry.turns, entry.setup),
-            space.named(space.profile(item.id, item.turns, item.scores).caps),
-            frozenset() if pairs is None else pairs.carried(item),
-        )
-        for (entry, gone), item in zip((*present, *left), rated, strict=True)
-    ]
+    stays = []
+    for (entry, gone), item in zip((*present, *left), rated, strict=True):
+        cost = known.cost_of(entry.turns, entry.setup)
+        covers = space.named(space.profile(item.id, item.turns, item.scores).caps)
+        carries = frozenset() if pairs is None else pairs.carried(item)
+        spans = _spans(_day(entry.admitted.at), gone, gaps.get(entry.id, ()), last)
+        stays += [_Stay(*span, cost, covers, carries) for span in spans]
     days, step = _days(stays, last)
     floors = {name: config.redundancy_floor(name) for name in names}
     return Growth(
         step=step,
         capabilities=len(names),
         possible=None if pairs is None else len(pairs.masks),
+        history=None if history is None else "whole" if history.is_whole else "shallow",
         points=tuple(_points(days, stays, floors, has_pairs=pairs is not None)),
     )
+
+
+def _gaps(id: str, history: FileHistory) -> tuple[tuple[int, int | None], ...]:
+    """The days on which the file of the entry was deleted, each with the day on which it was added again, in order.
+
+    ``None``: it was not, as far as is committed.
+    """
+    changes = [item for item in reversed(history.changes.get(entry_path(id), ())) if item.change != "M"]
+    return tuple(
+        (_day(item.at), None if back is None else _day(back.at))
+        for item, back in zip_longest(changes, changes[1:])
+        if item.change == "D"
+    )
+
+
+def _spans(
+    came: int, gone: int | None, gaps: Iterable[tuple[int, int | None]], last: int
+) -> Iterable[tuple[int, int | None]]:
+    """The times between ``gaps`` of an entry that came and has gone (``None``: it is there on the ``last`` day).
+
+    Days of commits may run backwards: no time is counted twice.
+    """
+    for out, back in gaps:
+        # What left for good is told by its tombstone.  Without one it has just come back, and is not committed yet.
+        returned = back if back is not None else last if gone is None else out
+        if out < returned:
+            yield came, max(came, out if gone is None else min(out, gone))
+            came = max(came, returned)
+    yield came, gone
 
 
 def _days(stays: Sequence[_Stay], last: int) -> tuple[list[int], int]:

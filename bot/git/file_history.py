@@ -1,18 +1,18 @@
-"""The commits that changed the files of a folder, as a local clone knows them."""
+"""The commits that changed the files of a folder, as a clone knows them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast
 
-from bot.git.process import GitProcess, library, moment_of, refused
+from bot.git.process import GitProcess, library, moment_of
 
 Change: TypeAlias = Literal["A", "M", "D"]
 
 _FORMAT: Final = "%x1e%H%x1f%ct%x1f%an%x1f%s"
-_CHANGES: Final = frozenset({"A", "M", "D"})
+CHANGES: Final[tuple[Change, ...]] = ("A", "M", "D")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,26 +30,49 @@ class FileCommit:
     subject: str
 
 
-def file_history(folder: Path, below: str, commit: str) -> dict[str, tuple[FileCommit, ...]]:
-    """Path, relative to the top of the repository → the changes of the files ``below`` a folder of it up to ``commit``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHistory:
+    """Path → the changes of the file, newest first.
 
-    Newest first.  Of a shallow clone it has what is there, without what its oldest commits changed: their parents are
-    missing.  Raises :class:`OutsideError` if git fails.
+    Not ``is_whole``: the clone is shallow.  Then it has what is there, without what the oldest commits changed, since
+    their parents are missing.
+    """
+
+    changes: Mapping[str, tuple[FileCommit, ...]]
+    is_whole: bool
+
+    def within(self, folder: str) -> FileHistory:
+        """The same with paths relative to ``folder``; an empty one is the top of the repository."""
+        prefix = f"{folder}/" if folder else ""
+        kept = {path.removeprefix(prefix): items for path, items in self.changes.items() if path.startswith(prefix)}
+        return FileHistory(changes=kept, is_whole=self.is_whole)
+
+
+def file_history(folder: Path, below: str, commit: str, kinds: Iterable[Change] = CHANGES) -> FileHistory:
+    """The changes of these ``kinds`` of the files ``below`` a folder, up to ``commit``.
+
+    ``folder`` is the top of the working tree, and paths are relative to it.  Raises :class:`OutsideError` if git fails.
     """
     repository = library().Repo(folder)
-    process = GitProcess(repository.git, Path(repository.git_dir))
-    status, output, reason = process.run(
+    return logged(GitProcess(repository.git, Path(repository.git_dir)), below, commit, kinds)
+
+
+def logged(
+    process: GitProcess, below: str, commit: str, kinds: Iterable[Change], alone: Collection[str] = ()
+) -> FileHistory:
+    """The same by one call of the git ``process``; the commits ``alone`` lack their parents on purpose."""
+    output = process.ask(
         *("log", "-z", f"--format={_FORMAT}", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv"),
-        *("--first-parent", "--diff-merges=first-parent", commit, "--", f":(top,literal){below}"),
+        *(f"--diff-filter={''.join(kinds)}", "--first-parent", "--diff-merges=first-parent"),
+        *(commit, "--", f":(top,literal){below}"),
     )
-    if status:
-        raise refused("log", reason)
     rootless = process.shallow()
     found: dict[str, list[FileCommit]] = {}
     for path, change in _changes(output.decode("utf-8", "replace")):
         if change.commit not in rootless:
             found.setdefault(path, []).append(change)
-    return {path: tuple(changes) for path, changes in sorted(found.items())}
+    changes = {path: tuple(items) for path, items in sorted(found.items())}
+    return FileHistory(changes=changes, is_whole=rootless <= set(alone))
 
 
 def _changes(output: str) -> Iterator[tuple[str, FileCommit]]:
@@ -66,5 +89,5 @@ def _changes(output: str) -> Iterator[tuple[str, FileCommit]]:
             at, change = moment_of(commit, seconds), cast(Change, letter)
             yield text, FileCommit(change=change, commit=commit, at=at, author=author, subject=subject)
             letter = ""
-        elif text in _CHANGES:
+        elif text in CHANGES:
             letter = text

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from bot.errors import OutsideError, UsageError
+from bot.git.file_history import FileHistory, logged
 from bot.git.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, moment_of, refused
 from bot.git.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
 from bot.git.snapshot import CommitSnapshot, Listing, unit_of
@@ -247,6 +248,10 @@ class ObjectStore:
         limit = () if most is None else (f"--max-count={most}",)
         output = self._git.ask("rev-list", "--first-parent", *limit, checked(commit), "--", *places)
         return tuple(output.decode("ascii").split())
+
+    def file_history(self, commit: str, below: str) -> FileHistory:
+        """The files ``below`` a folder that were added or deleted along first parents up to ``commit``."""
+        return logged(self._git, below, checked(commit), ("A", "D"), self._alone)
 
     def commit_time(self, commit: str) -> str:
         """The committer date of ``commit``: ISO 8601 in UTC."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
-from bot.curator.store import entry_path
-from bot.errors import Problem
+from bot.curator.store import FOLDER, entry_path
+from bot.errors import Problem, UsageError
 from bot.files.snapshot import WorkingTree
 from bot.files.user_cache import RememberedFiles, user_cache_folder
 from bot.pipeline.review import Platform, load_platform
@@ -26,6 +27,9 @@ from bot.pipeline.submission import (
     submission_folders,
 )
 from bot.text.masking import mask_by
+
+if TYPE_CHECKING:
+    from bot.git.file_history import Change, FileHistory
 
 
 def open_platform(repo: Path, config_path: str) -> Platform:
@@ -79,6 +83,26 @@ def declared_agents(platform: Platform, repo: Path) -> dict[str, tuple[str, ...]
         if specification is not None:
             found[agent_name(folder)] = ruled_out(platform.taxonomy, specification)
     return found
+
+
+def set_history(repo: Path, kinds: Iterable[Change]) -> FileHistory | None:
+    """The changes of these ``kinds`` of the files of R up to the commit that is checked out, by path in ``repo``.
+
+    ``None`` without a repository or a commit.  Raises :class:`OutsideError` if git fails.
+    """
+    from bot.git.file_history import file_history
+    from bot.git.working_copy import read_commit, read_top
+
+    top = read_top(repo)
+    if top is None:
+        return None
+    try:
+        commit = read_commit(repo, "HEAD")
+    except UsageError:
+        return None
+    inside = repo.resolve().relative_to(top.resolve())
+    found = file_history(top, (inside / FOLDER).as_posix(), commit, kinds)
+    return found.within("" if inside == Path() else inside.as_posix())
 
 
 def open_backend(platform: Platform, stages: Stages = silent, *, batch: bool = False) -> Backend:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from bot.agreement.agreement import Agreement
+from bot.git.file_history import FileHistory
 from bot.github.check import lasting
 from bot.github.managed_pull_request import PlannedPullRequest
 from bot.github.models import (
@@ -56,7 +57,8 @@ class DashboardInputs:
     ``barred`` are branches for which GitHub lets us open none.  ``pushed`` is how many queries no pull request brought;
     ``noted`` the commit up to which changes of the set by hand were noted.  ``counted`` are the files of the ledger
     that keep what ``agreement`` rests on, where they change.  ``agents`` are the declared agents of the default branch,
-    each with what it rules out, ``releases`` the last ones with results, ``quarantines`` what is offered by these.
+    each with what it rules out, ``history`` the changes of the files of R, ``releases`` the last ones with results,
+    ``quarantines`` what is offered by these.
     """
 
     commit: str
@@ -76,6 +78,7 @@ class DashboardInputs:
     noted: str | None
     agreement: Agreement
     agents: RuledOut
+    history: FileHistory
     releases: tuple[ReleaseRecord, ...] = ()
     quarantines: tuple[QuarantineStatus, ...] = ()
     counted: Mapping[str, str | None]
@@ -149,6 +152,7 @@ def _dashboard(platform: Platform, inputs: DashboardInputs, runs: RunRecord) -> 
         notices=tuple(notices),
         agreement=inputs.agreement,
         agents=inputs.agents,
+        history=inputs.history,
         releases=inputs.releases,
         quarantines=tuple(
             OpenQuarantine(

@@ -15,6 +15,7 @@ from bot.config import REVIEWED_FILES
 from bot.curator.entry import Entry
 from bot.curator.roles import EvictionKind
 from bot.curator.staging import AuditStamp
+from bot.curator.store import FOLDER as SET_FOLDER
 from bot.errors import InputError
 from bot.files.user_cache import digest_of_product
 from bot.git import ChangedFile, CommitSnapshot
@@ -431,6 +432,7 @@ def suggest_changes(tip: RunState) -> Staged:
         noted=tip.carried.noted,
         agreement=agreement,
         agents=tip.inventory.agents,
+        history=tip.world.store.file_history(tip.commit, SET_FOLDER),
         releases=tip.releases,
         quarantines=tip.carried.quarantines,
         counted=counted,

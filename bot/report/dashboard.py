@@ -12,6 +12,7 @@ from bot.curator.growth import growth
 from bot.curator.losses import Loss
 from bot.export.item import ExportItem
 from bot.export.plan import unready
+from bot.git.file_history import FileHistory
 from bot.ledger.model import Run
 from bot.pipeline.review import Platform
 from bot.rater.model import RatedEntry
@@ -306,8 +307,8 @@ class Dashboard:
     may be open at once (``limits.open_evictions``, from 0); ``refused`` the digests of refusals that hold something
     back, ``reopenable`` those that people may take back by a box; ``runs`` the last ones,
     latest first; ``notices`` plain text; ``agreement`` what people made of verdicts (``None``: that is not known);
-    ``agents`` the capabilities that each declared agent rules out; ``releases`` the last ones with results, and
-    ``quarantines`` what is offered by these.
+    ``agents`` the capabilities that each declared agent rules out; ``history`` the changes of the files of R;
+    ``releases`` the last ones with results, and ``quarantines`` what is offered by these.
     """
 
     platform: Platform
@@ -323,6 +324,7 @@ class Dashboard:
     notices: tuple[str, ...] = ()
     agreement: Agreement | None = None
     agents: RuledOut = field(default_factory=dict)
+    history: FileHistory | None = None
     releases: tuple[ReleaseRecord, ...] = ()
     quarantines: tuple[OpenQuarantine, ...] = ()
 
@@ -356,7 +358,8 @@ class _Body:
     def of(cls, dashboard: Dashboard) -> _Body:
         platform = dashboard.platform
         status = status_overview(platform, dashboard.agents)
-        curves = growth(platform.regression_set, platform.taxonomy, platform.config, dashboard.agents, dashboard.at)
+        known, when = platform.regression_set, dashboard.at
+        curves = growth(known, platform.taxonomy, platform.config, dashboard.agents, when, dashboard.history)
         chart = growth_charts(curves, platform.config.ceiling)
         opening = (
             f"### Regression set: {size_words(status)}",

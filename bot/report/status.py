@@ -11,6 +11,7 @@ from bot.curator.losses import Loss, least_loss
 from bot.curator.prune import Suggestion
 from bot.curator.roles import derive_roles
 from bot.curator.suggestions import Suggestions, SwapSuggestion, earning, newcomers_of
+from bot.git.file_history import FileHistory
 from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import MissingPair, PairCoverage, RuledOut, pair_coverage
@@ -38,12 +39,14 @@ def status_overview(
     *,
     with_pairs: bool = True,
     over_time: bool = False,
+    history: FileHistory | None = None,
 ) -> StatusOutput:
     """The state of the platform's regression set, roles derived live.
 
     With ``agents`` it lists the missing pairs, and who could bring them, unless not ``with_pairs``; without, the
-    taxonomy alone decides which pairs are possible.  ``over_time``: the set up to its last change is shown, too.
-    ``results`` say which capabilities are covered in name alone.
+    taxonomy alone decides which pairs are possible.  ``over_time``: the set up to its last change is shown, too,
+    by the ``history`` of its files (:func:`bot.curator.growth.growth`).  ``results`` say which capabilities are covered
+    in name alone.
     """
     residents, lags = platform.regression_set.residents(platform.taxonomy)
     roles = derive_roles(residents, platform.config)
@@ -71,7 +74,7 @@ def status_overview(
     is_listed = pairs is not None and agents is not None and with_pairs
     known = platform.regression_set
     quarantined = {id for id, entry in known.entries.items() if entry.quarantined is not None}
-    growing = growth(known, platform.taxonomy, platform.config, agents) if over_time else None
+    growing = growth(known, platform.taxonomy, platform.config, agents, None, history) if over_time else None
     return StatusOutput(
         size=len(residents),
         ceiling=platform.config.ceiling,
@@ -285,7 +288,15 @@ def growth_charts(growth: Growth, ceiling: int) -> str | None:
         folding.append("cost")
         more.append(_chart(growth, "Total cost of the entries", "Cost", figure(max(1, *costs)), [costs]))
     rest = folded(f"{listed(folding)} over time", "\n\n".join(more))
-    return f"{size}\n\n{rest}"
+    return "\n\n".join([size, rest, *([] if growth.history != "shallow" else [history_words(growth)])])
+
+
+def history_words(growth: Growth) -> str:
+    """What the curves do not show for want of git's history; empty if it is whole."""
+    if growth.history == "whole":
+        return ""
+    why = "The clone is shallow" if growth.history == "shallow" else "There is no history of git here"
+    return f"{why}: entries that were evicted and restored may count as if they had never been gone."
 
 
 def _chart(growth: Growth, title: str, axis: str, top: str, lines: Sequence[Sequence[float]]) -> str:
@@ -318,6 +329,8 @@ def print_growth(growth: Growth, out: Printer) -> None:
     ]
     header = ("day", "entries", "cost", "at their floor", "pairs carried")
     out.table(f"Over time ({len(rows)})", header, rows, right=header[1:])
+    if words := history_words(growth):
+        out.line(words)
 
 
 SHOWN_PAIRS: Final = 20

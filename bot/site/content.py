@@ -12,13 +12,13 @@ import numpy as np
 from bot.calibration.calibrate import CalibrationFinding
 from bot.curator.entry import Entry
 from bot.curator.growth import GrowthPoint
-from bot.curator.store import FOLDER, State, entry_path, tombstone_path, waiting_path
+from bot.curator.store import State, entry_path, tombstone_path, waiting_path
 from bot.errors import Problem
-from bot.git.file_history import FileCommit, file_history
+from bot.git.file_history import CHANGES, FileCommit
 from bot.git.working_copy import read_changed, read_head, read_top
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
-from bot.pipeline.workspace import declared_agents, read_packages
+from bot.pipeline.workspace import declared_agents, read_packages, set_history
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import similarity_matrix
@@ -172,14 +172,8 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
     agreement = agreement_overview(repo)
     problems += agreement.problems
     calibration = local_calibration(repo, platform, config_path)
-    top = read_top(repo)
-    head = None if top is None else read_head(repo)
-    changes: dict[str, tuple[FileCommit, ...]] = {}
-    if top is not None and head is not None:
-        inside = repo.resolve().relative_to(top.resolve())
-        found = file_history(top, (inside / FOLDER).as_posix(), head.commit)
-        prefix = "" if inside == Path() else f"{inside.as_posix()}/"
-        changes = {path.removeprefix(prefix): items for path, items in found.items()}
+    head = None if read_top(repo) is None else read_head(repo)
+    history = set_history(repo, CHANGES)
     customers = _customers(platform, repo, problems)
     refused = refused_in(repo)
     return SiteContent(
@@ -188,9 +182,9 @@ def read_site(platform: Platform, repo: Path, name: str, config_path: str) -> Si
         at=None if head is None else head.at,
         is_changed=head is not None and _is_changed(repo),
         platform=platform,
-        status=status_overview(platform, agents, results, over_time=True),
+        status=status_overview(platform, agents, results, over_time=True, history=history),
         suggestions=prune_overview(platform, refused.suggestions(platform), refused.grounds),
-        entries=_entries(platform, changes, records, results),
+        entries=_entries(platform, {} if history is None else history.changes, records, results),
         customers=customers,
         agents=agents,
         pairs=_pairs(platform, agents),

@@ -18,6 +18,7 @@ from bot.curator.entry import Entry
 from bot.curator.store import State
 from bot.report.escaping import address_parameters, printable, visible
 from bot.report.results import capability_words, record_words
+from bot.report.status import history_words
 from bot.results.history import CapabilityEvidence, EntryHistory
 from bot.site.audience import Audience
 from bot.site.charts import Draw, agreement_chart, evidence_chart, growth_charts, releases_chart
@@ -294,6 +295,7 @@ def _overview(reader: SiteReader) -> dict[str, Any]:
     return {
         "noun": noun,
         "charts": growth_charts(content.status, noun),
+        "untold": "" if content.status.growth is None else history_words(content.status.growth),
         "admitted": last,
         "evicted": gone,
         "suggested": suggested,

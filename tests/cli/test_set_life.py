@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import git
@@ -16,6 +17,14 @@ from tests.factories import make_entry
 
 CARD_LINE = "eval_sets/tarnbeck-bank/card-line"
 BRANCH_LINE = "eval_sets/quillow-savings/branch-line"
+
+
+def commit(folder: Path, message: str, at: str) -> None:
+    repository = git.Repo(folder)
+    repository.git.add(all=True)
+    person = ("-c", "user.name=Kim", "-c", "user.email=kim@platform.example")
+    environment = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    repository.git.execute(["git", *person, "commit", "-q", "-m", message], env=environment)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -148,6 +157,35 @@ def test_evict_and_restore_bring_back_the_same_bytes(platform: Path, incumbent: 
     assert entry in settled.values()
     assert incumbent("restore", entry, "--repo", platform).code == 0
     assert tree(platform) == before
+
+
+def test_the_curves_know_when_an_entry_that_came_back_was_gone(
+    platform: Path, tmp_path: Path, incumbent: Incumbent
+) -> None:
+    incumbent("admit", platform / CARD_LINE, "--repo", platform)
+    ids = sorted(path.stem for path in (platform / "regression_set").glob("*.yaml"))
+    commit(platform, "admit", "2026-01-02T04:00:00Z")
+    assert incumbent("evict", ids[0], "--reason", "a trial", "--repo", platform).code == 0
+    commit(platform, "evict", "2026-01-04T04:00:00Z")
+    assert incumbent("restore", ids[0], "--repo", platform).code == 0
+    commit(platform, "restore", "2026-01-05T04:00:00Z")
+    found = incumbent("status", "--growth", "--repo", platform, "--json").json["growth"]
+    assert found["history"] == "whole"
+    counts = {point["day"]: point["entries"] for point in found["points"]}
+    days = ("2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05")
+    assert counts == dict(zip(days, (len(ids), len(ids), len(ids) - 1, len(ids)), strict=True))
+    shallow = tmp_path / "shallow"
+    git.Repo(platform).git.clone("--quiet", "--depth=1", platform.as_uri(), str(shallow))
+    found = incumbent("status", "--growth", "--repo", shallow, "--json").json["growth"]
+    assert (found["history"], [point["entries"] for point in found["points"]]) == ("shallow", [len(ids)])
+
+
+def test_curves_without_a_commit_say_so(platform: Path, incumbent: Incumbent) -> None:
+    shutil.rmtree(platform / ".git")
+    assert incumbent("status", "--growth", "--repo", platform, "--json").json["growth"]["history"] is None
+    git.Repo.init(platform)
+    outcome = incumbent("status", "--growth", "--repo", platform)
+    assert (outcome.code, "There is no history of git here" in outcome.out) == (0, True)
 
 
 def test_all_that_is_suggested_goes_at_once(platform: Path, incumbent: Incumbent) -> None:

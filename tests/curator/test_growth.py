@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bot.curator.entry import Admitted, CorrectedCost, Entry, Evicted, Tombstone
 from bot.curator.growth import POINTS, Growth, growth
 from bot.curator.roles import derive_roles
-from bot.curator.store import RegressionSet
+from bot.curator.store import RegressionSet, entry_path
+from bot.git.file_history import Change, FileCommit, FileHistory
 from bot.intake.query import Setup
 from bot.rater.pair_coverage import pair_coverage
 from bot.text.compare import text_key
@@ -118,6 +119,88 @@ def test_capabilities_on_trial_do_not_count() -> None:
     config = make_config(redundancy_floor=1).under(trial=frozenset({"a"}))
     found = growth(known, TAXONOMY, config)
     assert (found.capabilities, found.points[-1].at_floor) == (2, 1)
+
+
+def history(changes: dict[str, str], *, is_whole: bool = True) -> FileHistory:
+    """Of each entry the changes of its file, oldest first: ``A0 D2`` was added on day 0 and deleted on day 2."""
+    found = {}
+    for id, words in changes.items():
+        commits = [
+            FileCommit(change=cast(Change, word[0]), commit="c", at=moment(int(word[1:])), author="x", subject="x")
+            for word in words.split()
+        ]
+        found[entry_path(id)] = tuple(reversed(commits))
+    return FileHistory(changes=found, is_whole=is_whole)
+
+
+@pytest.mark.parametrize(
+    ("known", "changes", "counts"),
+    [
+        (make_set(0, 4), "A0 D1 A3", (1, 0, 0, 1, 2)),
+        (make_set(0, 4), "A0 D1 A3 M3 D3 A4", (1, 0, 0, 0, 2)),
+        (make_set(0, 4), "A0 M1 D2 A2", (1, 1, 1, 1, 2)),
+        # Not committed yet: it was gone until now.
+        (make_set(0, 4), "A0 D2", (1, 1, 0, 0, 2)),
+        (make_set(0), "A0 D2", (1, 1, 1)),
+        # The last change of all was that it came back.
+        (make_set(0), "A0 D1 A2", (1, 0, 1)),
+        # In a shallow clone its beginning is missing.
+        (make_set(0, 4), "D1 A3", (1, 0, 0, 1, 2)),
+        (make_set(0, 4), "A3", (1, 1, 1, 1, 2)),
+        # It was there before, and admitted anew.
+        (make_set(2, 4), "A0 D1 A2", (1, 1, 2)),
+        (make_set(2, 4), "A0 D1 A3", (0, 1, 2)),
+        # Clocks that run backwards.
+        (make_set(0, 4), "A0 D3 A1", (1, 1, 1, 1, 2)),
+        (make_set(0, 4), "A0 D2 A3 D1 A2", (1, 1, 0, 1, 2)),
+    ],
+)
+def test_an_entry_that_came_back_does_not_count_while_it_was_gone(
+    known: RegressionSet, changes: str, counts: tuple[int, ...]
+) -> None:
+    found = grown(known, history=history({"e0": changes}))
+    assert [point.entries for point in found.points] == list(counts)
+
+
+@pytest.mark.parametrize(
+    ("left", "changes", "counts"),
+    [
+        ((0, 4), "A0 D1 A3 D4", (1, 0, 0, 1, 0)),
+        ((0, None), "A0 D1 A3 D4", (1, 0, 0, 1, 0)),
+        ((0, 2), "A0 D1 A3 D4", (1, 0, 0, 0, 0)),
+        ((0, 1), "A0 D2 A4", (1, 0, 0, 0, 0)),
+        ((0, 2), "A0 D2", (1, 1, 0)),
+    ],
+)
+def test_an_entry_that_left_again_is_gone_from_its_tombstone_on(
+    left: tuple[int, int | None], changes: str, counts: tuple[int, ...]
+) -> None:
+    found = grown(make_set(left=(left,)), history=history({"t0": changes}))
+    assert [point.entries for point in found.points] == list(counts)
+
+
+def test_it_says_which_history_it_rests_on() -> None:
+    assert grown(make_set(0)).history is None
+    assert grown(make_set(0), history=history({})).history == "whole"
+    assert grown(make_set(0), history=history({}, is_whole=False)).history == "shallow"
+
+
+@given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 12), st.none() | st.integers(0, 14))
+def test_gaps_only_take_entries_out_and_never_count_one_twice(days: list[int], came: int, out: int | None) -> None:
+    changes = " ".join(f"{'AD'[place % 2]}{day}" for place, day in enumerate(days))
+    known = make_set(came) if out is None else make_set(left=((came, out),))
+    told = history({"e0": changes, "t0": changes})
+    without = {point.day: point.entries for point in grown(known, 14).points}
+    points = grown(known, 14, history=told).points
+    assert all(0 <= point.entries <= without.get(point.day, 0) for point in points)
+    assert points[-1].entries == len(known.entries)
+    for point in points:
+        day = (datetime.fromisoformat(point.day).date() - START.date()).days
+        before = [place for place, day_of in enumerate(days) if day_of <= day]
+        if days == sorted(days) and day >= came and (out is None or day < out) and before:
+            # Where the clock runs forward, the last change by then decides, unless nothing more is known of it.
+            is_gone = before[-1] % 2 == 1 and (before[-1] + 1 < len(days) or (out is None and day < 14))
+            assert point.entries == (0 if is_gone else 1)
 
 
 SCORES = st.dictionaries(st.sampled_from("abc"), st.sampled_from([0.5, 0.9]), max_size=3)

@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import OutsideError
 from bot.git.file_history import file_history
+from bot.git.store import ObjectStore
 
 
 def commit(repository: git.Repo, message: str, at: str, *words: str, who: str = "Kim") -> None:
@@ -38,7 +39,9 @@ def repository(tmp_path: Path) -> git.Repo:
 
 
 def test_each_file_has_its_changes_and_a_merge_is_one(repository: git.Repo, tmp_path: Path) -> None:
-    found = file_history(tmp_path, "set", "HEAD")
+    history = file_history(tmp_path, "set", "HEAD")
+    assert history.is_whole
+    found = history.changes
     assert list(found) == ["set/A\tnon-ASCII ü.yaml", "set/a.yaml"]
     told = [(item.change, item.at, item.author, item.subject) for item in found["set/a.yaml"]]
     assert told == [
@@ -53,13 +56,37 @@ def test_a_shallow_clone_does_not_say_that_its_oldest_commit_added_all(repositor
     shallow = tmp_path / "shallow"
     repository.git.clone("--quiet", "--depth=2", tmp_path.as_uri(), str(shallow))
     found = file_history(shallow, "set", "HEAD")
-    assert {path: [item.subject for item in items] for path, items in found.items()} == {"set/a.yaml": ["gone"]}
+    assert not found.is_whole
+    assert {path: [item.subject for item in items] for path, items in found.changes.items()} == {"set/a.yaml": ["gone"]}
+
+
+def test_kinds_of_changes_and_a_folder_are_told_apart(repository: git.Repo, tmp_path: Path) -> None:
+    found = file_history(tmp_path, "set", "HEAD", ("A", "D"))
+    assert [item.change for item in found.changes["set/a.yaml"]] == ["D", "A"]
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "b.yaml").write_text("1")
+    commit(repository, "beside", "2026-01-05T00:00:00Z")
+    everything = file_history(tmp_path, "", "HEAD")
+    assert list(everything.within("set").changes) == ["A\tnon-ASCII ü.yaml", "a.yaml"]
+    assert everything.within("") == everything
+
+
+def test_a_store_knows_the_same_and_forgives_a_commit_that_was_fetched_alone(
+    repository: git.Repo, tmp_path: Path
+) -> None:
+    head = repository.head.commit.hexsha
+    with ObjectStore.open(tmp_path) as store:
+        assert store.file_history(head, "set") == file_history(tmp_path, "set", head, ("A", "D"))
+    refs = {"refs/incumbent/a": "refs/heads/main", "refs/incumbent/b": "refs/heads/side"}
+    with ObjectStore.create(tmp_path / "other") as store:
+        found = store.fetch(tmp_path.as_uri(), refs, None, ends=["refs/incumbent/b"])
+        assert store.file_history(found["refs/incumbent/a"], "set").is_whole
 
 
 def test_a_folder_without_changes_has_none(repository: git.Repo, tmp_path: Path) -> None:
-    assert file_history(tmp_path, "nothing", "HEAD") == {}
-    assert set(file_history(tmp_path, "set", f"{repository.head.commit.hexsha}~2")["set/a.yaml"]) == {
-        file_history(tmp_path, "set", "HEAD")["set/a.yaml"][-1]
+    assert file_history(tmp_path, "nothing", "HEAD").changes == {}
+    assert set(file_history(tmp_path, "set", f"{repository.head.commit.hexsha}~2").changes["set/a.yaml"]) == {
+        file_history(tmp_path, "set", "HEAD").changes["set/a.yaml"][-1]
     }
     with pytest.raises(OutsideError):
         file_history(tmp_path, "set", "no-such-commit")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from bot.git import ChangedFile, CommitSnapshot, ObjectStore
+from bot.git.file_history import Change, FileCommit, FileHistory
 from bot.git.snapshot import Listing
 
 Files = Mapping[str, str]
@@ -148,6 +149,24 @@ class Repository(ObjectStore):
             for id in line
         ]
         return tuple(id for place, id in enumerate(line) if texts[place] != (*texts, {})[place + 1])[:most]
+
+    def file_history(self, commit: str, below: str) -> FileHistory:
+        line = [commit]
+        while self.commits[line[-1]].parents:
+            line.append(self.commits[line[-1]].parents[0])
+        changes: dict[str, tuple[FileCommit, ...]] = {}
+        for place, id in enumerate(line):
+            made = self.commits[id]
+            before = self.commits[line[place + 1]].files if place + 1 < len(line) else {}
+            differing: list[tuple[str, Change]] = [
+                *((path, "A") for path in made.files.keys() - before.keys()),
+                *((path, "D") for path in before.keys() - made.files.keys()),
+            ]
+            for path, change in differing:
+                if path.startswith(f"{below}/"):
+                    told = FileCommit(change=change, commit=id, at=made.at, author="x", subject="x")
+                    changes[path] = (*changes.get(path, ()), told)
+        return FileHistory(changes=changes, is_whole=True)
 
     def commit_time(self, commit: str) -> str:
         return self.commits[commit].at

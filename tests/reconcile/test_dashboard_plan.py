@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.agreement.agreement import agreement_of
 from bot.agreement.responses import responses_of
+from bot.git.file_history import FileHistory
 from bot.github.managed_pull_request import Action, Branch, PlannedPullRequest
 from bot.github.models import (
     CloseIssue,
@@ -60,6 +61,7 @@ def make_scene(world: Suggesting | None = None, **more: Any) -> DashboardInputs:
         "agreement": agreement_of(()),
         "agents": {},
         "counted": {},
+        "history": FileHistory(changes={}, is_whole=True),
         "runs": RunRecord(),
         "written": (),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ from bot.report.output import (
     PruneOutput,
     StatusOutput,
 )
-from bot.report.status import could_go_view, growth_charts, print_growth, print_prune, print_status
+from bot.report.status import could_go_view, growth_charts, history_words, print_growth, print_prune, print_status
 
 
 def capability(id: str, *coverers: str) -> CapabilityStatus:
@@ -204,11 +205,18 @@ CHART = re.compile(
 )
 
 
-def make_growth(*entries: int, costs: tuple[float, ...] = (), step: int = 1, possible: int | None = 3) -> Growth:
+def make_growth(
+    *entries: int,
+    costs: tuple[float, ...] = (),
+    step: int = 1,
+    possible: int | None = 3,
+    history: Literal["whole", "shallow"] | None = "whole",
+) -> Growth:
     return Growth(
         step=step,
         capabilities=4,
         possible=possible,
+        history=history,
         points=tuple(
             GrowthPoint(
                 day=f"2026-01-{place + 1:02}",
@@ -271,6 +279,14 @@ def test_the_cost_is_a_chart_unless_each_entry_costs_1_and_so_are_pairs_where_th
     assert charts(make_growth(1, 2, costs=(0, 0)))["Total cost of the entries"]["top"] == "1"
 
 
+def test_curves_of_a_shallow_clone_say_so() -> None:
+    shallow = make_growth(1, 2, history="shallow")
+    assert (growth_charts(shallow, 5) or "").endswith(f"</details>\n\n{history_words(shallow)}")
+    assert history_words(shallow).startswith("The clone is shallow: entries that were evicted and restored")
+    assert history_words(make_growth(1, 2, history=None)).startswith("There is no history of git here: ")
+    assert history_words(make_growth(1, 2)) == ""
+
+
 def test_there_is_no_chart_of_one_day() -> None:
     assert growth_charts(make_growth(3), 5) is None
 
@@ -292,9 +308,13 @@ def test_the_table_has_a_row_for_each_day() -> None:
     out = Printer(console=Console(file=stream, force_terminal=False, width=100, color_system=None))
     print_growth(make_growth(1, 3, costs=(1, 2.5)), out)
     print_growth(make_growth(2, possible=None), out)
+    assert "git" not in stream.getvalue()
+    print_growth(make_growth(2, history=None), out)
+    assert "There is no history of git here" in stream.getvalue()
     rows = [line.split() for line in stream.getvalue().splitlines() if line.startswith("2026")]
     assert rows == [
         ["2026-01-01", "1", "1", "1", "of", "4", "1", "of", "3"],
         ["2026-01-02", "3", "2.5", "3", "of", "4", "3", "of", "3"],
         ["2026-01-01", "2", "2", "2", "of", "4", "–"],
+        ["2026-01-01", "2", "2", "2", "of", "4", "2", "of", "3"],
     ]
