@@ -139,7 +139,7 @@ def prune_command(repo: Path, config_path: str, everything: bool, as_json: bool)
     platform = open_platform(repo, config_path)
     refused = refused_in(repo)
     found = refused.suggestions(platform)
-    output = prune_overview(platform, found, refused.grounds)
+    output = prune_overview(platform, found, refused)
     warn_of_lag(platform.regression_set.residents(platform.taxonomy)[1])
     if as_json:
         print_json(output)

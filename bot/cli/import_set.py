@@ -42,6 +42,7 @@ from bot.pipeline.review import Platform
 from bot.pipeline.submission import agent_folder
 from bot.pipeline.workspace import entry_text, open_backend, open_platform
 from bot.report.imports import import_overview
+from bot.report.local_refusals import refused_in
 from bot.text.compare import text_key
 from bot.text.did_you_mean import did_you_mean
 
@@ -152,6 +153,7 @@ def import_command(
         [*notes, *(note for bundle in bundles for note in bundle.submission.notes)],
         dry_run,
         backend.usage,
+        refused_in(repo),
     )
     if as_json:
         print_json(output)

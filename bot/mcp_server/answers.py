@@ -550,7 +550,7 @@ SuggestionsAnswer: TypeAlias = Annotated[
     View(
         "total next_offset suggestions=rows.suggestions all_swaps=whole.swaps swaps=rows.swaps "
         "all_least_loss=whole.least_loss least_loss=rows.least_loss pinned=whole.pinned "
-        "over_ceiling=whole.over_ceiling",
+        "over_ceiling=whole.over_ceiling refused=whole.refused",
         total=Annotated[int, Field(ge=0, description="suggestions, on all pages")],
         suggestions=list[
             Annotated[

@@ -138,7 +138,7 @@ class SetTools:
 
         def work(_: Progress) -> Page[PruneOutput]:
             platform, refused = self._workspace.platform(), refused_in(self._workspace.root)
-            output = prune_overview(platform, refused.suggestions(platform), refused.grounds)
+            output = prune_overview(platform, refused.suggestions(platform), refused)
             return suggestions_page(output, offset, limit)
 
         return await self._workers.answer(ctx, work, SuggestionsAnswer)

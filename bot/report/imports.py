@@ -12,7 +12,6 @@ from bot.classifier.model import Classification
 from bot.classifier.usage import Usage
 from bot.consolidator.verdict import Decision, Route
 from bot.curator.prune import Suggestion
-from bot.curator.suggestions import suggest
 from bot.errors import Problem
 from bot.files.validation import Checked
 from bot.files.views import HowMany, View
@@ -20,7 +19,16 @@ from bot.pipeline.import_files import ARCHIVE_FILE
 from bot.pipeline.import_plan import Bundle, ImportItem, ImportPlan, ImportStatus, ImportVerdicts
 from bot.pipeline.review import Platform
 from bot.report.console import Printer
-from bot.report.output import OF_JUDGED, VERDICT_TYPES, CapabilityStatus, JudgedQuery, Spent, SuggestionOutput
+from bot.report.local_refusals import LocalRefusals, left_out_words
+from bot.report.output import (
+    OF_JUDGED,
+    VERDICT_TYPES,
+    CapabilityStatus,
+    JudgedQuery,
+    LeftOut,
+    Spent,
+    SuggestionOutput,
+)
 from bot.report.query_context import RemarksOutput, remarks_on
 from bot.report.status import prune_overview, status_overview, view
 from bot.report.verdict_text import PlainStyle, counted, figure, first_turn, why
@@ -77,6 +85,7 @@ class ImportOutput(RemarksOutput):
     short: list[CapabilityStatus] = Field(description="covered capabilities below their floor after the import")
     uncovered: list[str] = Field(description="capabilities of the taxonomy that no entry covers after the import")
     suggestions: list[SuggestionOutput] = Field(description="what `incumbent prune` would suggest after the import")
+    refused: LeftOut
     customer_share: float = Field(description="the share of the ceiling above which a customer is listed")
     concentrated: list[CustomerShareOutput]
     files: dict[str, Literal["write", "delete"]]
@@ -95,12 +104,16 @@ def import_overview(
     notes: Sequence[Problem],
     dry_run: bool,
     usage: Usage | None,
+    refused: LocalRefusals,
 ) -> ImportOutput:
-    """The report of an import: what it does, what the rules would have said, and how R stands then."""
+    """The report of an import: what it does, what the rules would have said, and how R stands then.
+
+    What could go comes without what people ``refused``.
+    """
     before = appraisal.platform
     after = replace(before, regression_set=plan.after)
     status = status_overview(after)
-    pruning = prune_overview(after, suggest(after.regression_set, after.taxonomy, after.config))
+    pruning = prune_overview(after, refused.suggestions(after), refused)
     verdicts = appraisal.verdicts
     return ImportOutput(
         **dict(remarks_on(classified)),
@@ -118,6 +131,7 @@ def import_overview(
         short=[item for item in status.capabilities if item.coverers and not item.floor_met],
         uncovered=[item.id for item in status.capabilities if not item.coverers],
         suggestions=pruning.suggestions,
+        refused=pruning.refused,
         customer_share=before.config.limits.customer_share,
         concentrated=_concentrated(after),
         files={item.path: item.change for item in plan.file_changes},
@@ -173,6 +187,8 @@ def print_import(output: ImportOutput, taxonomy: Taxonomy, out: Printer | None =
     if output.suggestions:
         out.table(_path_back(output), ("entry", "grounds"), [_suggested(item) for item in output.suggestions])
         out.line(view(known - len(output.uncovered), known, output.size))
+    if output.refused:
+        out.line(left_out_words(output.refused))
     kept = "what the rules would not have admitted; it is kept"
     out.table(f"Left out ({len(output.left_out)}): {kept}", *_appraised(output, output.left_out, style))
     out.lines("Remarks", _remarks(output, style))

@@ -26,12 +26,21 @@ class LocalRefusals:
         """What could go from the platform's regression set, and swaps, without what people refused."""
         return suggest(platform.regression_set, platform.taxonomy, platform.config, refused=self.grounds)
 
+    def left_out(self, found: Suggestions) -> int | None:
+        """How many suggestions ``found`` leaves out since people refused them; ``None``: that is not known."""
+        return None if self.unknown is not None else len(found.refused & self.grounds)
+
     def remarks(self, found: Suggestions) -> tuple[str, ...]:
         """What to say below ``found``: how many suggestions it leaves out, or that nothing is known of refusals."""
         if self.unknown is not None:
             return (f"what people refused on GitHub is not known: {self.unknown}",)
-        held = len(found.refused & self.grounds)
-        return (f"{counted(held, 'suggestion', 'suggestions')} left out: people refused",) if held else ()
+        held = self.left_out(found)
+        return (left_out_words(held),) if held else ()
+
+
+def left_out_words(held: int) -> str:
+    """What is said where ``held`` suggestions are left out."""
+    return f"{counted(held, 'suggestion', 'suggestions')} left out: people refused"
 
 
 def refused_in(repo: Path) -> LocalRefusals:

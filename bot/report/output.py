@@ -82,6 +82,15 @@ SuggestionOutput: TypeAlias = Annotated[
 ]
 
 
+LeftOut = Annotated[
+    int | None,
+    Field(
+        ge=0, description="suggestions that are left out since people refused them; null: what they refused is unknown"
+    ),
+]
+"""What people refused on GitHub, as far as the ledger in the clone tells."""
+
+
 class PruneOutput(Output):
     """`incumbent prune --json`."""
 
@@ -90,6 +99,7 @@ class PruneOutput(Output):
     swaps: list[Checked[Swap]]
     least_loss: list[Checked[Loss]] = Field(description="for people, when entries wait and nothing can go safely")
     over_ceiling: int = Field(ge=0, description="by how many entries the set exceeds its ceiling")
+    refused: LeftOut
 
 
 class Repack(BaseModel):

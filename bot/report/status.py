@@ -16,6 +16,7 @@ from bot.pipeline.review import Platform
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import MissingPair, PairCoverage, RuledOut, pair_coverage
 from bot.report.escaping import visible
+from bot.report.local_refusals import LocalRefusals
 from bot.report.output import (
     CapabilityStatus,
     PruneOutput,
@@ -99,18 +100,17 @@ def status_overview(
     )
 
 
-def prune_overview(platform: Platform, found: Suggestions, refused: Collection[str] = ()) -> PruneOutput:
-    """The suggestions ``found`` for the platform's regression set, made without what people ``refused`` (digests of
-    grounds).
-    """
+def prune_overview(platform: Platform, found: Suggestions, refused: LocalRefusals) -> PruneOutput:
+    """The suggestions ``found`` for the platform's regression set, made without what people ``refused``."""
     known, config = platform.regression_set, platform.config
     swapped = {item.swap.admit for item in found.swaps}
     return PruneOutput(
         pinned={id: list(reasons) for id, reasons in found.roles.pinned.items()},
         suggestions=list(found.evictions),
         swaps=[item.swap for item in found.swaps],
-        least_loss=[] if found.evictions else losses_overview(platform, refused, swapped),
+        least_loss=[] if found.evictions else losses_overview(platform, refused.grounds, swapped),
         over_ceiling=max(0, len(known.entries) - config.ceiling),
+        refused=refused.left_out(found),
     )
 
 

@@ -81,8 +81,10 @@ def test_swaps_and_least_losses_come_in_pages_too() -> None:
             Loss(admit="w", id=f"e{number}", capabilities=("c",), combinations=(("a", "b"),) * 9) for number in range(3)
         ],
         over_ceiling=0,
+        refused=2,
     )
     first, last = (shown_in_chat(suggestions_page(output, offset, 4), SuggestionsAnswer) for offset in (0, 4))
+    assert first["refused"] == 2
     assert (first["total"], first["all_swaps"], first["all_least_loss"]) == (0, 5, 3)
     assert (len(first["swaps"]), len(first["least_loss"]), first["next_offset"]) == (4, 3, 4)
     assert [swap["admit"] for swap in last["swaps"]] == [mark("n4")]

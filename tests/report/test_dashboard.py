@@ -27,6 +27,7 @@ from bot.report.dashboard import (
     UnopenedSuggestion,
     render_dashboard,
 )
+from bot.report.local_refusals import LocalRefusals
 from bot.report.review_comment import COMMENT_CHARACTERS
 from bot.report.status import prune_overview
 from bot.report.task_list import Task, boxes_in
@@ -309,7 +310,7 @@ def test_the_least_loss_is_never_what_people_refused() -> None:
         found = rows(section(render_dashboard(make_dashboard(platform, refused=held)), "Least loss"))
         assert [row[:2] for row in found] == [["`w`", f"`{lost}`"]]
         suggested = suggest(platform.regression_set, platform.taxonomy, platform.config, refused=held)
-        output = prune_overview(platform, suggested, held)
+        output = prune_overview(platform, suggested, LocalRefusals(grounds=held))
         assert [loss.id for loss in output.least_loss] == ([] if lost == "y" else ["x"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -80,23 +81,49 @@ def test_a_command_leaves_out_what_people_refused(clone: Path, capsys: pytest.Ca
     assert "is not known" not in said
 
 
+def refuse_spare(clone: Path) -> None:
+    """People refused to evict the spare entry, as the ledger of the clone tells."""
+    found = LocalRefusals().suggestions(open_platform(clone, CONFIG)).evictions
+    (grounds,) = [item.grounds.digest for item in found if item.id == "spare-one"]
+    record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
+    commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: record_text(record)}, "x", AT, "x")
+
+
+def test_the_report_of_an_import_leaves_out_what_people_refused(
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "old.csv"
+    old.write_text("id,query\nq1,what is the weather like on the moon\n", encoding="utf-8")
+    place = ["--customer", "acme", "--agent", "desk", "--at", AT, "--by", "cora", "--repo", str(clone)]
+    words = ["import", str(old), *place, "--dry-run"]
+    assert run([*words, "--json"]) == 0
+    before = json.loads(capsys.readouterr().out)
+    assert "spare-one" in {item["id"] for item in before["suggestions"]}
+    assert before["refused"] is None
+    refuse_spare(clone)
+    assert run([*words, "--json"]) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert "spare-one" not in {item["id"] for item in after["suggestions"]}
+    assert after["refused"] == 1
+    assert run(words) == 0
+    assert "1 suggestion left out: people refused" in capsys.readouterr().out
+
+
 def test_prune_lists_what_evict_suggested_takes(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["prune", "--repo", str(clone)]
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "spare-one" in said
     assert "what people refused on GitHub is not known: there is no branch incumbent/ledger here" in said
-    (grounds,) = [
-        item.grounds.digest
-        for item in LocalRefusals().suggestions(open_platform(clone, CONFIG)).evictions
-        if item.id == "spare-one"
-    ]
-    record = SuggestionRecord(refusals=(Refusal(pull_request=5, branch=branch_of(EVICT, "spare-one", grounds)),))
-    commit_on_branch(clone, BRANCH, None, {SUGGESTIONS: record_text(record)}, "x", AT, "x")
+    assert run([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["refused"] is None
+    refuse_spare(clone)
     assert run(words) == 0
     said = capsys.readouterr().out
     assert "spare-one" not in said
     assert "1 suggestion left out: people refused" in said
+    assert run([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["refused"] == 1
     site = read_site(open_platform(clone, CONFIG), clone, "x", CONFIG)
     assert "spare-one" not in {item.id for item in site.suggestions.suggestions}
 

@@ -92,6 +92,7 @@ PRUNE = PruneOutput(
     swaps=[Swap(admit="w1", remove=("e4", "e5"))],
     least_loss=[Loss(admit="w2", id="e6", capabilities=("a",), combinations=(("b", "c"),))],
     over_ceiling=0,
+    refused=0,
 )
 
 
