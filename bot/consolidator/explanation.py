@@ -142,7 +142,7 @@ def _score_marks(judge: CounterfactualJudge, name: str) -> Iterator[float | None
         held = champion.counted_score(index)
         marks += [held, held + live.capabilities.margins[index]]
     yield None
-    yield from sorted({value for mark in (*marks, 0.0, 1.0) for value in around(mark)})
+    yield from sorted({value for mark in (0.0, *marks) for value in around(mark)})
 
 
 def _absences(judge: CounterfactualJudge, outcome: VerdictOutcome) -> Iterator[Absence]:
@@ -157,8 +157,8 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
 
     These are the most similar one; the champions of the capabilities of the query and of the champions that it beats;
     the last carrier of a combination; and the last coverers that a capability must keep.  If the query may fill a
-    floor, these are also the coverers that make up the floor, and the only coverer of the same customer.  If the age of
-    entries counts, it is also the newest entry.
+    floor, these are also the coverers that make up the floor.  If the age of entries counts, it is also the newest
+    entry.
     """
     live = judge.live
     own = live.profile(judge.turn.query)
@@ -185,7 +185,7 @@ def _that_matter(judge: CounterfactualJudge) -> set[str]:
 
 
 def _floor_makers(live: LiveSet, own: Profile) -> set[str]:
-    """The members without whom a capability of the query would fall below its floor, or lose its customer's coverer."""
+    """The members without whom a capability of the query would fall below its floor."""
     found: set[str] = set()
     for index, floor in enumerate(live.capabilities.floors):
         if not own.caps >> index & 1:
@@ -193,9 +193,6 @@ def _floor_makers(live: LiveSet, own: Profile) -> set[str]:
         covering = [member for member in live.members if member.caps >> index & 1]
         if len(covering) <= floor:
             found.update(member.id for member in covering)
-        related = [member.id for member in covering if member.customer == own.customer]
-        if len(related) == 1:
-            found.update(related)
     return found
 
 

@@ -156,7 +156,7 @@ def _points(
     days: Iterable[int], stays: Sequence[_Stay], floors: dict[str, int], *, has_pairs: bool
 ) -> Iterable[GrowthPoint]:
     coming = sorted((stay for stay in stays if not _is_gone_at_once(stay)), key=lambda stay: -stay.came)
-    leaving = sorted((stay for stay in coming if stay.gone is not None), key=lambda stay: -(stay.gone or 0))
+    leaving = sorted(((stay.gone, stay) for stay in coming if stay.gone is not None), key=lambda item: -item[0])
     there: dict[int, _Stay] = {}
     coverers: Counter[str] = Counter()
     carriers: Counter[int] = Counter()
@@ -166,8 +166,8 @@ def _points(
             there[id(stay)] = stay
             coverers.update(stay.covers)
             carriers.update(stay.pairs)
-        while leaving and (leaving[-1].gone or 0) <= day:
-            stay = leaving.pop()
+        while leaving and leaving[-1][0] <= day:
+            _, stay = leaving.pop()
             del there[id(stay)]
             coverers.subtract(stay.covers)
             carriers.subtract(stay.pairs)

@@ -138,9 +138,8 @@ def settle(root: Path) -> str | None:
             except OSError as error:
                 message = f"a change that was interrupted could not be finished: {error}; fix that, and run this again"
                 raise OutsideError(message) from error
-            count = len(plan.steps)
-            files = f"{count} {'file' if count == 1 else 'files'}"
-            said = f"a change that was interrupted is finished now: {files}, see `git status`"
+            # A change of one file is never half done.
+            said = f"a change that was interrupted is finished now: {len(plan.steps)} files, see `git status`"
         elif progress is _Progress.LEFT:
             said = "a change was interrupted, and is not finished: its files were changed since; see `git status`"
     elif (folder / _PLAN).exists():
@@ -299,7 +298,7 @@ def _move(source: Path, target: Path) -> None:
             aside.replace(target)
         except BaseException:
             with suppress(OSError):
-                aside.unlink(missing_ok=True)
+                aside.unlink()
             raise
 
 
@@ -372,4 +371,4 @@ def _clear(folder: Path) -> None:
 def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with suppress(OSError):
-            path.unlink(missing_ok=True)
+            path.unlink()

@@ -337,8 +337,7 @@ class LiveSet:
         """The waiting queries that carry a combination of ``profile`` that R lacks, in the cycle's order."""
         if not self.waiting:
             return ()
-        lacking = self._carried.lacking(profile.combined)
-        return self._offered.of(spelled_out(lacking)) if lacking else ()
+        return self._offered.of(spelled_out(self._carried.lacking(profile.combined)))
 
     def _meeting(self, needed: int) -> tuple[str, ...]:
         if not needed or needed & ~self._met:

@@ -43,7 +43,7 @@ def most_similar(query: str, choices: Sequence[str]) -> tuple[int, float]:
 
 def similarity_matrix(queries: Sequence[str], choices: Sequence[str]) -> NDArray[np.float64]:
     """:func:`similarity` of each normalised query (rows) and each normalised choice (columns)."""
-    return cdist(queries, choices, scorer=SCORER, dtype="float64", workers=1)
+    return cdist(queries, choices, scorer=SCORER, dtype="float64")
 
 
 def nearest_of(profile: Profile, members: Sequence[Profile]) -> Similarity:
