@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Generator, Iterator
 from fnmatch import fnmatch
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Final
 
@@ -128,3 +130,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-profile", default=None) in ("gate", "mutants"):
         none = Constants()
         providers._get_local_constants = lambda: none
+    if config.getoption("--hypothesis-profile", default=None) == "mutants":
+        _forget_answers()
+
+
+def _forget_answers() -> None:
+    """A mutant is tried in a copy of a process that ran the same tests: what is cached there would hide it."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(("bot.consolidator.", "bot.rater.", "bot.curator.")):
+            for known in vars(module).values():
+                if isinstance(known, _lru_cache_wrapper):
+                    known.cache_clear()
