@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.config import Curation
 from bot.consolidator.counterfactuals import PER_CAPABILITY, STEP, Turn, around
 from bot.consolidator.cycle import run_cycle
-from bot.consolidator.explanation import Explanation, explain
+from bot.consolidator.explanation import CapabilityStanding, Explanation, explain
 from bot.consolidator.verdict import Decision, Ruling, VerdictOutcome
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
@@ -159,6 +159,33 @@ def test_a_redundant_query_lacks_a_little_to_win_and_somebody_elses_absence() ->
     assert ("concentration_cap", None) not in changes
 
 
+def test_how_it_stands_in_each_capability_is_told_with_what_is_to_beat() -> None:
+    config = make_config(CONFIG, per_capability={"b": {"competence_bar": 0.7, "winning_margin": 0.2}})
+    item = query("q", {"d": 0.3, "b": 0.6, "a": 0.75})
+    found = explained(item, OLD, OTHER, config=config)
+    assert found.query == item
+    assert found.contests == (
+        CapabilityStanding(capability="a", score=0.75, bar=0.5, champion="old", held=0.7, margin=0.1),
+        CapabilityStanding(capability="b", score=0.6, bar=0.7, champion="old", held=0.8, margin=0.2),
+        CapabilityStanding(capability="d", score=0.3, bar=0.5, champion=None, held=None, margin=0.1),
+    )
+
+
+def test_a_bar_of_its_own_is_lowered_to_the_score_that_fell_short_of_it() -> None:
+    config = make_config(CONFIG, per_capability={"a": {"competence_bar": 0.7}})
+    found = explained(query("q", {"a": 0.6}), config=config)
+    assert found.outcome is VerdictOutcome.STAYS_OUT
+    (bar,) = [item for item in found.knobs if item.knob == "competence_bar"]
+    assert (bar.capability, bar.now, bar.to, bar.ruling.outcome) == ("a", 0.7, 0.6, VerdictOutcome.ENTERS)
+
+
+def test_where_a_whole_signature_counts_to_exercise_a_capability_at_all_is_enough() -> None:
+    others = (resident("one", {"a": 0.9}), resident("two", {"b": 0.9}))
+    found = explained(query("q", {"a": 0.6}), *others, config=make_config(CONFIG, novelty="signature"))
+    first = next(item for item in found.scores if item.capability == "b")
+    assert (first.now, first.to, first.distance, first.ruling.outcome) == (None, 0.0, 0.0, VerdictOutcome.WAITS)
+
+
 def test_a_clone_enters_with_another_cutoff_or_without_what_it_copies() -> None:
     text = "Send the invoice of March to the tax office"
     found = explained(query("q", {"a": 0.9}, text), resident("old", {"b": 0.9}, text), config=make_config(CONFIG))
@@ -232,6 +259,31 @@ def test_no_other_score_is_thought_of_where_a_rule_decides() -> None:
     assert "b" in {item.capability for item in found.scores}
     fewer = explain(turn, CONFIG, ["a", "b"], fixed={"b"})
     assert fewer.scores == tuple(item for item in found.scores if item.capability != "b")
+    others = explain(turn, CONFIG, ["a", "b"], fixed={"a"})
+    assert others.scores == tuple(item for item in found.scores if item.capability != "a")
+
+
+def test_a_bar_is_found_between_others_at_which_the_verdict_is_the_same() -> None:
+    """The first test of a capability needs surer tags than one that fills a floor: b does so between two bars alone."""
+    config = make_config(CONFIG, redundancy_floor=2, first_floor=0.9, fill_floor=True)
+    others = [resident(f"r{place}", {"b": score}) for place, score in enumerate((0.52, 0.55, 0.58))]
+    found = explained(query("q", {"a": 0.65, "b": 0.6}, customer="acme"), *others, config=config)
+    assert (found.facts.new_capabilities, found.outcome) == (("a",), VerdictOutcome.WAITS)
+    bars = {item.capability: (item.to, item.ruling.outcome) for item in found.knobs if item.knob == "competence_bar"}
+    assert bars[None] == bars["b"] == (0.55 + STEP, VerdictOutcome.ENTERS)
+
+
+def test_without_whoever_makes_up_a_floor_the_query_fills_it() -> None:
+    config = make_config(CONFIG, redundancy_floor=2, fill_floor=True)
+    others = [resident("r1", {"b": 0.9}), resident("r2", {"b": 0.8}), resident("r3", {"a": 0.9})]
+    item = query("q", {"b": 0.7}, customer="acme")
+    found = explained(item, *others, config=config)
+    assert found.outcome is VerdictOutcome.STAYS_OUT
+    assert [(each.id, each.ruling.outcome) for each in found.absences] == [
+        ("r1", VerdictOutcome.ENTERS),
+        ("r2", VerdictOutcome.ENTERS),
+    ]
+    assert explained(item, *others, resident("r4", {"b": 0.8}), config=config).absences == ()
 
 
 def test_shares_are_tried_up_to_none_and_all() -> None:

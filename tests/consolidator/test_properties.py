@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.consolidator.cycle import descending, judge_arriving, run_cycle
-from bot.consolidator.verdict import Decision, Reason, Verdict
+from bot.consolidator.cycle import Trust, descending, judge_arriving, run_cycle
+from bot.consolidator.verdict import Decision, Reason, Route, Ruling, Verdict
+from bot.consolidator.verdict_engine import doubt_text
 from bot.curator.admission import plan_admissions
 from bot.rater.contextualizer import Key, LiveSet, without_merit
-from bot.rater.model import RatedEntry, ScoredQuery
+from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
 from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config
@@ -169,15 +170,28 @@ def test_queries_that_arrive_by_their_keys_are_judged_as_if_all_were_held(case: 
 
 def test_what_falls_behind_and_is_not_held_is_written_aside() -> None:
     for seed in range(100):
-        check_arriving(random_case(random.Random(seed)), 1)
+        for held in (1, 3):
+            check_arriving(random_case(random.Random(seed)), held)
+
+
+def two_each(query: ScoredQuery, facts: RelationalFacts, ruling: Ruling, admitted: Sequence[str]) -> Ruling:
+    """A person is to see whatever comes after two that were admitted."""
+    if len(admitted) < 2:
+        return ruling
+    return Ruling(ruling.decision, Route.REVIEW, (*ruling.reasons, Reason.CUSTOMER_SHARE))
 
 
 def check_arriving(case: Case, held: int) -> None:
+    for trust in (doubt_text, two_each):
+        check_trusted(case, held, trust)
+
+
+def check_trusted(case: Case, held: int, trust: Trust) -> None:
     queries, residents, config = queries_of(case), residents_of(case), config_of(case)
     live = LiveSet.knowing(case.capabilities, residents, config)
     keyed = [(descending(live, live.profile(item)), item.id, item) for item in queries]
     arriving = [(key, item) for key, _, item in sorted(keyed, key=lambda each: each[:2]) if not without_merit(key)]
-    judged = [verdict for _, verdict in judge_arriving(arriving, live, config, held, iter_of)]
-    expected = run_cycle(queries, residents, config)
+    judged = [verdict for _, verdict in judge_arriving(arriving, live, config, held, iter_of, trust)]
+    expected = run_cycle(queries, residents, config, trust)
     assert judged == list(expected[: len(judged)])
     assert not any(verdict.decision.admits for verdict in expected[len(judged) :])

@@ -91,6 +91,8 @@ def test_a_set_under_other_knobs_is_the_set_built_with_them(case: Case, data: st
     for item in queries:
         assert found.facts(item, found.profile(item), NEAREST) == anew.facts(item, anew.profile(item), NEAREST)
         assert found.offering(found.profile(item)) == anew.offering(anew.profile(item))
+        assert found.key(found.profile(item)) == anew.key(anew.profile(item))
+        assert found.doubts(item, found.profile(item), 0.2) == anew.doubts(item, anew.profile(item), 0.2)
     assert [live.facts(item, live.profile(item), NEAREST) for item in queries] == before
 
 

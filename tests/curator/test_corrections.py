@@ -46,7 +46,9 @@ def test_a_file_comes_back_as_it_was_written(tmp_path: Path) -> None:
     change = written(ONE, None)
     assert change.path == f"{FOLDER}/{KEY}.yaml"
     assert change.content is not None
-    assert load(tmp_path, {change.path: change.content, f"{FOLDER}/README.md": "words"}) == {KEY: ONE}
+    # What is beside it, whatever its name sorts to.
+    beside = {f"{FOLDER}/{name}": "words" for name in (".gitkeep", "README.md")}
+    assert load(tmp_path, {change.path: change.content, **beside}) == {KEY: ONE}
     assert by_hand({KEY: ONE}) == {KEY: ONE.tags}
     assert load(tmp_path, {}) == {}
 
@@ -115,6 +117,10 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
     ]
     assert "tags.a.value" in shown
     assert "turns" in shown
+    assert {item.fix for item in error.value.problems} >= {
+        f"name it {FOLDER}/{KEY}.yaml, or restore it from git",
+        "use an id of taxonomy/taxonomy.yaml, or take the tag out",
+    }
     # Without a taxonomy ids are not checked.
     text = files[f"{FOLDER}/{KEY}.yaml"]
     assert load_corrections(Overlay(WorkingTree(tmp_path), {f"{FOLDER}/{KEY}.yaml": text}), None).keys() == {KEY}
@@ -123,8 +129,11 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
 def test_a_link_is_no_file(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / f"{KEY}.yaml").symlink_to("/etc/hostname")
-    with pytest.raises(InputError, match="symbolic link"):
+    with pytest.raises(InputError, match="the path is a symbolic link") as error:
         load_corrections(WorkingTree(tmp_path), TAXONOMY)
+    assert [(item.file, item.fix) for item in error.value.problems] == [
+        (f"{FOLDER}/{KEY}.yaml", "commit the file itself in its place")
+    ]
 
 
 TEXT = "Which trains go to Ulm?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,18 @@ from bot.curator.entry import (
     Entry,
     EntryClassification,
     Evicted,
+    Source,
     StaleEntry,
     Tombstone,
     active_identity,
+    as_classified,
     entry_id,
     migrated,
     migrated_tombstone,
     migrated_values,
     resident_of,
 )
+from bot.rater.model import RatedEntry
 from bot.taxonomy.migration import NOTHING, Migration, migration_between
 from bot.taxonomy.model import Capability, Group, Taxonomy
 from tests.factories import make_entry, make_taxonomy
@@ -56,10 +60,33 @@ def test_a_resident_is_the_entry_as_the_rater_sees_it() -> None:
         admitted=ENTRY.admitted.model_copy(update={"displaces": ("x",), "at": "2026-02-02T00:00:00Z"}),
         setup=replace(ENTRY.setup, cost=3.0),
         pin="audit",
+        source=Source(customer="acme", agent="desk", eval_set="evals.yaml", item="q"),
     )
-    resident, _ = resident_of(entry, TAXONOMY, None)
-    seen = (resident.id, resident.turns, resident.admitted_at, resident.pin, resident.displaces, resident.setup_cost)
-    assert seen == ("r", entry.turns, "2026-02-02T00:00:00Z", "audit", ("x",), 3.0)
+    assert resident_of(entry, TAXONOMY, None)[0] == RatedEntry(
+        id="r",
+        turns=entry.turns,
+        scores={"a": 0.9},
+        admitted_at="2026-02-02T00:00:00Z",
+        customer="acme",
+        pin="audit",
+        displaces=("x",),
+        setup_cost=3.0,
+        inferred=frozenset({"a"}),
+    )
+
+
+def test_what_a_rule_or_a_curator_decided_is_not_inferred() -> None:
+    sources: dict[str, Any] = {
+        "intent": {},
+        "tool": {"source": "tool"},
+        "spec": {"source": "spec", "when": "true"},
+        "said": {},
+    }
+    known = taxonomy(*(capability(id, **more) for id, more in sources.items()))
+    entry = entry_under(known, dict.fromkeys(sources, 0.9))
+    entry = entry.model_copy(update={"classified": entry.classified.model_copy(update={"corrected": {"said": True}})})
+    resident, lag = resident_of(entry, known, None)
+    assert (resident.customer, resident.inferred, lag) == (None, frozenset({"intent", "tool"}), None)
 
 
 @pytest.mark.parametrize("change", [{"backend": "openai"}, {"model": "m2"}, {"prompt": "p2"}, {"samples": 3}])
@@ -69,6 +96,7 @@ def test_scores_of_another_identity_are_not_comparable(change: dict[str, Any]) -
     assert lag is not None
     assert (lag.id, lag.capabilities) == ("r", ("a", "b"))
     assert str(next(iter(change.values()))) in lag.reason
+    assert lag.reason.startswith("classified by ")
 
 
 def test_without_an_active_identity_only_definitions_decide() -> None:
@@ -280,6 +308,33 @@ def test_what_never_recorded_definitions_is_carried_by_id_alone() -> None:
 def test_what_stands_under_the_new_id_is_newer() -> None:
     entry = make_entry("e", {"a": 0.9, "a2": 0.4})
     assert migrated(entry, MIGRATION, OLD, NEW).scores == {"a2": 0.4}
+
+
+def test_an_entry_that_was_migrated_is_known_by_the_ids_it_was_classified_under() -> None:
+    line = [
+        taxonomy(*map(capability, ("a", "b", "c"))),
+        taxonomy(capability("a1", was="a"), capability("b"), capability("c1", was="c"), version="1.1.0"),
+        taxonomy(
+            capability("a2", was="a1"),
+            capability("b", description="Something else."),
+            capability("c2", was="c1", description="Something else."),
+            version="1.2.0",
+        ),
+    ]
+    entry = entry_under(line[0], {"b": 0.8, "c": 0.7})
+    here = entry
+    for before, after in pairwise(line):
+        here = migrated(here, migration_between(before, after), before, after)
+        assert set(here.scores) == {"b", "c1" if "c1" in after.by_id else "c2"}
+    found, borne = as_classified(here, line)
+    assert (found.scores, borne) == (entry.scores, {"c": "c2"})
+    assert found.classified.definitions == {"b": line[0].by_id["b"].definition, "c": line[1].by_id["c1"].definition}
+    whole = entry_under(line[0], {"a": 0.9, "b": 0.8})
+    carried = migrated(whole, migration_between(line[0], line[1]), line[0], line[1])
+    assert as_classified(carried, line[:2]) == (whole, {"a": "a1"})
+    # What is scored under both ids, or under an id that stood for something else then, is left as it is.
+    for scores in ({"a": 0.9, "a1": 0.8}, {"d": 0.9}):
+        assert as_classified(make_entry("e", scores), line[:2]) == (make_entry("e", scores), {})
 
 
 def test_a_tombstone_keeps_its_grounds() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from bot.config import REVIEWED_FILES
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.file_changes import FileChange, apply, edit, render
-from bot.curator.journal import refuse_half_written, settle
+from bot.curator.journal import refuse_half_written, settle, was_changed
 from bot.errors import InputError, OutsideError
 from bot.files.documents import parse_yaml
 from bot.files.validation import validate
@@ -305,6 +308,9 @@ def repository(tmp_path: Path) -> Path:
 
 def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path) -> None:
     apply(PLAN, repository)
+    assert was_changed(repository)
+    assert settle(repository) is None
+    assert not was_changed(repository)
     expected = {
         "set/deep/er/x.yaml": b"x",
         "set/fresh.yaml": "é\nline\n".encode(),
@@ -314,6 +320,7 @@ def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path) -
     assert tree(repository) == expected
     apply(PLAN, repository)
     assert tree(repository) == expected
+    assert not was_changed(repository)
     assert (repository / "set/fresh.yaml").stat().st_mode & 0o777 == 0o644
 
 
@@ -422,6 +429,7 @@ def test_what_can_neither_go_on_nor_be_taken_back_is_finished_later(
         refuse_half_written(repository)
     monkeypatch.undo()
     assert settle(repository) == "a change that was interrupted is finished now: 4 files, see `git status`"
+    assert not was_changed(repository)
     refuse_half_written(repository)
     assert settle(repository) is None
     after = tree(repository)
@@ -536,12 +544,14 @@ def test_a_change_is_prepared_where_git_does_not_look(repository: Path, monkeypa
         (repository / "set/fresh.yaml").unlink()
         inner = prepared_in(repository, monkeypatch)
         assert inner.parent == repository.parent / ".git"
+        assert re.fullmatch("incumbent-[0-9a-f]{12}", inner.name)
         parent.git.add(all=True)
         parent.git.commit(message="Begin", author="a <a@b.example>", env={"EMAIL": "a@b.example"})
         parent.git.worktree("add", "../linked")
     linked = repository.parent.with_name("linked")
     folder = prepared_in(linked, monkeypatch)
     assert folder.parent.parent == repository.parent / ".git" / "worktrees"
+    assert folder.name == "incumbent"
     # Two platforms in one repository do not meet.
     assert prepared_in(linked / repository.name / "set", monkeypatch).name != folder.name
 
@@ -552,7 +562,7 @@ def test_a_link_in_place_of_that_folder_is_not_followed(repository: Path) -> Non
     (elsewhere / "plan.json").write_text("kept")
     (repository / ".incumbent").symlink_to(elsewhere, target_is_directory=True)
     before = tree(repository)
-    with pytest.raises(OutsideError, match=r"a symbolic link is in the way: .*; nothing was changed"):
+    with pytest.raises(OutsideError, match=rf"Errno {errno.ELOOP}\] a symbolic link is in the way: .*; nothing"):
         apply(PLAN, repository)
     settle(repository)
     assert tree(repository) == before
@@ -582,8 +592,49 @@ def test_files_on_another_disk_are_changed_likewise(repository: Path, monkeypatc
 
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(repository: Path) -> None:
     os.mkfifo(repository / "set/fresh.yaml")
-    with pytest.raises(OutsideError, match=r"not a regular file.*nothing was changed"):
+    with pytest.raises(OutsideError, match=rf"Errno {errno.EINVAL}\] not a regular file.*nothing was changed"):
         apply(PLAN, repository)
+
+
+FINISHED = "a change that was interrupted is finished now: 2 files, see `git status`"
+LEFT = "a change was interrupted, and is not finished: its files were changed since; see `git status`"
+
+
+@pytest.mark.parametrize(
+    ("now", "said", "after"),
+    [
+        (["before", "before"], None, ["before", "before"]),
+        (["before", "other"], None, ["before", "other"]),
+        (["after", "before"], FINISHED, ["after", "after"]),
+        (["before", "after"], FINISHED, ["after", "after"]),
+        (["after", "other"], LEFT, ["after", "other"]),
+        (["after", "after"], None, ["after", "after"]),
+    ],
+)
+def test_a_plan_that_is_found_is_finished_if_only_that_is_left(
+    now: list[str], said: str | None, after: list[str], tmp_path: Path
+) -> None:
+    before, wanted = (hashlib.sha256(text).hexdigest() for text in (b"before", b"after"))
+    steps = [{"path": f"set/{n}", "before": before, "after": wanted, "aside": f"new-{n}"} for n in range(2)]
+    folder = tmp_path / ".incumbent"
+    folder.mkdir()
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    (tmp_path / "set").mkdir()
+    for number, text in enumerate(now):
+        (folder / f"new-{number}").write_text("after")
+        (tmp_path / "set" / str(number)).write_text(text)
+    if said == FINISHED:
+        with pytest.raises(InputError) as caught:
+            refuse_half_written(tmp_path)
+        (problem,) = caught.value.problems
+        assert problem.file == "regression_set"
+        assert problem.message.endswith("was interrupted, or is being made, and a part of them is written")
+        assert str(problem.fix).startswith("run the command that was interrupted again; any that changes")
+    else:
+        refuse_half_written(tmp_path)
+    assert settle(tmp_path) == said
+    assert list(tree(tmp_path).values()) == [text.encode() for text in after]
+    assert not folder.exists()
 
 
 def test_a_plan_that_cannot_be_read_is_told_and_forgotten(repository: Path) -> None:

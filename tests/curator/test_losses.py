@@ -131,14 +131,16 @@ def test_least_loss_counts_what_the_newcomer_brings() -> None:
         ({"a": 0.55}, {"pin": "audit"}, ["spare"]),
         ({"a": 0.95}, {}, ["spare"]),
         ({"a": 0.55, "b": 0.55}, {}, ["spare"]),
+        ({"a": 0.55, "c": 0.55}, {}, ["spare"]),
     ],
-    ids=["adds nothing", "is pinned", "is the new champion", "brings a capability"],
+    ids=["adds nothing", "is pinned", "is the new champion", "brings a capability", "brings a combination"],
 )
 def test_no_entry_is_named_for_a_query_that_adds_nothing(
     scores: dict[str, float], more: dict[str, Any], expected: list[str]
 ) -> None:
     """With any of these queries in, `spare` could leave and nothing would be lost: 3 entries cover a, 2 have to."""
     residents = [resident("best", {"a": 0.9}), resident("spare", {"a": 0.6})]
+    residents += [resident(f"other{copy}", {"c": 0.9}) for copy in "12"]
     found = least_loss([resident("q", scores, **more)], residents, make_config(redundancy_floor=2), 1)
     assert [(loss.id, loss.capabilities, loss.combinations) for loss in found] == [(id, (), ()) for id in expected]
 

@@ -89,6 +89,15 @@ def test_only_what_changed_is_parsed_again(
     assert parsed == [entry_path("elsewhere")]
 
 
+def test_a_name_that_is_no_unicode_is_told_and_no_end(
+    tmp_path: Path, write: Callable[[str, str], None], remembered: RememberedFiles
+) -> None:
+    write(entry_path("one"), render(entry("one")))
+    (tmp_path / entry_path("one")).rename(tmp_path / entry_path("\udcff"))
+    with pytest.raises(InputError, match="not the file's name"):
+        load_regression_set(WorkingTree(tmp_path), None, remembered)
+
+
 def test_faults_are_told_again_with_their_lines(
     tmp_path: Path, write: Callable[[str, str], None], remembered: RememberedFiles
 ) -> None:

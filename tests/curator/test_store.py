@@ -9,7 +9,15 @@ import pytest
 from bot.curator import file_changes as changes
 from bot.curator.entry import Entry, Evicted, Source, Tombstone, entry_id
 from bot.curator.file_changes import FileChange, apply, render
-from bot.curator.store import RegressionSet, entry_path, load_regression_set, tombstone_path, waiting_path
+from bot.curator.store import (
+    RegressionSet,
+    entry_in,
+    entry_path,
+    is_part,
+    load_regression_set,
+    tombstone_path,
+    waiting_path,
+)
 from bot.errors import InputError
 from bot.files.snapshot import WorkingTree
 from bot.taxonomy.loading import load_taxonomy
@@ -124,6 +132,35 @@ def test_changed_entries_take_their_own_place_and_nobody_elses() -> None:
     assert {id: entry.pin for id, entry in found.waiting.items()} == {"w1": None, "w2": "wait"}
 
 
+@pytest.mark.parametrize(
+    ("path", "part", "id"),
+    [
+        ("regression_set/r1.yaml", True, "r1"),
+        ("regression_set/a.b-c_D.yaml", True, "a.b-c_D"),
+        ("regression_set/r1.yml", True, None),
+        ("regression_set/r1.YML", False, None),
+        ("regression_set/r1", False, None),
+        ("regression_set/.yaml", True, None),
+        ("regression_set/-r1.yaml", True, None),
+        ("regression_set/r 1.yaml", True, None),
+        ("regression_set/README.md", False, None),
+        ("regression_set/waiting/r1.yaml", True, None),
+        ("regression_set/evicted/r1.yaml", True, None),
+        ("regression_set", True, None),
+        ("regression_set/waiting", True, None),
+        ("regression_set/evicted", True, None),
+        ("regression_set/other", False, None),
+        ("r1.yaml", False, None),
+        ("docs/regression_set/r1.yaml", False, None),
+        (f"regression_set/{'r' * 150}.yaml", True, "r" * 150),
+        (f"regression_set/{'r' * 151}.yaml", True, None),
+    ],
+)
+def test_which_paths_are_of_the_set_and_of_an_entry(path: str, part: bool, id: str | None) -> None:
+    assert (is_part(path), entry_in(path)) == (part, id)
+    assert id is None or entry_path(id) == path
+
+
 def test_files_of_another_kind_are_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "regression_set"
     folder.mkdir()
@@ -150,6 +187,49 @@ def test_an_entry_waits_or_is_in_the_set_but_not_both(tmp_path: Path) -> None:
     write(tmp_path, r1=render(ENTRY), waiting__r1=render(ENTRY))
     assert faults(tmp_path) == [
         ("waiting/r1.yaml", None, "r1.yaml waits for a slot and is in the regression set as well")
+    ]
+
+
+def test_an_entry_is_there_or_was_evicted_but_not_both(tmp_path: Path) -> None:
+    write(tmp_path, r1=render(ENTRY), evicted__r1=render(tombstone(ENTRY)))
+    other = make_entry("w1", {})
+    write(tmp_path, waiting__w1=render(other), evicted__w1=render(tombstone(other)))
+    told = "the entry was evicted, and is there all the same as regression_set/"
+    assert faults(tmp_path) == [
+        ("evicted/r1.yaml", None, f"{told}r1.yaml"),
+        ("evicted/w1.yaml", None, f"{told}waiting/w1.yaml"),
+    ]
+
+
+def test_a_file_in_place_of_a_folder_is_a_fault(tmp_path: Path) -> None:
+    write(tmp_path, r1=render(ENTRY))
+    (tmp_path / "regression_set" / "waiting").write_text("a file")
+    assert faults(tmp_path) == [("waiting", None, "this is a file, and a folder is expected")]
+
+
+def test_every_fault_says_what_to_do(tmp_path: Path) -> None:
+    entry, grave = render(ENTRY), render(tombstone(ENTRY))
+    write(tmp_path, r1=entry, r2=entry, r3=render(make_entry("r3", {"zz": 0.9})), waiting__r1=entry)
+    write(tmp_path, evicted__r1=grave, evicted__r4=grave.replace("\nid: r1", "\nid: r4").replace("id: r1", "id: r4", 1))
+    write(tmp_path, other__x=entry)
+    (tmp_path / "regression_set" / "link.yaml").symlink_to(tmp_path / "regression_set" / "r1.yaml")
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    assert {problem.file.removeprefix("regression_set/"): str(problem.fix) for problem in caught.value.problems} == {
+        "evicted/r1.yaml": "delete one of the two files",
+        "evicted/r4.yaml": "write r4, or restore the file from git",
+        "link.yaml": "commit the file itself in its place",
+        "other/x.yaml": "move the file to regression_set/",
+        "r2.yaml": "name the file r1.yaml",
+        "r3.yaml": "use an id of taxonomy/taxonomy.yaml, or list a removed one under `retired`",
+        "waiting/r1.yaml": "delete the waiting file",
+    }
+    (tmp_path / "regression_set").rename(tmp_path / "elsewhere")
+    (tmp_path / "regression_set").write_text("a file")
+    with pytest.raises(InputError) as caught:
+        load(tmp_path)
+    assert [(problem.file, problem.fix) for problem in caught.value.problems] == [
+        ("regression_set", "make it a folder")
     ]
 
 

@@ -12,10 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Curation
+from bot.curator import file_changes as changes
 from bot.curator.roles import EvictionKind, Grounds, derive_roles
 from bot.curator.staging import AuditStamp
 from bot.curator.store import RegressionSet
-from bot.curator.suggestions import SwapSuggestion, choose_repacks, choose_swaps, confirm_swaps, evicted_on, suggest
+from bot.curator.suggestions import (
+    SwapSuggestion,
+    also_safe,
+    choose_repacks,
+    choose_swaps,
+    confirm_swaps,
+    evicted_on,
+    suggest,
+)
 from bot.intake.query import Setup
 from bot.rater.contextualizer import LiveSet
 from bot.rater.model import RatedEntry
@@ -56,6 +65,7 @@ def test_what_lost_its_source_is_suggested_whatever_would_be_lost_but_for_pins_o
     }
     found = suggest(known, TAXONOMY, make_config(redundancy_floor=2), left)
     assert [(item.id, item.grounds.kind) for item in found.evictions] == [("best1", EvictionKind.CUSTOMER_LEFT)]
+    assert found.evictions[0].grounds.taxonomy_major == TAXONOMY.major
     assert found.evictions[0].remaining == {"a": 2, "b": 1}
 
 
@@ -175,13 +185,49 @@ def test_a_refusal_of_a_swap_holds_whatever_the_order_of_what_it_frees() -> None
     assert len({digest for _, digest in digests}) == 1
 
 
-@pytest.mark.parametrize("kind", list(EvictionKind))
-def test_a_tombstone_says_why_and_leaves_open_who_confirmed_it(kind: EvictionKind) -> None:
-    grounds = Grounds.on(resident("x", {"a": 0.9}), kind, ("y",), TAXONOMY.major)
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (EvictionKind.DISPLACED, "displaced by y, z"),
+        (EvictionKind.REDUNDANT, "redundant: others cover all that it covers"),
+        (EvictionKind.SOURCE_DELETED, "its query is in no eval set any more"),
+        (EvictionKind.CUSTOMER_LEFT, "its customer has no eval set any more"),
+        (EvictionKind.UNDONE, "its admission was taken back"),
+    ],
+)
+def test_a_tombstone_says_why_and_leaves_open_who_confirmed_it(kind: EvictionKind, reason: str) -> None:
+    grounds = Grounds.on(resident("x", {"a": 0.9}), kind, ("y", "z"), TAXONOMY.major)
     evicted = evicted_on(grounds)
-    assert (evicted.at, evicted.by) == (None, None)
-    assert evicted.reason
-    assert evicted.grounds == {"kind": kind.value, "yields_to": ["y"], "digest": grounds.digest}
+    assert (evicted.at, evicted.by, evicted.reason) == (None, None, reason)
+    assert evicted.grounds == {"kind": kind.value, "yields_to": ["y", "z"], "digest": grounds.digest}
+    assert evicted_on(grounds, "mixed-1").grounds == {**evicted.grounds, "group": "mixed-1"}
+
+
+def test_what_people_want_undone_comes_first_and_then_what_is_open() -> None:
+    known = make_set(*BEST, *(make_entry(id, {"a": 0.6, "b": 0.6}, pin=None) for id in ("one", "two", "three")))
+    left = dict.fromkeys(("one", "two", "three"), EvictionKind.SOURCE_DELETED)
+    found = suggest(known, TAXONOMY, make_config(**FLOOR), left, {"two", "best2"}, undone={"three": 7})
+    assert [(item.id, item.grounds.kind.value, item.grounds.asked) for item in found.evictions] == [
+        ("three", "undone", 7),
+        ("two", "source-deleted", None),
+        ("one", "source-deleted", None),
+        ("best2", "redundant", None),
+    ]
+
+
+def test_of_what_is_suggested_only_what_another_set_suggests_too_is_also_safe() -> None:
+    config = make_config(**ROOM | {"ceiling": 7})
+    wanted = make_entry("wanted", {"a": 0.97}).model_copy(update={"restored": "on no grounds"})
+    known = make_set(*CHAMPIONS, *PAIRS, make_entry("spare", {"a": 0.6}), waiting=(wanted,))
+    found = suggest(known, ABC, config, archived={"abc": LOOKED_BACK})
+    assert [len(part) for part in (found.swaps, found.repacks, found.evictions)] == [1, 1, 1]
+    assert also_safe(found, found) == found
+    nothing = suggest(make_set(), ABC, config)
+    assert also_safe(found, nothing) == replace(found, swaps=(), repacks=(), evictions=())
+    # What was a repack may be a swap by now.
+    turned = replace(nothing, swaps=found.repacks, repacks=found.swaps)
+    assert also_safe(found, turned) == replace(found, evictions=())
+    assert also_safe(found, replace(nothing, evictions=found.evictions)) == replace(found, swaps=(), repacks=())
 
 
 @given(cases(most=8), st.randoms(use_true_random=False))
@@ -276,7 +322,14 @@ def test_a_confirmed_swap_and_a_confirmed_repack_are_one_change() -> None:
     paths = ["better", "waiting/better", "evicted/weak", "weak"]
     assert sorted(item.path for item in staging.file_changes) == sorted(f"regression_set/{name}.yaml" for name in paths)
     written = {item.path: item.content for item in staging.file_changes if item.content is not None}
-    assert "by: cora" in written["regression_set/evicted/weak.yaml"]
+    (eviction,) = swaps[0].evictions
+    evicted = evicted_on(eviction.grounds).model_copy(update={"at": stamp.at, "by": "cora"})
+    (grave, _) = changes.evict(weak, evicted)
+    assert written == {
+        "regression_set/better.yaml": changes.render(staging.admitted[0]),
+        grave.path: grave.content,
+    }
+    assert (staging.waiting, staging.leaving) == ((), ())
     # What an excluded query frees is the same, without a place in the line.
     full = make_set(*CHAMPIONS, *PAIRS)
     repacks = suggest(full, ABC, make_config(**ROOM), archived={"abc": LOOKED_BACK}).repacks
@@ -323,6 +376,28 @@ def test_a_combination_rests_on_a_swap_only_where_its_newcomer_replaces_a_carrie
     assert swaps([second], rivals) == [("q2", ("ab",))]
     # Both would free "ab", and the first takes it.
     assert swaps([first, second], rivals) == [("q1", ("ab", "cd"))]
+
+
+def test_a_swap_takes_no_entry_on_which_one_rests_that_was_displaced() -> None:
+    # "old" leaves because "heir" displaces it, so that "heir" has to stay, unless a newcomer displaces "old" as well.
+    rivals = [resident("old", {"a": 0.9}), resident("heir", {"a": 0.8, "b": 0.8}, displaces=("old",))]
+    first, second = resident("q1", {"a": 0.95}), resident("q2", {"a": 0.6, "b": 0.95})
+    assert swaps([second], rivals) == [("q2", ("heir",))]
+    assert swaps([first, second], rivals) == [("q1", ("old",))]
+    also = replace(first, displaces=("old",))
+    assert swaps([also, second], rivals) == [("q1", ("old",)), ("q2", ("heir",))]
+
+
+def test_a_newcomer_displaces_in_the_place_of_the_one_that_it_swaps_with() -> None:
+    rivals = [
+        resident("old", {"a": 0.6}),
+        resident("heir1", {"a": 0.9}, displaces=("old",)),
+        resident("heir2", {"a": 0.7, "b": 0.8}, displaces=("old",)),
+    ]
+    first, second = resident("q1", {"a": 0.95}), resident("q2", {"a": 0.6, "b": 0.95})
+    assert swaps([first, second], rivals) == [("q1", ("heir1",))]
+    also = replace(first, displaces=("old",))
+    assert swaps([also, second], rivals) == [("q1", ("heir1",)), ("q2", ("heir2",))]
 
 
 def repacks(

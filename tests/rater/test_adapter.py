@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from bot.classifier.model import Classification, Judgement
+from typing import Any
+
+import pytest
+
+from bot.classifier.model import Classification, Judgement, Path
 from bot.rater.adapter import rate
 from bot.rater.model import Doubt, ScoredQuery
 from bot.taxonomy.model import Group, Taxonomy
@@ -53,3 +57,19 @@ def test_a_capability_is_scored_by_its_confidence_if_it_is_true_and_not_at_all_o
         personal={"card": 2},
     )
     assert set(scored.scores) == classification.signature
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "attempt", "familiar"),
+    [
+        ("inference", {}, False, True),
+        ("inference", {"attempt": True}, True, True),
+        ("inference", {"unfamiliar": "script"}, False, False),
+        # A curator has read it.
+        ("corrected", {"unfamiliar": "script"}, False, True),
+    ],
+)
+def test_what_a_person_should_see_is_passed_on(path: Path, more: Any, attempt: bool, familiar: bool) -> None:
+    classification = Classification(judgements={"a": Judgement(True, 0.7, path)}, **more)
+    scored = rate("q", ("first",), classification, make_taxonomy("a"), personal={})
+    assert (scored.customer, scored.attempt, scored.familiar) == (None, attempt, familiar)

@@ -1,11 +1,13 @@
-"""Who of those that wait offers what: the long way beside the short one."""
+"""The live set by hand: keys, carriers and doubts; and who of those that wait offers what."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rater.contextualizer import Offers
+from bot.rater.contextualizer import LiveSet, Offers
+from bot.rater.model import Doubt
+from tests.factories import make_config, query, resident
 
 MASKS = st.sets(st.integers(1, 6), max_size=4)
 
@@ -29,3 +31,55 @@ def test_all_who_ask_the_same_are_told_the_same_tuple() -> None:
     same = offers.of([1])
     assert len(same) == 1_000
     assert offers.of([2, 3]) is same
+
+
+CONFIG = make_config(
+    competence_bar=0.5, winning_margin=0.05, redundancy_floor=2, fill_floor=True, novelty=2, recency=10.0
+)
+RESIDENTS = [
+    resident("r1", {"a": 0.9, "b": 0.6}, customer="acme"),
+    resident("r2", {"c": 0.9}, customer="acme"),
+    resident("r3", {"c": 0.8}, customer="acme"),
+]
+
+
+def test_a_key_counts_what_is_new_fills_is_contested_and_combines_and_falls_as_the_set_grows() -> None:
+    item = query("q", {"a": 0.96, "b": 0.7, "c": 0.5, "d": 0.6, "e": 0.1}, customer="globex")
+    offer = query("w", {"a": 0.5, "c": 0.5})
+    live = LiveSet(RESIDENTS, [item, offer], CONFIG)
+    profile = live.profile(item)
+    # d and e have no champion, so that any score wins them; e is not covered competently, and combines with nothing.
+    assert live.key(profile) == (1, 2, 4, 5, 2.86)
+    live.await_review(live.profile(offer))
+    assert live.key(profile) == (1, 2, 4, 4, 2.86)
+    live.admit(profile._replace(id="twin"))
+    assert live.key(profile) == (0, 0, 0, 0, 2.86)
+
+
+def test_of_one_customer_nothing_fills_a_floor_that_the_customer_covers() -> None:
+    items = [query(customer, {"a": 0.6}, customer=customer) for customer in ("acme", "globex")]
+    live = LiveSet(RESIDENTS, items, CONFIG)
+    assert [live.key(live.profile(item))[1] for item in items] == [0, 1]
+
+
+def test_carriers_are_named_in_the_order_in_which_they_entered() -> None:
+    late = resident("r0", {"c": 0.6, "a": 0.7}, admitted_at="2026-02-01T00:00:00Z")
+    live = LiveSet([late, *RESIDENTS], (), CONFIG)
+    assert {live.capabilities.named(mask): ids for mask, ids in live.carriers().items()} == {
+        ("a",): ["r1", "r0"],
+        ("b",): ["r1"],
+        ("a", "b"): ["r1"],
+        ("c",): ["r2", "r3", "r0"],
+        ("a", "c"): ["r0"],
+    }
+
+
+def test_nothing_is_in_doubt_that_a_score_at_the_bar_would_not_change() -> None:
+    item = query("q", {"a": 0.4, "b": 0.4})
+    old = resident("old", {"a": 0.8, "b": 0.8}, inferred=frozenset("b"))
+    # Ten days later a score of b counts half, and one at the bar beats it.
+    for newest, doubts in (("2026-01-01", []), ("2026-01-11", [Doubt(capability="b", probability=0.4)])):
+        residents = [old, resident("new", {"c": 0.9}, admitted_at=newest)]
+        live = LiveSet(residents, [item], make_config(CONFIG, redundancy_floor=1))
+        assert live.doubts(item, live.profile(item), 0.3) == doubts
+        assert live.doubts(item, live.profile(item), 0.41) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,9 +189,19 @@ def test_a_query_comes_back_with_the_doubts_that_were_worth_writing() -> None:
     doubts = tuple(
         Doubt(capability=name, probability=chance) for name, chance in (("auth.oauth", 0.4), ("tools.read", 0.1))
     )
-    query = ScoredQuery(id="q", turns=("a",), scores={"tools.read": 0.9}, doubts=doubts, arbitrated=frozenset({"x"}))
+    query = ScoredQuery(
+        id="q",
+        turns=("a",),
+        scores={"tools.read": 0.9},
+        customer="acme",
+        doubts=doubts,
+        arbitrated=frozenset({"x"}),
+        attempt=True,
+        personal={"card": 2},
+        familiar=False,
+    )
+    assert set(ScoredQueryFile.of(query, 0.1, None, None).doubts) == {"auth.oauth", "tools.read"}
     row = ScoredQueryFile.of(query, 0.2, "e1", "c1")
     assert (row.entry, row.content, row.doubts, row.arbitrated) == ("e1", "c1", {"auth.oauth": 0.4}, ())
     (found,) = read([row.model_dump(mode="json")])
-    assert (found.id, found.turns, found.scores) == (query.id, query.turns, query.scores)
-    assert [(item.capability, item.probability) for item in found.doubts] == [("auth.oauth", 0.4)]
+    assert found == replace(query, doubts=doubts[:1], arbitrated=frozenset())

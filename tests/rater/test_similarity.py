@@ -176,11 +176,13 @@ def test_of_equally_similar_members_the_smaller_id_counts() -> None:
 
 
 def test_a_new_member_counts_where_it_is_more_similar_or_as_similar_with_a_smaller_id() -> None:
-    asked, far, near, same = profiles(q="Show my orders", r3="Cancel it", r2="Show my order", r1="show my order")
+    asked, far, near, same, late = profiles(
+        q="Show my orders", r3="Cancel it", r2="Show my order", r1="show my order", r4="SHOW my order"
+    )
     nearest = NearestResidents([asked.text], [asked.id])
     nearest.compare_all([far])
     assert nearest.of(0).resident == "r3"
-    for member, expected in ((near, "r2"), (far, "r2"), (same, "r1")):
+    for member, expected in ((near, "r2"), (far, "r2"), (same, "r1"), (late, "r1")):
         nearest.compare_one(member)
         assert nearest.of(0).resident == expected
 
