@@ -275,6 +275,11 @@ class Options(FileModel):
         description="days in which the inferred scores of an entry come to count half for champions and wins; null "
         "(paper): age does not matter",
     )
+    unpin_flapping: bool = Field(
+        default=default("options.unpin_flapping"),
+        description="whether a champion that flaps in release runs is not pinned, but the best entry that does not "
+        "flap; `false` (paper): the champion is, whatever runs show",
+    )
 
 
 class EmbeddedSettings(Section):

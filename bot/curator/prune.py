@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from bot.config import Curation
-from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles
+from bot.curator.roles import EvictionKind, Grounds, Roles, derive_roles, title_holders
 from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.model import RatedEntry
 from bot.rater.profile import Profile, bits
@@ -77,7 +77,8 @@ class SafeRemovals:
         self._kept = _Kept(self.live)
         # Resident → the capabilities whose champion it is, at or above the bar.
         self._titles: Counter[str] = Counter()
-        for index, champion in enumerate(self.live.champions):
+        self._holders = title_holders(self.live)
+        for index, champion in enumerate(self._holders):
             if champion is not None and champion.caps >> index & 1:
                 self._titles[champion.id] += 1 << index
         movable = [resident for resident in residents if resident.pin is None and resident.id not in lagging]
@@ -126,7 +127,8 @@ class SafeRemovals:
             beats=sum(
                 1 << index
                 for index, score in profile.items
-                if (champion := self.live.champions[index]) is None or outranks(profile, champion, index, score)
+                if not query.flaps
+                and ((champion := self._holders[index]) is None or outranks(profile, champion, index, score))
             ),
             displaces=frozenset(
                 id

@@ -15,17 +15,18 @@ from enum import StrEnum
 from pydantic import JsonValue
 
 from bot.config import Curation
-from bot.rater.contextualizer import LiveSet
+from bot.rater.contextualizer import LiveSet, outranks
 from bot.rater.model import RatedEntry
+from bot.rater.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
     """The role of each resident of R.
 
-    ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
-    resident → why it may not be evicted (``champion:CAP`` or ``person:REASON``); ``displaced``: resident → the
-    residents that displace it and still cover all it covers.
+    ``champions``: capability → champion (:func:`title_holders`); ``coverers``: capability → its competent coverers,
+    sorted; ``pinned``: resident → why it may not be evicted (``champion:CAP`` or ``person:REASON``); ``displaced``:
+    resident → the residents that displace it and still cover all it covers.
     """
 
     champions: Mapping[str, str]
@@ -39,7 +40,7 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
     live = LiveSet(residents, (), config)
     names = live.capabilities.names
     champions = {
-        name: champion.id for name, champion in zip(names, live.champions, strict=True) if champion is not None
+        name: champion.id for name, champion in zip(names, title_holders(live), strict=True) if champion is not None
     }
     coverers = {
         name: tuple(sorted(member.id for member in live.members if member.caps >> index & 1))
@@ -66,6 +67,25 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
         if resident.id in displacers:
             displaced[resident.id] = tuple(sorted(displacers[resident.id]))
     return Roles(champions=champions, coverers=coverers, pinned=pinned, displaced=displaced)
+
+
+def title_holders(live: LiveSet) -> Sequence[Profile | None]:
+    """The resident that is kept as champion of each capability of ``live``, by index.
+
+    It is the champion, but the best of those that do not flap where a flapping one is not to be kept for it (option
+    ``unpin_flapping``).
+    """
+    flapping = {resident.id for resident in live.residents if resident.flaps}
+    if not flapping:
+        return live.champions
+    found: list[Profile | None] = [None] * len(live.champions)
+    for member in live.members:
+        if member.id not in flapping:
+            for index, score in zip(member.places, member.counted, strict=True):
+                holder = found[index]
+                if holder is None or outranks(member, holder, index, score):
+                    found[index] = member
+    return found
 
 
 class EvictionKind(StrEnum):

@@ -114,12 +114,17 @@ State: TypeAlias = Literal["in-set", "waiting", "evicted"]
 
 @dataclass(frozen=True)
 class RegressionSet:
-    """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected."""
+    """R, the waitlist and the tombstones, each by id and sorted; and the costs that curators corrected.
+
+    ``flapping`` are the ids of those that flap in release runs and are not pinned as champion for that (option
+    ``unpin_flapping``).
+    """
 
     entries: Mapping[str, Entry]
     waiting: Mapping[str, Entry]
     tombstones: Mapping[str, Tombstone]
     costs: Costs = field(default_factory=dict)
+    flapping: frozenset[str] = frozenset()
 
     @cached_property
     def identity(self) -> Identity | None:
@@ -236,8 +241,10 @@ class RegressionSet:
     ) -> tuple[RatedEntry, StaleEntry | None]:
         """``entry`` as the rater sees it (:func:`bot.curator.entry.resident_of`), at the cost that counts."""
         resident, lag = resident_of(entry, taxonomy, identity)
-        cost = self.cost_of(entry.turns, entry.setup)
-        return (resident if cost == resident.setup_cost else replace(resident, setup_cost=cost)), lag
+        cost, flaps = self.cost_of(entry.turns, entry.setup), entry.id in self.flapping
+        if cost != resident.setup_cost or flaps:
+            resident = replace(resident, setup_cost=cost, flaps=flaps)
+        return resident, lag
 
     def _rated(
         self, entries: Mapping[str, Entry], taxonomy: Taxonomy, identity: Identity | None

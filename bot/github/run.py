@@ -41,7 +41,7 @@ from bot.ledger.model import REQUESTS, SUGGESTIONS, CommentKey, RequestRecord, S
 from bot.ledger.store import readable
 from bot.pipeline.impact.measure import RESTS_ON
 from bot.pipeline.review import Platform, load_platform
-from bot.pipeline.workspace import with_masks
+from bot.pipeline.workspace import with_masks, with_results
 from bot.report.escaping import code
 from bot.report.review_comment import CHECK_BYTES, PullRequestReport, render_summary
 from bot.results.history import histories
@@ -230,10 +230,10 @@ def _publish(event: Event, analysis: Analysis, world: World, github: GitHubClien
         raise ForeignFactsError(f"The analysis holds by files with faults: {error}") from None
     if not analysis.fits(platform.taxonomy):
         raise ForeignFactsError("The analysis speaks of other capabilities than the taxonomy")
-    platform = _governed(platform, world, commits)
+    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
+    platform = with_results(_governed(platform, world, commits), ledger)
     evicted = evicted_by_hand(analysis.judged, platform)
     analysis = analysis.model_copy(update={"judged": without_derived(analysis.judged, platform)})
-    ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
     if event.flow is Flow.GROUP:
         corrections = _corrections(analysis.judged, platform, {}, ledger, world, github)
         corrected = merged(platform.taxonomy, [platform.corrections, corrections.stands])

@@ -19,7 +19,7 @@ from bot.mcp_server.inputs import LONGEST_FOLDER, AgentInput, QueryInput, inline
 from bot.mcp_server.untrusted import shown, unmarked
 from bot.pipeline.review import Platform, Review, load_platform
 from bot.pipeline.submission import Package, submission_folders
-from bot.pipeline.workspace import open_backend, open_package, with_masks
+from bot.pipeline.workspace import open_backend, open_package, with_local_results, with_masks
 from bot.report.verdict_text import listed
 from bot.taxonomy.loading import TAXONOMY_FILE
 from bot.text.did_you_mean import did_you_mean
@@ -120,7 +120,8 @@ class Workspace:
             raise InputError([Problem(TAXONOMY_FILE, None, message, fix)])
         refuse_half_written(self.root)
         remembered = RememberedFiles(user_cache_folder(self.environment), self.root)
-        return with_masks(load_platform(self.files, self.config_path, remembered))
+        platform = with_masks(load_platform(self.files, self.config_path, remembered))
+        return with_local_results(platform, self.root)
 
     def backend(self, platform: Platform, late: Callable[[Future[Backend]], None]) -> Backend:
         """The classifier of ``platform``; one that needs fitting is fitted once, at the first call.

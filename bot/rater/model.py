@@ -49,7 +49,8 @@ class RatedEntry:
 
     ``customer`` is ``None`` if unknown; ``admitted_at`` is an ISO 8601 UTC time stamp, ``pin`` a person's reason,
     ``displaces`` the ids that a REPLACE named, ``setup_cost`` the relative cost of the mock set-up (≥ 0).
-    ``inferred`` are the capabilities whose scores come from the inference path (option ``recency``).
+    ``inferred`` are the capabilities whose scores come from the inference path (option ``recency``).  One that
+    ``flaps`` in release runs is not pinned as champion (option ``unpin_flapping``); no verdict rests on it.
     """
 
     id: str
@@ -61,6 +62,7 @@ class RatedEntry:
     displaces: tuple[str, ...] = ()
     setup_cost: float = 1.0
     inferred: frozenset[str] = frozenset()
+    flaps: bool = False
 
     @property
     def query(self) -> ScoredQuery:

@@ -18,6 +18,7 @@ from pydantic import Field
 from bot.agreement.statistics import ShareInterval, wilson
 from bot.config import ResultSettings
 from bot.curator.entry import Entry
+from bot.curator.store import RegressionSet
 from bot.files.validation import Score
 from bot.ledger.events import Amount
 from bot.results.record import EntryResult, ReleaseRecord, content_of
@@ -163,6 +164,13 @@ def histories(
     }
 
 
+def flapping_in(known: RegressionSet, records: Sequence[ReleaseRecord], settings: ResultSettings) -> frozenset[str]:
+    """The ids of the entries of R, of the waitlist and of tombstones that flap in the last of ``records``."""
+    last = records[-settings.window :]
+    everyone = {**known.evicted, **known.waiting, **known.entries}
+    return frozenset(id for id, entry in everyone.items() if _flaps(outcomes_of(entry, last), settings))
+
+
 def evidence(
     coverers: Mapping[str, Sequence[str]],
     known: Mapping[str, EntryHistory],
@@ -231,9 +239,6 @@ def _prior(groups: Sequence[tuple[int, int]], own: tuple[int, int]) -> float:
 def _history(entry: Entry, outcomes: Sequence[ReleaseOutcome], prior: float, settings: ResultSettings) -> EntryHistory:
     ran = [item for item in outcomes if item.ran]
     failing = [item for item in ran if item.failed]
-    plain = [item.failed for item in ran if not item.mixed]
-    flips = sum(1 for before, after in pairwise(plain) if before is not after)
-    mixed = sum(1 for item in ran if item.mixed)
     # Beta(alpha, beta): as if so many releases of its kin had been seen before its own.
     alpha = settings.prior_releases * prior + len(failing)
     beta = settings.prior_releases * (1 - prior) + len(ran) - len(failing)
@@ -243,9 +248,9 @@ def _history(entry: Entry, outcomes: Sequence[ReleaseOutcome], prior: float, set
         releases=len(ran),
         failing=len(failing),
         interval=wilson(len(failing), len(ran)),
-        mixed=mixed,
-        flips=flips,
-        flapping=mixed >= settings.mixed or flips >= settings.flips,
+        mixed=_mixed(ran),
+        flips=_flips(ran),
+        flapping=_flaps(ran, settings),
         steady=_steady(ran),
         stable=_steady(ran) >= settings.stable,
         quarantined=entry.quarantined is not None,
@@ -259,6 +264,19 @@ def _history(entry: Entry, outcomes: Sequence[ReleaseOutcome], prior: float, set
         tokens=_mean((item.tokens, item.metered) for item in results),
         cost=_mean((item.cost, item.priced) for item in results),
     )
+
+
+def _flips(outcomes: Sequence[ReleaseOutcome]) -> int:
+    plain = [item.failed for item in outcomes if item.ran and not item.mixed]
+    return sum(1 for before, after in pairwise(plain) if before is not after)
+
+
+def _mixed(outcomes: Sequence[ReleaseOutcome]) -> int:
+    return sum(1 for item in outcomes if item.mixed)
+
+
+def _flaps(outcomes: Sequence[ReleaseOutcome], settings: ResultSettings) -> bool:
+    return _mixed(outcomes) >= settings.mixed or _flips(outcomes) >= settings.flips
 
 
 def _steady(ran: Sequence[ReleaseOutcome]) -> int:

@@ -106,9 +106,11 @@ def newcomers_of(case: Case) -> list[RatedEntry]:
     ]
 
 
-def of(case: Case, config: Curation, newcomers: Sequence[RatedEntry]) -> SafeRemovals:
+def of(
+    case: Case, config: Curation, newcomers: Sequence[RatedEntry], residents: Sequence[RatedEntry] | None = None
+) -> SafeRemovals:
     names = {name for query in newcomers for name in query.scores}
-    found = SafeRemovals(residents_of(case), config, 1, case.open, (), names)
+    found = SafeRemovals(residents_of(case) if residents is None else residents, config, 1, case.open, (), names)
     found.choose()
     return found
 

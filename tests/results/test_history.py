@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from scipy.special import betaincc
 
 from bot.config import ResultSettings
-from bot.curator.entry import Entry
+from bot.curator.entry import Entry, Evicted, Tombstone
+from bot.curator.store import RegressionSet
 from bot.results.history import (
     _exceeds,
     combination_evidence,
     evidence,
+    flapping_in,
     histories,
     in_order,
     only_failing,
@@ -144,6 +146,23 @@ def test_results_of_another_text_do_not_count_and_those_under_another_id_do() ->
     records = releases({"e": result(edited, 0, 1)}, {"e": result(one, 1)}, {"renamed": result(renamed, 1)})
     assert [item.release for item in outcomes_of(one, records)] == ["v1", "v2"]
     assert [item.release for item in outcomes_of(edited, records)] == ["v0"]
+
+
+def test_what_flaps_is_known_wherever_it_is() -> None:
+    kept, waits, gone, calm = (entry(id) for id in ("kept", "waits", "gone", "calm"))
+    grave = Tombstone(id="gone", evicted=Evicted(reason="x"), restore="x", entry=gone)
+    known = RegressionSet({"kept": kept, "calm": calm}, {"waits": waits}, {"gone": grave})
+    records = releases(
+        *(
+            {item.id: result(item, **counts) for item in (kept, waits, gone)} | {"calm": result(calm, 1)}
+            for counts in FLAPPING
+        )
+    )
+    assert flapping_in(known, records, SETTINGS) == {"kept", "waits", "gone"}
+    assert flapping_in(known, records[1:], SETTINGS) == frozenset()
+    assert flapping_in(known, records, SETTINGS.model_copy(update={"window": 3})) == frozenset()
+    mixed = releases({"calm": result(calm, 1, 1)})
+    assert flapping_in(known, mixed, SETTINGS) == {"calm"}
 
 
 def test_means_are_of_the_runs_that_stated_something() -> None:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from shutil import copytree, rmtree
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import git
 import pytest
@@ -372,7 +373,8 @@ def test_an_entry_whose_file_differs_changes(part: str) -> None:
     before = platform_of(in_set=["e1"], waiting=["e2"])
     known = before.regression_set
     entries = {id: entry.model_copy(update={"turns": ("another",)}) for id, entry in getattr(known, part).items()}
-    after = replace(before, regression_set=replace(known, **{part: entries}))
+    parts: dict[str, Any] = {part: entries}
+    after = replace(before, regression_set=replace(known, **parts))
     assert [item.change for item in between(before, after).entries] == ["changes"]
 
 
