@@ -8,9 +8,10 @@ import re
 import subprocess
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bot.errors import IncompleteError, OutsideError, UsageError
 
@@ -40,7 +41,7 @@ _CONFIG = (
     ("http.lowSpeedTime", "60"),
 )
 # These print git's requests, which contain the token.  GIT_CURL_VERBOSE works with any value, so it must be unset.
-# GitPython passes on all variables, so it runs only the command that reads local objects.
+# GitPython passes on all variables, so it runs only the commands that read local objects, without a trace.
 _TRACES = re.compile(r"GIT_TRACE\w*|GIT_CURL_VERBOSE|GIT_REDIRECT_STD\w+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REFS = re.compile(r"[\0- \x7f~^:?*\[\\\ud800-\udfff]|\.\.|@\{|\.lock(/|\Z)|\.\Z")
@@ -113,17 +114,23 @@ class GitProcess:
         # git neither searches for a folder given explicitly, nor refuses one that belongs to another user.
         self._folder = folder.resolve()
         self._environment = environment() | {"GIT_DIR": str(self._folder)}
-        process.update_environment(**self._environment)
+        untraced = {name: "0" for name in os.environ if name.startswith("GIT_TRACE")}
+        process.update_environment(**self._environment, **untraced)
 
-    def run(self, *arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, bytes, str]:
-        """Status, output, and error output on one line; :class:`IncompleteError` for too much output."""
+    def run(
+        self, *arguments: str, environment: Mapping[str, str] | None = None, given: bytes = b""
+    ) -> tuple[int, bytes, str]:
+        """Status, output, and error output on one line; :class:`IncompleteError` for too much output.
+
+        What is ``given`` is its standard input; a command that is given something says little.
+        """
         command = [self._process.GIT_PYTHON_GIT_EXECUTABLE, *arguments]
         try:
             process = subprocess.Popen(
                 command,
                 cwd=self._process.working_dir,
                 env=_untraced() | self._environment | dict(environment or {}),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if given else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
@@ -137,6 +144,10 @@ class GitProcess:
             # Read both pipes at the same time: git blocks if one of them is full.
             reader = threading.Thread(target=lambda: complaints.append(complained.read()))
             reader.start()
+            if child.stdin is not None:
+                with suppress(OSError):  # it has ended: its status says so
+                    child.stdin.write(given)
+                    child.stdin.close()
             output: bytes = said.read(self._output_bytes + 1)
             if len(output) > self._output_bytes:
                 child.kill()
@@ -157,9 +168,18 @@ class GitProcess:
             raise refused(arguments[0], reason)
         return output
 
-    def ask_ids(self, *names: str) -> list[str]:
-        """The object id of each of ``names``, of which there is at least one."""
-        return self.ask("rev-parse", *names).decode().split()
+    def id_of(self, name: str) -> str | None:
+        """The id of the object ``name``, an id or a full reference, as with ``^{tree}``; ``None`` without one here.
+
+        It asks a persistent process, since to start one takes forty times as long.
+        """
+        try:
+            return str(self._process.get_object_header(name)[0].decode("ascii"))
+        except (ValueError, OSError):
+            # There is none, it has a longer id than GitPython knows, or the process has ended.
+            self.close()
+        status, output, _ = self.run("rev-parse", "--verify", "--quiet", name)
+        return None if status else output.decode().strip()
 
     def shallow(self) -> set[str]:
         """The commits that were fetched without their parents, as git notes them; none if every history is whole."""
@@ -172,16 +192,16 @@ class GitProcess:
         except (OSError, UnicodeError) as error:
             raise refused("fetch", str(error)) from None
 
-    def content(self, object_id: str) -> bytes:
-        """The content of a blob, checked against its id; reads through a persistent process."""
+    def content(self, object_id: str, kind: Literal["blob", "commit"] = "blob") -> bytes:
+        """The content of an object of this ``kind``, checked against its id; reads through a persistent process."""
         # GitPython's persistent process only knows the shorter ids.
         short = len(checked(object_id)) == 40
         try:
-            data = self._process.get_object_data(object_id)[3] if short else self.ask("cat-file", "blob", object_id)
+            data = self._process.get_object_data(object_id)[3] if short else self.ask("cat-file", kind, object_id)
         except (ValueError, OSError):
             data = b""
         digest = hashlib.new("sha1" if short else "sha256", usedforsecurity=False)
-        digest.update(b"blob %d\0" % len(data))
+        digest.update(b"%s %d\0" % (kind.encode("ascii"), len(data)))
         digest.update(data)
         if digest.hexdigest() != object_id:
             # The process may have ended because of this.
@@ -190,5 +210,5 @@ class GitProcess:
         return bytes(data)
 
     def close(self) -> None:
-        """End the persistent process; reading starts another."""
+        """End the persistent processes; reading starts others."""
         self._process.clear_cache()

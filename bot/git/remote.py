@@ -170,8 +170,10 @@ def _attempt(
             if specs and status == 0:
                 status, _, reason = git.run(*_FETCH, far, *place, *specs, environment=secret)
         if status == 0:
-            ids = git.ask_ids(*(f"{PLACE}{local}^{{commit}}" for local in wanted))
-            found = dict(zip(wanted, ids, strict=True))
+            ids = {local: git.id_of(f"{PLACE}{local}^{{commit}}") for local in wanted}
+            found = {local: id for local, id in ids.items() if id is not None}
+            if len(found) < len(wanted):
+                raise RemoteError("what was fetched is no commit")
             remote.alone.update(commit for local, commit in found.items() if local in ends)
             remote.here.update(found)
             return known | found

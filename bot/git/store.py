@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,8 @@ from typing import Literal
 
 from bot.errors import OutsideError, UsageError
 from bot.git.file_history import FileHistory, logged
-from bot.git.process import OUTPUT_BYTES, GitProcess, checked, is_ref_name, library, moment_of, refused
-from bot.git.remote import MOST_PLACES, Remote, bring, fetch, is_shallow
+from bot.git.process import OUTPUT_BYTES, GitProcess, checked, damaged, is_ref_name, library, moment_of, refused
+from bot.git.remote import MOST_PLACES, PLACE, Remote, bring, fetch, is_shallow
 from bot.git.snapshot import CommitSnapshot, Listing, unit_of
 
 
@@ -47,6 +48,8 @@ _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no
 _RENAMES = ("--find-renames=50%", "-l1000")
 _SAME_CONTENT = ("--find-renames=100%",)
 _LIST = ("ls-tree", "-r", "-z", "--full-tree")
+_PLAIN_PATH = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
+"""Paths that git takes as they are."""
 _MOST_ANSWERS = 1_000
 """Maximum number of answers of git that are remembered."""
 _KINDS: Mapping[str, Literal["added", "modified", "deleted", "renamed"]] = {
@@ -91,6 +94,8 @@ class ObjectStore:
         self._ask_once = lru_cache(maxsize=_MOST_ANSWERS)(git.ask)
         self._relations: dict[tuple[str, ...], str | None] = {}
         self._fetched: dict[str, Sequence[str]] = {}
+        # Commits that this process made through GitHub, and commits here with the same tree.
+        self._twins: dict[str, str] = {}
         self._listings: dict[str, Listing] = {}
 
     @classmethod
@@ -164,9 +169,39 @@ class ObjectStore:
             self._remote = remote
             self._ours.update(ours, *(tops for local, tops in folders.items() if local not in ends))
             fetched = {found[local]: tuple(tops) for local, tops in folders.items() if local in found}
-            bring(self._git, remote, fetched)
+            bring(self._git, remote, {self._here_as(commit): tops for commit, tops in fetched.items()})
             self._fetched |= {commit: tops or ("",) for commit, tops in fetched.items()}
         return found
+
+    def take_in(
+        self, local: str, commit: str, tree: str, parent: str | None, files: Iterable[tuple[str, str | None]]
+    ) -> None:
+        """Make ``commit`` known as if it had been fetched as ``local``, without asking for it: this process made it.
+
+        It has ``files``, path → text or ``None`` where the file is deleted, on top of ``parent``, and the id ``tree``.
+        Where that is not what comes out, it is fetched as any other.  It has no history here.
+        """
+        reference = f"{PLACE}{local}"
+        parts = [f"commit {reference}\ncommitter incumbent <> 0 +0000\ndata 0\n".encode()]
+        if parent is not None:
+            parts.append(f"from {self._here_as(checked(parent))}\n".encode())
+        for path, text in files:
+            if not _PLAIN_PATH.fullmatch(path):
+                return
+            data = None if text is None else text.encode(errors="replace")
+            parts.append(
+                f"D {path}\n".encode() if data is None else f"M 644 inline {path}\ndata {len(data)}\n".encode()
+            )
+            parts.append(b"" if data is None else data + b"\n")
+        status, _, _ = self._git.run("fast-import", "--quiet", "--force", given=b"".join(parts))
+        made = self._git.id_of(f"{reference}^{{commit}}")
+        if status == 0 and made is not None and self._git.id_of(f"{made}^{{tree}}") == tree:
+            self._twins[commit] = made
+            self._here[local] = commit
+
+    def _here_as(self, commit: str) -> str:
+        """The id of a commit here with the tree of ``commit``."""
+        return self._twins.get(commit, commit)
 
     def snapshot(self, commit: str, folder: str = "") -> CommitSnapshot:
         """The files of ``commit``, or of a ``folder`` of it."""
@@ -255,18 +290,22 @@ class ObjectStore:
 
     def commit_time(self, commit: str) -> str:
         """The committer date of ``commit``: ISO 8601 in UTC."""
-        said = self._ask_once("rev-list", "--max-count=1", "--timestamp", checked(commit), "--").split()
-        return moment_of(commit, said[0])
+        heading = self._git.content(checked(commit), "commit").partition(b"\n\n")[0]
+        said = re.search(rb"^committer .*> ([0-9]+) [-+][0-9]+$", heading, re.MULTILINE)
+        return moment_of(commit, said[1] if said else b"")
 
     def tree(self, commit: str) -> str:
         """The id of the tree of ``commit``."""
-        return self._ask_once("rev-parse", "--verify", f"{checked(commit)}^{{tree}}").decode().strip()
+        found = self._git.id_of(f"{self._here_as(checked(commit))}^{{tree}}")
+        if found is None:
+            raise damaged(commit)
+        return found
 
     def trees(self, commit: str, *places: str, below: bool = True) -> dict[str, str]:
         """Path → tree id of the folders ``places`` of ``commit``, and of all folders ``below`` them."""
         deep = ("-r",) if below else ()
         output = self._git.ask(
-            "ls-tree", "-d", *deep, "-z", "--full-tree", f"{checked(commit)}^{{commit}}", "--", *places
+            "ls-tree", "-d", *deep, "-z", "--full-tree", f"{self._here_as(checked(commit))}^{{commit}}", "--", *places
         )
         rows = (line.partition(b"\t") for line in output.split(b"\0") if line)
         return {
@@ -277,26 +316,26 @@ class ObjectStore:
 
     def exists(self, commit: str) -> bool:
         """Whether this store contains ``commit``."""
-        found = self._git.run("rev-parse", "--verify", "--quiet", f"{checked(commit)}^{{commit}}")[1]
-        return found.decode().strip() == commit
+        return self._git.id_of(f"{checked(commit)}^{{commit}}") == commit
 
     def find(self, reference: str) -> str | None:
         """The commit of ``reference`` (a full name) in this store; ``None`` if it does not exist."""
         if not (reference.startswith("refs/") and is_ref_name(reference)):
             raise UsageError(f"{reference!r} is an unknown reference: write it in full, for example refs/heads/main")
-        status, output, _ = self._git.run("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
-        return None if status else output.decode().strip()
+        return self._git.id_of(f"{reference}^{{commit}}")
 
     def _list(self, commit: str) -> Listing:
         if commit not in self._listings:
-            tree, remote = f"{checked(commit)}^{{commit}}", self._remote
+            tree, remote = f"{self._here_as(checked(commit))}^{{commit}}", self._remote
             if remote is None:
                 self._listings[commit] = Listing(self._git.ask(*_LIST, "-l", tree))
             else:
                 here = self._fetched.get(commit, ())
                 output = self._git.ask(*_LIST, "-l", tree, "--", *filter(None, here)) if here else b""
                 more = partial(self._more, tree)
-                self._listings[commit] = Listing(output, partial(self._bring, remote, commit), more, here)
+                self._listings[commit] = Listing(
+                    output, partial(self._bring, remote, self._here_as(commit)), more, here
+                )
         return self._listings[commit]
 
     def _more(self, tree: str, name: str) -> bytes:

@@ -34,6 +34,7 @@ from bot.github.models import (
     EditIssue,
     Issue,
     IssueComment,
+    MadeCommit,
     OpenPullRequest,
     Operation,
     PostCheck,
@@ -269,10 +270,11 @@ class GitHubClient:
         query = {"author": login, "per_page": 1}
         return bool(self._ask("GET", "/commits", query, instead={403: [], 404: [], 409: []}))
 
-    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> None:
+    def apply(self, number: int | None, operation: Operation, tree: str | None = None) -> MadeCommit | None:
         """Carry out ``operation`` on pull request ``number``; ``tree`` is that of the parent of commits.
 
-        Raises :class:`LostRaceError` if their branch has moved, and :class:`OutsideError` if GitHub refuses.
+        Returns the commit that was written to the ledger, if one was.  Raises :class:`LostRaceError` if the branch of
+        commits has moved, and :class:`OutsideError` if GitHub refuses.
         """
         match operation:
             case CreateComment(body=body):
@@ -292,7 +294,7 @@ class GitHubClient:
             case PostCheck():
                 self._ask("POST", "/check-runs", body=check_body(operation, self._page))
             case WriteLedger():
-                self.write_ledger(operation, tree)
+                return self.write_ledger(operation, tree)
             case PushCommits():
                 self._push(operation.branch, operation.parent, operation.commits, tree)
             case PushBranch():
@@ -316,31 +318,33 @@ class GitHubClient:
                 self._ask("PATCH", f"/issues/{issue}", body={"body": body})
             case CloseIssue(number=issue):
                 self._ask("PATCH", f"/issues/{issue}", body={"state": "closed"})
+        return None
 
-    def write_ledger(self, operation: WriteLedger, tree: str | None) -> str:
+    def write_ledger(self, operation: WriteLedger, tree: str | None) -> MadeCommit:
         """Carry out ``operation``, and return its commit; ``tree`` and errors are as in :meth:`apply`."""
         commit = Commit(files=operation.files, message=operation.message)
         return self._push(BRANCH, operation.parent, [commit], tree)
 
-    def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> str:
+    def _push(self, branch: str, parent: str | None, commits: Sequence[Commit], tree: str | None) -> MadeCommit:
         """Put ``commits`` on top of ``parent``, whose tree is ``tree``; move ``branch`` to the last, and return it."""
         tip = parent
         for commit in commits:
             parents = () if tip is None else (tip,)
             tip, tree = self._commit(commit.files, commit.message, tree, parents)
         assert tip is not None
+        assert tree is not None
         self._point(branch, parent, tip)
-        return tip
+        return MadeCommit(tip, tree)
 
     def _commit(
         self, files: Sequence[tuple[str, str | None]], message: str, tree: str | None, parents: Sequence[str]
-    ) -> tuple[str, str]:
-        """Make a commit of ``tree`` with the changed ``files``; returns its id and that of its tree."""
+    ) -> MadeCommit:
+        """Make a commit of ``tree`` with the changed ``files``."""
         base: dict[str, Any] = {} if tree is None else {"base_tree": tree}
         changed = [tree_item(path, text) for path, text in files]
         made = str(self._ask("POST", "/git/trees", body={**base, "tree": changed})["sha"])
         body = {"message": message, "tree": made, "parents": list(parents)}
-        return str(self._ask("POST", "/git/commits", body=body)["sha"]), made
+        return MadeCommit(str(self._ask("POST", "/git/commits", body=body)["sha"]), made)
 
     def _point(self, branch: str, before: str | None, tip: str) -> None:
         """Move ``branch`` from ``before`` to ``tip``; raises :class:`LostRaceError` if it is elsewhere."""

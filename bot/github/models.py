@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bot.ledger.model import CommentKey
 from bot.ledger.people import BOT, GHOST, is_bot
@@ -344,6 +344,13 @@ def describe(operation: Operation) -> str:
             return f"edit the dashboard issue to {len(body):,} characters"
         case CloseIssue(number=number):
             return f"close the doubled dashboard {number}"
+
+
+class MadeCommit(NamedTuple):
+    """The ids of a commit that GitHub made, and of its tree."""
+
+    commit: str
+    tree: str
 
 
 def tree_item(path: str, text: str | None) -> dict[str, Any]:

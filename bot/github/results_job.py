@@ -72,5 +72,5 @@ def count_run(
         except LostRaceError:
             wait(attempt)
         else:
-            return replace(counted, commit=made)
+            return replace(counted, commit=made.commit)
     raise OutsideError("other jobs kept writing to the ledger; run this one again")

@@ -334,7 +334,10 @@ def _apply(number: int | None, operation: Operation, tip: RunState) -> None:
         case PushBranch(base=base):
             _read_back(operation.all_files, tip)
             tip.github.apply(number, operation, tip.world.store.tree(base))
-        case WriteLedger(parent=ledger):
-            tip.github.apply(number, operation, None if ledger is None else tip.world.store.tree(ledger))
+        case WriteLedger(parent=ledger, files=files):
+            store = tip.world.store
+            made = tip.github.apply(number, operation, None if ledger is None else store.tree(ledger))
+            if made is not None:
+                store.take_in("ledger", made.commit, made.tree, ledger, files)
         case _:
             tip.github.apply(number, operation)

@@ -13,7 +13,7 @@ import pytest
 
 from bot.cli.main import run
 from bot.github.client import GitHubClient
-from bot.github.models import WriteLedger
+from bot.github.models import MadeCommit, WriteLedger
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
@@ -131,7 +131,7 @@ def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_pa
     file = wrote(tmp_path, "one.jsonl", {"entry": "spare-one", "outcome": "failed"})
     write, lost = GitHubClient.write_ledger, list[Any]()
 
-    def beaten(self: GitHubClient, operation: WriteLedger, tree: str | None) -> str:
+    def beaten(self: GitHubClient, operation: WriteLedger, tree: str | None) -> MadeCommit:
         if not lost:
             lost.append(operation)
             world.push("incumbent/ledger", {"results/other.txt": "of another job"})

@@ -282,7 +282,7 @@ def test_a_damaged_tree_or_commit_is_an_error_from_outside(origin: Origin, store
             ask()
     damage(origin, commit, b"no zlib")
     for question in (store.snapshot, store.commit_time, store.tree):
-        with pytest.raises(OutsideError, match="fails"):
+        with pytest.raises(OutsideError, match=r"fails|missing or damaged"):
             question(commit)
     for pair in ((good, commit), (commit, good)):
         with pytest.raises(OutsideError, match="fails"):
@@ -1036,16 +1036,93 @@ def test_git_is_asked_once_what_is_missing_of_a_commit(
         )
         return len(answers) - before
 
-    again = 2
-    """The fetch of the commit, and its name."""
-    assert asked("config", "top") == 1 + again + 1
-    assert asked("config", "top") == asked("top") == asked("config") == again
-    assert asked("config", "docs") == 1 + again + 1
+    assert asked("config", "top") == 3, "the commit, what of it is missing, and that"
+    assert asked("config", "top") == asked("top") == asked("config") == 1
+    assert asked("config", "docs") == 3
     assert copy.snapshot(base).read("docs/a.md", LIMITS) == b"# A"
-    assert asked("docs", commit=other) == 1 + again + 1, "the other commit has other contents"
+    assert asked("docs", commit=other) == 3, "the other commit has other contents"
     assert copy.snapshot(other).read("docs/a.md", LIMITS) == b"# B"
-    assert asked(commit=other) == 1 + again + 1
-    assert asked(commit=other) == asked("config", "top", commit=other) == again, "everything is here"
+    assert asked(commit=other) == 3
+    assert asked(commit=other) == asked("config", "top", commit=other) == 1, "everything is here"
+
+
+LEDGER = "refs/heads/ledger"
+BEFORE = {"a/b.json": b"1", "a/c.json": b"2", "top.json": b"3", "huge.json": b"x" * 90}
+WRITTEN: list[tuple[str, str | None]] = [
+    ("a/b.json", "\u00e9"),
+    ("a/c.json", None),
+    ("d/e.json", ""),
+    ("top.json", "3"),
+]
+AFTER = {"a/b.json": "\u00e9".encode(), "d/e.json": b"", "top.json": b"3", "huge.json": b"x" * 90}
+
+
+def known_ledger(origin: Origin, copy: ObjectStore) -> str:
+    """What of a ledger is read at first, fetched alone: its last commit."""
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        origin.git("config", f"uploadpack.{name}", "true")
+    first = origin.commit(BEFORE, origin.commit({"older": b"0"}), ref=LEDGER)
+    assert fetched_ledger(origin, copy) == first
+    return first
+
+
+def fetched_ledger(origin: Origin, copy: ObjectStore) -> str:
+    url = f"file://{origin.folder}"
+    wanted = {"ledger": ["a", "d", "top.json"]}
+    return copy.fetch(url, {"ledger": LEDGER}, None, sleep=unwaited, folders=wanted, ends=["ledger"])["ledger"]
+
+
+def test_what_this_process_wrote_is_not_fetched(
+    origin: Origin, copy: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = known_ledger(origin, copy)
+    written = origin.commit(AFTER, first, ref=LEDGER)
+    copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), first, WRITTEN)
+    again = origin.commit({**AFTER, "f": b"6"}, written, ref=LEDGER)
+    copy.take_in("ledger", again, origin.git("rev-parse", f"{again}^{{tree}}"), written, [("f", "6")])
+    commands = []
+    run = GitProcess.run
+
+    def heard(self: GitProcess, *arguments: str, **more: Any) -> tuple[int, bytes, str]:
+        commands.append(arguments)
+        return run(self, *arguments, **more)
+
+    monkeypatch.setattr(GitProcess, "run", heard)
+    assert fetched_ledger(origin, copy) == again
+    assert not [words for words in commands if "fetch" in words]
+    for commit, files in ((written, AFTER), (again, {**AFTER, "f": b"6"})):
+        snapshot = copy.snapshot(commit)
+        assert snapshot.paths() == tuple(sorted(files))
+        assert {path: snapshot.read(path, LIMITS) for path in files} == files
+        assert copy.tree(commit) == origin.git("rev-parse", f"{commit}^{{tree}}")
+        assert copy.trees(commit, "a") == {"a": origin.git("rev-parse", f"{commit}:a")}
+    # What others write on top of it is fetched as ever.
+    last = origin.commit({**AFTER, "f": b"7"}, again, ref=LEDGER)
+    assert fetched_ledger(origin, copy) == last
+    assert copy.snapshot(last).read("f", LIMITS) == b"7"
+
+
+@pytest.mark.parametrize(
+    ("tree", "files"), [(MISSING, WRITTEN), (None, [*WRITTEN, ("a b", "1")]), (None, [*WRITTEN, ("g", "\ud800")])]
+)
+def test_what_is_not_as_it_should_be_is_fetched(
+    origin: Origin, copy: ObjectStore, tree: str | None, files: list[tuple[str, str | None]]
+) -> None:
+    first = known_ledger(origin, copy)
+    written = origin.commit(AFTER, first, ref=LEDGER)
+    copy.take_in("ledger", written, tree or origin.git("rev-parse", f"{written}^{{tree}}"), first, files)
+    assert not copy.exists(written)
+    assert fetched_ledger(origin, copy) == written
+    assert copy.exists(written)
+    assert copy.snapshot(written).read("a/b.json", LIMITS) == "\u00e9".encode()
+
+
+def test_the_first_commit_of_a_branch_is_taken_in_as_well(origin: Origin, copy: ObjectStore) -> None:
+    written = origin.commit({"a/b.json": b"1"}, ref=LEDGER)
+    copy.take_in("ledger", written, origin.git("rev-parse", f"{written}^{{tree}}"), None, [("a/b.json", "1")])
+    assert fetched_ledger(origin, copy) == written
+    assert not copy.exists(written), "its tree is here, and no commit was fetched"
+    assert copy.snapshot(written).read("a/b.json", LIMITS) == b"1"
 
 
 def test_common_ancestors_are_looked_for_once_for_both_sides(

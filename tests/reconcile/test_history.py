@@ -43,9 +43,9 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
         done.eval_sets += answer[1].count(b"eval_sets/")
         return answer
 
-    def read(self: GitProcess, object_id: str) -> bytes:
+    def read(self: GitProcess, object_id: str, *kind: Any) -> bytes:
         done.contents += 1
-        return content(self, object_id)
+        return content(self, object_id, *kind)
 
     monkeypatch.setattr(GitProcess, "run", heard)
     monkeypatch.setattr(GitProcess, "content", read)
