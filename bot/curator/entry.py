@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -165,9 +166,7 @@ class StaleEntry:
 
 def active_identity(entries: Iterable[Entry]) -> Identity | None:
     """The identity of R: the one that most entries carry (ties: the smaller); ``None`` for an empty R."""
-    counts: dict[Identity, int] = {}
-    for entry in entries:
-        counts[entry.classified.identity] = counts.get(entry.classified.identity, 0) + 1
+    counts = Counter(entry.classified.identity for entry in entries)
     return min(counts, key=lambda identity: (-counts[identity], identity), default=None)
 
 

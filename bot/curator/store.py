@@ -54,12 +54,11 @@ class PackedSet:
 
     def __init__(self, remembered: Remembered | None) -> None:
         self._remembered = remembered
-        before = _Pack(code="", entries={}, tombstones={})
+        before = None if remembered is None else _unpacked(remembered.pack())
         self._known: dict[tuple[type, str], Entry | Tombstone] = {}
-        if remembered is not None:
-            before = _unpacked(remembered.pack()) or before
-        self._known |= {(Entry, key): entry for key, entry in before.entries.items()}
-        self._known |= {(Tombstone, key): tombstone for key, tombstone in before.tombstones.items()}
+        if before is not None:
+            self._known |= {(Entry, key): entry for key, entry in before.entries.items()}
+            self._known |= {(Tombstone, key): tombstone for key, tombstone in before.tombstones.items()}
         self._used: dict[tuple[type, str], Entry | Tombstone] = {}
 
     def get(self, path: str, content: bytes, model: type[Kind], parse: Callable[[], Kind]) -> Kind:

@@ -105,11 +105,18 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
         f"{FOLDER}/{'0' * 24}.yaml": good,
         f"{FOLDER}/{'1' * 24}.yaml": "turns: []\ntags: {a: {value: perhaps}}\n",
         f"{FOLDER}/{KEY}.yaml": good.replace("a:", "aa:"),
+        f"{FOLDER}/{KEY}.yml": good,
     }
     with pytest.raises(InputError) as error:
         load(tmp_path, files)
     shown = "\n".join(map(str, error.value.problems))
-    assert "not named after the digest of its turns" in shown
+    misnamed = [
+        item for item in error.value.problems if item.message.endswith("not named after the digest of its turns")
+    ]
+    assert [(item.file, item.line) for item in misnamed] == [
+        (f"{FOLDER}/{'0' * 24}.yaml", 1),
+        (f"{FOLDER}/{KEY}.yml", 1),
+    ]
     assert f"name it {FOLDER}/{KEY}.yaml" in shown
     assert "tags.aa: the taxonomy has no such capability; perhaps you meant 'a'" in shown
     assert [item.line for item in error.value.problems if item.message.startswith("tags.aa")] == [

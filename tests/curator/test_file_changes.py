@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from pydantic import JsonValue
 
 from bot.config import REVIEWED_FILES
 from bot.curator import file_changes as changes
+from bot.curator import journal
 from bot.curator.entry import Entry, Evicted, Tombstone
 from bot.curator.file_changes import FileChange, apply, edit, render
 from bot.curator.journal import refuse_half_written, settle, was_changed
@@ -306,10 +308,22 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path) -> None:
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apply(PLAN, repository)
     assert was_changed(repository)
     assert settle(repository) is None
+    assert not was_changed(repository)
+    apply([FileChange("set/old.yaml", "newer\n")], repository)
+    apply([FileChange("set/old.yaml", "new\n")], repository)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "_clear", stop)
+        with pytest.raises(KeyboardInterrupt):
+            settle(repository)
+    # A command that is stopped while it settles has changed nothing yet.
     assert not was_changed(repository)
     expected = {
         "set/deep/er/x.yaml": b"x",
@@ -459,16 +473,27 @@ def test_a_run_that_the_user_stops_is_undone(
     assert not (repository / "set/deep").exists()
 
 
-def test_a_stopped_run_that_cannot_be_taken_back_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace = Path.replace
+@pytest.mark.parametrize(
+    ("first", "then", "told"),
+    [
+        (KeyboardInterrupt(), KeyboardInterrupt(), "the run was stopped"),
+        (KeyboardInterrupt(), OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(5, "Input/output error"), OSError(28, "No space left on device"), "Input/output error"),
+        (OSError(5, "Input/output error"), KeyboardInterrupt(), "Input/output error"),
+    ],
+)
+def test_a_stopped_run_that_cannot_be_taken_back_says_so(
+    first: BaseException, then: BaseException, told: str, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, failures = Path.replace, iter((first, then))
 
     def stop_from_the_second_on(path: Path, target: Path) -> Path:
         if target.name != "old.yaml" and (repository / "set/old.yaml").read_bytes() == b"new\n":
-            raise KeyboardInterrupt
+            raise next(failures)
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", stop_from_the_second_on)
-    with pytest.raises(OutsideError, match=r"the run was stopped; a part of them is written: run this again"):
+    with pytest.raises(OutsideError, match=rf"in order: .*{told}; a part of them is written: run this again"):
         apply(PLAN, repository)
 
 
@@ -540,6 +565,12 @@ def test_a_change_is_prepared_where_git_does_not_look(repository: Path, monkeypa
     (repository / "set/fresh.yaml").unlink()
     assert prepared_in(repository, monkeypatch) == repository / ".incumbent"
     (repository / ".git").rmdir()
+    # Nor is a file that names none.
+    for content in (b"gitdir: \xff", b"gitdir: \0", b"gitdir: elsewhere"):
+        (repository / ".git").write_bytes(content)
+        (repository / "set/fresh.yaml").unlink()
+        assert prepared_in(repository, monkeypatch) == repository / ".incumbent"
+    (repository / ".git").unlink()
     with git.Repo.init(repository.parent) as parent:
         (repository / "set/fresh.yaml").unlink()
         inner = prepared_in(repository, monkeypatch)
@@ -635,6 +666,62 @@ def test_a_plan_that_is_found_is_finished_if_only_that_is_left(
     assert settle(tmp_path) == said
     assert list(tree(tmp_path).values()) == [text.encode() for text in after]
     assert not folder.exists()
+
+
+def test_a_plan_that_is_found_changes_nothing_outside(repository: Path) -> None:
+    outside = repository.parent / "outside"
+    outside.write_text("before")
+    before, after = (hashlib.sha256(text).hexdigest() for text in (b"before", b"after"))
+    folder = repository / ".incumbent"
+    for path in (str(outside), "../outside"):
+        folder.mkdir()
+        (folder / "new-0").write_text("after")
+        done = {"path": "set/gone.yaml", "before": after, "after": hashlib.sha256(b"gone").hexdigest(), "aside": "x"}
+        steps = [done, {"path": path, "before": before, "after": after, "aside": "new-0"}]
+        (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+        refuse_half_written(repository)
+        assert settle(repository) in (None, LEFT)
+        assert outside.read_text() == "before"
+
+
+def test_each_step_is_on_the_disk_before_the_next(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a crash of the machine could leave a plan without what it needs."""
+    events: list[tuple[str, int]] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def synced(descriptor: int) -> None:
+        events.append(("synced", os.fstat(descriptor).st_ino))
+        fsync(descriptor)
+
+    def moved(path: Path, target: Path) -> Path:
+        assert ("synced", path.stat().st_ino) in events
+        events.append(("moved", target.parent.stat().st_ino))
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", moved)
+    apply(PLAN, repository)
+    (decided, *files) = [place for place, (event, _) in enumerate(events) if event == "moved"]
+    assert len(files) == 3
+    # The plan's own folder first; once all files are moved, theirs.
+    assert ("synced", events[decided][1]) in events[decided : files[0]]
+    for folder in ("set", "set/deep/er"):
+        assert ("synced", (repository / folder).stat().st_ino) in events[files[-1] :]
+
+
+def test_where_folders_cannot_be_flushed_files_are_written_all_the_same(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def files_alone(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", files_alone)
+    apply(PLAN, repository)
+    assert (repository / "set/fresh.yaml").read_text(encoding="utf-8") == "é\nline\n"
 
 
 def test_a_plan_that_cannot_be_read_is_told_and_forgotten(repository: Path) -> None:

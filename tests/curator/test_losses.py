@@ -97,6 +97,12 @@ def test_what_was_displaced_may_take_its_combinations_along() -> None:
     swapped = known[-1].model_copy(update={"admitted": known[-1].admitted.model_copy(update={"displaces": ("old",)})})
     old = make_entry("old", {"a": 0.6, "b": 0.6})
     assert lost_since(grave("displaced", old), make_set(*known[:-1], swapped), TAXONOMY, CONFIG) is None
+    # Where a combination is a whole signature, the newcomer carries another one.
+    whole = make_config(CONFIG, novelty="signature")
+    assert lost_since(grave("displaced", old), make_set(*known[:-1], swapped), TAXONOMY, whole) is None
+    found = lost_since(grave("displaced", old), make_set(*known), TAXONOMY, whole)
+    assert found is not None
+    assert found.combinations == (("a", "b"),)
     # Without the newcomer nobody carries the pair.
     found = lost_since(grave("displaced", old), make_set(*known[:-1]), TAXONOMY, CONFIG)
     assert found is not None

@@ -43,6 +43,10 @@ def test_a_better_test_frees_the_champion_that_it_beats() -> None:
     assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.REDUNDANT, (), "q")
     (grounds,) = freed(resident("q", {"a": 0.9}, displaces=("weak",)), rivals).values()
     assert (grounds.kind, grounds.yields_to, grounds.freed_by) == (EvictionKind.DISPLACED, ("q",), "q")
+    # Where a combination is a whole signature, only what is displaced may take its own along.
+    wide = resident("q", {"a": 0.9, "c": 0.9})
+    assert freed(wide, rivals, novelty="signature") == {}
+    assert freed(replace(wide, displaces=("weak",)), rivals, novelty="signature").keys() == {"weak"}
 
 
 def test_one_that_beats_nobody_frees_what_only_combinations_kept() -> None:

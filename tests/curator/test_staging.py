@@ -167,11 +167,11 @@ def let_in(*waiting: Entry, residents: tuple[Any, ...] = (), **config: Any) -> S
 
 
 def test_a_free_slot_goes_to_what_earns_it_on_the_verdict_of_now() -> None:
-    staging = let_in(
-        waiting_entry("w1", {"a": 0.9}, reasons=("NOVEL_COMBO",)), waiting_entry("w2", {"b": 0.8}), ceiling=1
-    )
+    then = {"decision": "REPLACE", "route": "review", "reasons": ("CONCENTRATION",), "displaces": ("r",)}
+    staging = let_in(waiting_entry("w1", {"a": 0.9}, **then), waiting_entry("w2", {"b": 0.8}), ceiling=1)
     (entry,) = staging.admitted
-    assert (entry.id, entry.admitted.at, entry.admitted.reasons) == ("w1", NOW.at, ("NEW_COVERAGE",))
+    assert entry.id == "w1"
+    assert entry.admitted == Admitted(at=NOW.at, decision="INCLUDE", route="direct", reasons=("NEW_COVERAGE",))
     assert [item.id for item in staging.waiting] == ["w2"]
     assert written(staging) == {"regression_set/w1.yaml": True, "regression_set/waiting/w1.yaml": False}
 
