@@ -16,6 +16,7 @@ from bot.curator.store import entry_path, tombstone_path
 from bot.doctor.diagnosis import diagnose
 from bot.github.events import Flow
 from bot.github.managed_pull_request import calibration_offer, plan_pull_request
+from bot.intake.query import Setup
 from bot.report.calibration import description
 from tests.cli.test_agreement import ledger
 from tests.cli.test_calibrate import answers, head
@@ -207,6 +208,29 @@ def full_set(work: Path) -> str:
     return story.text
 
 
+def repack(work: Path) -> str:
+    """Where an excluded query would do the work of an entry at a lower cost: refused, and then merged."""
+    scores = {"r1": {"a": 0.9}, "r2": {"b": 0.9}, "r3": {"a": 0.8, "b": 0.8}}
+    words = zip(("weather", "budget", "photo"), scores, strict=True)
+    entries = [imported(id, text_of(word, scores[id]), "2026-01-01T00:00:00Z") for word, id in words]
+    entries[2] = entries[2].model_copy(update={"setup": Setup(cost=5, fixtures=("a-lab",))})
+    knobs: dict[str, Any] = {"curators": ["cora"], "redundancy_floor": 1, "customer_share": 1.0}
+    story = Story(Watched(platform_files(entries, config_text(**knobs))))
+    number = story.bring("opens a pull request", ACME, {"q1": text_of("late", {"a": 0.8, "b": 0.8})})
+    story.review(number)
+    story.merge(number)
+    story.reconcile(seeks=True)
+    (pull,) = story.ours()
+    story.close(pull)
+    story.reconcile(seeks=True)
+    story.add(f"cora reopens #{pull.number}")
+    story.hub.reopen(pull)
+    story.reconcile(seeks=True)
+    story.merge(pull.number)
+    story.reconcile()
+    return story.text
+
+
 def groups(work: Path) -> str:
     """Where more could go than may be suggested one by one: a group, of which people keep some."""
     words = ("late", "jump", "echo", "zip")
@@ -310,6 +334,7 @@ CASES = [
         at_fault,
         modes,
         full_set,
+        repack,
         groups,
         taxonomy_and_config,
         candidates,
