@@ -10,7 +10,8 @@ from bot.cli.options import all_option, json_option, one_of, repository_options
 from bot.cli.output import print_json, say, warn_of_lag
 from bot.curator.store import State
 from bot.errors import InputError, Problem, UsageError
-from bot.pipeline.workspace import declared_agents, open_platform, set_history
+from bot.pipeline.declared_agents import declared_agents
+from bot.pipeline.workspace import open_platform, set_history
 from bot.report.console import Printer
 
 
@@ -91,7 +92,7 @@ def show_command(id: str, repo: Path, config_path: str, as_json: bool) -> None:
 
 @click.command("status")
 @repository_options
-@click.option("--pairs", is_flag=True, help="List the missing pairs; reads each agent's specification.")
+@click.option("--pairs", is_flag=True, help="List the missing pairs, and the agents that could bring them.")
 @click.option("--growth", is_flag=True, help="Show the set over time: entries, cost, floors and pairs.")
 @all_option
 @json_option
@@ -109,7 +110,7 @@ def status_command(repo: Path, config_path: str, pairs: bool, growth: bool, ever
     from bot.report.status import print_status, status_overview
 
     platform = open_platform(repo, config_path)
-    agents = declared_agents(platform, repo) if pairs or growth else None
+    agents = declared_agents(platform, repo)
     results = shown_results(repo, platform)
     history = set_history(repo, ("A", "D")) if growth else None
     output = status_overview(platform, agents, results, with_pairs=pairs, over_time=growth, history=history)

@@ -107,7 +107,7 @@ class Remembered(Protocol):
 
 
 class RememberedFiles:
-    """:class:`Remembered` for ``repository``, as files in ``folder``.
+    """:class:`Remembered` for ``repository``, as files in ``folder``; ``what`` tells several packs of it apart.
 
     Marks are empty files.  A mark is named after a digest of a content and of the checks, and says that it passed.  A
     pack is one file for each repository.
@@ -116,10 +116,12 @@ class RememberedFiles:
     it, never a job that reads the files of a pull request.
     """
 
-    def __init__(self, folder: Path | None, repository: Path) -> None:
+    def __init__(self, folder: Path | None, repository: Path, what: str = "") -> None:
         self._marks = None if folder is None else folder / "checked"
         self._packs = None if folder is None else folder / "packed"
-        self._pack = None if self._packs is None else _file(self._packs, str(repository.resolve()))
+        self._pack = (
+            None if self._packs is None else _file(self._packs, f"{repository.resolve()}{what and chr(0)}{what}")
+        )
 
     def holds(self, key: str) -> bool:
         """Whether the content with digest ``key`` passed before; a mark of another user does not count."""

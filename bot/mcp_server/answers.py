@@ -552,6 +552,7 @@ SuggestionsAnswer: TypeAlias = Annotated[
         "all_least_loss=whole.least_loss least_loss=rows.least_loss pinned=whole.pinned "
         "over_ceiling=whole.over_ceiling refused=whole.refused",
         total=Annotated[int, Field(ge=0, description="suggestions, on all pages")],
+        refused=Annotated[int | None, Field(description="left out since refused; null: not known")],
         suggestions=list[
             Annotated[
                 Suggestion,

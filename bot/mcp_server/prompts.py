@@ -12,7 +12,7 @@ from bot.mcp_server.resources import rule_text
 from bot.mcp_server.tool_runner import Workers
 from bot.mcp_server.untrusted import find_name, harmless, mark, unmarked
 from bot.mcp_server.workspace import Workspace
-from bot.pipeline.workspace import declared_agents
+from bot.pipeline.declared_agents import declared_agents
 from bot.rater.pair_coverage import MissingPair
 from bot.report.output import StatusOutput
 from bot.report.status import status_overview
@@ -100,7 +100,7 @@ def _triage(workspace: Workspace, folder: str) -> str:
 def _gap(workspace: Workspace, capability: str) -> str:
     platform = workspace.platform()
     name = find_name(capability, platform.taxonomy.by_id, "capability", "take an id of incumbent://taxonomy")
-    status = status_overview(platform, declared_agents(platform, workspace.root))
+    status = status_overview(platform, declared_agents(platform, workspace.root, workspace.environment))
     state = next(item for item in status.capabilities if item.id == name)
     item, config = platform.taxonomy.by_id[name], platform.config
     return GAP.format(

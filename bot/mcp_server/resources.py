@@ -19,6 +19,7 @@ from bot.mcp_server.set_tools import status_page
 from bot.mcp_server.tool_runner import Workers, shown_in_chat
 from bot.mcp_server.untrusted import CLOSING, OPENING, find_name, harmless, mark, marked_data, unmarked
 from bot.mcp_server.workspace import Workspace
+from bot.pipeline.declared_agents import declared_agents
 from bot.pipeline.submission import submission_folders
 from bot.report.review_markdown import render_markdown
 from bot.report.status import status_overview
@@ -199,10 +200,12 @@ def _fields(value: dict[str, object] | None) -> dict[str, object] | None:
 
 def _report(workspace: Workspace) -> str:
     if workspace.latest is None:
-        state = shown_in_chat(status_page(status_overview(workspace.platform()), "short", 0, 50), StatusAnswer)
+        platform = workspace.platform()
+        agents = declared_agents(platform, workspace.root, workspace.environment)
+        state = status_page(status_overview(platform, agents, with_pairs=False), "short", 0, 50)
         return (
             "No eval set was reviewed here yet: call `classify_to_verdict` with a folder. The present set:\n\n"
-            f"```json\n{json.dumps(state, ensure_ascii=False, indent=1)}\n```\n"
+            f"```json\n{json.dumps(shown_in_chat(state, StatusAnswer), ensure_ascii=False, indent=1)}\n```\n"
         )
     readable = _OUR_HTML.sub("", render_markdown(workspace.latest)).replace("<br>", " / ")
     escaped = readable.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -32,8 +32,8 @@ from bot.mcp_server.inputs import (
 from bot.mcp_server.tool_runner import Call, Workers, without_places
 from bot.mcp_server.untrusted import Named, find_name, shown
 from bot.mcp_server.workspace import Workspace
+from bot.pipeline.declared_agents import declared_agents
 from bot.pipeline.review import Platform
-from bot.pipeline.workspace import declared_agents
 from bot.report.agreement import AgreementReport, FromLedger, agreement_overview
 from bot.report.local_refusals import refused_in
 from bot.report.output import PruneOutput, StatusOutput
@@ -61,9 +61,7 @@ class SetTools:
             Literal["short", "uncovered", "all"],
             Field(description="capabilities to show: below their floor, without any coverer, or all"),
         ] = "short",
-        pairs: Annotated[
-            Flag, Field(description="whether to list the missing pairs, which reads each agent's specification")
-        ] = False,
+        pairs: Annotated[Flag, Field(description="whether to list missing pairs and who could bring them")] = False,
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, StatusAnswer]:
@@ -71,9 +69,10 @@ class SetTools:
 
         def work(_: Progress) -> Page[StatusOutput]:
             platform = self._workspace.platform()
-            agents = declared_agents(platform, self._workspace.root) if pairs else None
-            results = shown_results(self._workspace.root, platform)
-            return status_page(status_overview(platform, agents, results), only, offset, limit)
+            root = self._workspace.root
+            agents = declared_agents(platform, root, self._workspace.environment)
+            output = status_overview(platform, agents, shown_results(root, platform), with_pairs=pairs)
+            return status_page(output, only, offset, limit)
 
         return await self._workers.answer(ctx, work, StatusAnswer)
 
@@ -133,7 +132,7 @@ class SetTools:
         """Entries that could be evicted without loss, and at the ceiling swaps. Like `incumbent prune`.
 
         Any subset of the suggestions, confirmed in any order, leaves every floor and every pin intact. People confirm.
-        What people refused is left out, as far as the branch incumbent/ledger of the local clone tells it.
+        What people refused, as the clone's branch incumbent/ledger tells, is left out.
         """
 
         def work(_: Progress) -> Page[PruneOutput]:

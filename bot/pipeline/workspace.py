@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.classifier.classify import ruled_out
 from bot.classifier.model import Backend, Stages, silent
 from bot.curator.journal import refuse_half_written
 from bot.curator.staging import AuditStamp
@@ -23,7 +22,6 @@ from bot.pipeline.submission import (
     Package,
     agent_name,
     collect,
-    find_specification,
     read_package,
     refuse_shared_ids,
     submission_folders,
@@ -97,19 +95,6 @@ def read_packages(platform: Platform, repo: Path, problems: list[Problem]) -> It
         package = collect(read, problems)
         if package is not None:
             yield package
-
-
-def declared_agents(platform: Platform, repo: Path) -> dict[str, tuple[str, ...]]:
-    """Agent in the working tree at ``repo``, as ``customer/agent`` → the capabilities that its specification rules out.
-
-    Agents whose specification cannot be read are left out.
-    """
-    found = {}
-    for folder in submission_folders(WorkingTree(repo)):
-        specification = find_specification(WorkingTree(repo / folder, folder), platform.config.limits)
-        if specification is not None:
-            found[agent_name(folder)] = ruled_out(platform.taxonomy, specification)
-    return found
 
 
 def set_history(repo: Path, kinds: Iterable[Change]) -> FileHistory | None:

@@ -16,9 +16,10 @@ from bot.curator.store import State, entry_path, tombstone_path, waiting_path
 from bot.errors import Problem
 from bot.git.file_history import CHANGES, FileCommit
 from bot.git.working_copy import read_changed, read_head, read_top
+from bot.pipeline.declared_agents import declared_agents
 from bot.pipeline.matching import settle
 from bot.pipeline.review import Platform
-from bot.pipeline.workspace import declared_agents, read_packages, set_history
+from bot.pipeline.workspace import read_packages, set_history
 from bot.rater.contextualizer import LiveSet
 from bot.rater.pair_coverage import RuledOut, possible_pairs
 from bot.rater.similarity import similarity_matrix
