@@ -43,7 +43,7 @@ def test_the_worked_example_from_its_scores_follows_the_definitions() -> None:
 def test_an_empty_set_has_no_champions_and_no_similarity() -> None:
     (verdict,) = judge([query("q", {"a": 0.9})], [])
     assert short(verdict) == ("q", "INCLUDE", "direct", "NEW_COVERAGE")
-    assert verdict.facts.wins == {}
+    assert (verdict.facts.wins, verdict.facts.sole) == ({}, ())
     assert (verdict.facts.max_similarity, verdict.facts.most_similar) == (0.0, None)
 
 
@@ -130,6 +130,14 @@ def test_floors_count_per_capability_and_may_be_overridden() -> None:
     assert (kept.decision.value, replaced.decision.value) == ("KEEP-BOTH", "REPLACE")
 
 
+def test_all_floors_are_named_that_the_beaten_keep() -> None:
+    rivals = [resident("weak", {"a": 0.6, "b": 0.6, "c": 0.3}), resident("o1", {"a": 0.55, "b": 0.55})]
+    (verdict,) = judge([query("q", {"b": 0.9, "a": 0.95})], rivals, redundancy_floor=3)
+    assert [*verdict.facts.wins.items()] == [("a", "weak"), ("b", "weak")]
+    assert [*verdict.facts.champion_scores] == ["a", "b"]
+    assert (verdict.facts.displaced, verdict.facts.short_floors, verdict.facts.sole) == (("weak",), ("a", "b"), ())
+
+
 def test_sole_coverage_of_too_many_capabilities_goes_to_a_person() -> None:
     (verdict,) = judge(
         [query("q", {"a": 0.9, "b": 0.9})],
@@ -138,6 +146,7 @@ def test_sole_coverage_of_too_many_capabilities_goes_to_a_person() -> None:
         concentration_cap=1,
     )
     assert short(verdict) == ("q", "REPLACE", "review", "CONCENTRATION")
+    assert verdict.facts.sole == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,9 @@ def test_a_clone_enters_with_another_cutoff_or_without_what_it_copies() -> None:
         query("q", {"b": 0.9}, text), resident("old", {"b": 0.9}, text), resident("third", {"b": 0.9}), config=CONFIG
     )
     assert (plain.outcome, plain.absences) == (VerdictOutcome.STAYS_OUT, ())
+    # Without one of two that it copies, it copies the other.
+    twins = (resident("old", {"b": 0.9}, text), resident("twin", {"b": 0.9}, f"{text}!"))
+    assert explained(query("q", {"a": 0.9}, text), *twins).absences == ()
 
 
 def test_a_query_that_exercises_nothing_needs_some_score() -> None:
@@ -220,6 +223,9 @@ def test_what_waits_in_the_same_cycle_counts_for_novelty_and_may_be_absent() -> 
     found = explain(turn, config, ["a", "b"])
     without = {item.id: item.ruling.outcome for item in found.absences}
     assert without == {"first": VerdictOutcome.WAITS, "one": VerdictOutcome.ENTERS, "two": VerdictOutcome.ENTERS}
+    # One that the classifier cannot judge offers nothing.
+    queries[0] = replace(queries[0], familiar=False)
+    assert Turn.of("second", queries, residents, run_cycle(queries, residents, config)).waiting == ()
 
 
 def test_what_the_cycle_admitted_before_may_be_absent() -> None:
@@ -273,6 +279,18 @@ def test_a_bar_is_found_between_others_at_which_the_verdict_is_the_same() -> Non
     assert bars[None] == bars["b"] == (0.55 + STEP, VerdictOutcome.ENTERS)
 
 
+def test_without_the_newest_entry_an_old_champion_counts_for_more() -> None:
+    text = "Send the invoice of March to the tax office"
+    old = resident("old", {"a": 0.8}, text, inferred=frozenset("a"))
+    new = resident("new", {"c": 0.9}, admitted_at="2026-01-11T00:00:00Z")
+    found = explained(
+        query("q", {"a": 0.6}, f"{text} and print it"), old, new, config=make_config(CONFIG, recency=10.0)
+    )
+    assert (found.facts.most_similar, found.facts.wins) == ("old", {"a": "old"})
+    assert found.outcome is VerdictOutcome.ENTERS
+    assert [(item.id, item.ruling.outcome) for item in found.absences] == [("new", VerdictOutcome.STAYS_OUT)]
+
+
 def test_without_whoever_makes_up_a_floor_the_query_fills_it() -> None:
     config = make_config(CONFIG, redundancy_floor=2, fill_floor=True)
     others = [resident("r1", {"b": 0.9}), resident("r2", {"b": 0.8}), resident("r3", {"a": 0.9})]
@@ -284,6 +302,16 @@ def test_without_whoever_makes_up_a_floor_the_query_fills_it() -> None:
         ("r2", VerdictOutcome.ENTERS),
     ]
     assert explained(item, *others, resident("r4", {"b": 0.8}), config=config).absences == ()
+
+
+def test_of_many_floors_and_bars_few_are_tried() -> None:
+    names = ("a", "b")
+    residents = tuple(resident(f"r{place:02}", dict.fromkeys(names, 0.51 + place / 250)) for place in range(60))
+    ticks: list[None] = []
+    turn = Turn(query=query("q", dict.fromkeys(names, 0.6)), residents=residents)
+    explain(turn, make_config(CONFIG, redundancy_floor=3), names, tick=lambda: ticks.append(None))
+    # Three kinds of bars and three of floors would each be as many as there are entries.
+    assert len(ticks) < 2 * len(residents)
 
 
 def test_shares_are_tried_up_to_none_and_all() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bot.consolidator.cycle import run_cycle
 from bot.consolidator.verdict import Reason, Route, Ruling, Verdict
 from bot.consolidator.verdict_engine import decide
+from bot.curator import admission
 from bot.curator.admission import (
     Answer,
     Derivation,
@@ -23,7 +24,7 @@ from bot.curator.admission import (
     to_provision,
 )
 from bot.intake.query import Setup
-from bot.rater.model import ScoredQuery
+from bot.rater.model import RatedEntry, ScoredQuery
 from tests.factories import make_config, make_facts, query, resident
 from tests.oracle.strategies import Case, cases
 
@@ -141,6 +142,17 @@ def test_the_last_word_counts_and_words_on_nothing_are_none() -> None:
 
 def test_a_direct_admission_can_be_rejected() -> None:
     assert "new" not in said(derive(QUERIES, RESIDENTS, [reject("new")], CONFIG))
+
+
+def test_who_is_accepted_is_later_than_the_set_each_later_than_the_one_before() -> None:
+    brought = [query("one", {"d": 0.9}, customer="acme"), query("two", {"d": 0.97}), query("three", {"a": 0.6})]
+    found = admission.accept(brought, RESIDENTS, make_config(CONFIG, redundancy_floor=1), {"three"})
+    assert [item for _, item in found] == [
+        RatedEntry(id="one", turns=brought[0].turns, scores={"d": 0.9}, customer="acme", admitted_at="~000003"),
+        RatedEntry(id="two", turns=brought[1].turns, scores={"d": 0.97}, admitted_at="~000004", displaces=("one",)),
+        RatedEntry(id="three", turns=brought[2].turns, scores={"a": 0.6}, admitted_at="~000005"),
+    ]
+    assert [item.id for _, item in admission.accept(brought, RESIDENTS, CONFIG)] == ["one", "two"]
 
 
 def test_trust_holds_for_what_is_judged_and_not_for_what_a_person_accepted() -> None:

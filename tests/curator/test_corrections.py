@@ -102,7 +102,7 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
     good = written(ONE, None).content
     assert good is not None
     files = {
-        f"{FOLDER}/{'0' * 24}.yaml": good,
+        f"{FOLDER}/{'0' * 24}.yaml": f"cost: {{value: 1, at: {AT}}}\n{good}",
         f"{FOLDER}/{'1' * 24}.yaml": "turns: []\ntags: {a: {value: perhaps}}\n",
         f"{FOLDER}/{KEY}.yaml": good.replace("a:", "aa:"),
         f"{FOLDER}/{KEY}.yml": good,
@@ -114,7 +114,7 @@ def test_every_fault_of_every_file_is_told(tmp_path: Path) -> None:
         item for item in error.value.problems if item.message.endswith("not named after the digest of its turns")
     ]
     assert [(item.file, item.line) for item in misnamed] == [
-        (f"{FOLDER}/{'0' * 24}.yaml", 1),
+        (f"{FOLDER}/{'0' * 24}.yaml", 2),
         (f"{FOLDER}/{KEY}.yml", 1),
     ]
     assert f"name it {FOLDER}/{KEY}.yaml" in shown

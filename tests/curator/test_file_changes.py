@@ -23,7 +23,7 @@ from bot.config import REVIEWED_FILES
 from bot.curator import file_changes as changes
 from bot.curator import journal
 from bot.curator.entry import Entry, Evicted, Tombstone
-from bot.curator.file_changes import FileChange, apply, edit, render
+from bot.curator.file_changes import FileChange, apply, as_yaml, edit, render
 from bot.curator.journal import refuse_half_written, settle, was_changed
 from bot.errors import InputError, OutsideError
 from bot.files.documents import parse_yaml
@@ -238,6 +238,11 @@ def test_an_edit_keeps_the_look_of_mappings_in_lists_but_follows_the_order_of_th
     assert turned.index("z: 2") < turned.index("x: one")
 
 
+def test_a_file_is_a_block_and_what_is_short_in_it_is_on_one_line() -> None:
+    wide = {"x": "a" * 120}
+    assert as_yaml({"a": {"b": [1, 2]}, "c": wide}) == f"a: {{b: [1, 2]}}\nc:\n  x: {'a' * 120}\n"
+
+
 def test_a_file_ends_in_one_line_break_and_has_only_such() -> None:
     content = render(make_entry("r", {"a": 0.5}, "two\nlines\r\n"))
     assert content.endswith("\n")
@@ -390,8 +395,10 @@ def test_a_plan_that_meets_an_obstacle_changes_nothing(
 ) -> None:
     obstacle(repository)
     before = tree(repository)
-    with pytest.raises(OutsideError, match="nothing was changed"):
+    with pytest.raises(OutsideError, match="nothing was changed") as error:
         apply(PLAN[::-1] if backwards else PLAN, repository)
+    linked = obstacle in (a_link_for_a_folder, a_link_for_a_file)
+    assert (f"[Errno {errno.ELOOP}] a symbolic link is in the way: " in str(error.value)) == linked
     assert tree(repository) == before
     assert not list(repository.rglob(".incumbent-*"))
     assert not list((repository.parent / "elsewhere").glob("*"))

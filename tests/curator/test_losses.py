@@ -12,6 +12,7 @@ from bot.curator.losses import Coverage, Loss, departure, least_loss, losses, lo
 from bot.curator.prune import prune
 from bot.curator.roles import EvictionKind
 from bot.curator.store import RegressionSet
+from bot.rater.model import RatedEntry
 from tests.factories import make_config, make_entry, make_taxonomy, resident
 
 TAXONOMY = make_taxonomy("a", "b", "c")
@@ -128,6 +129,28 @@ def test_least_loss_counts_what_the_newcomer_brings() -> None:
     wide = Loss(admit="q", id="wide", capabilities=(), combinations=())
     assert least_loss([query], residents, config, 1) == (wide,)
     assert least_loss([query], [residents[2]], config, 1) == ()
+
+
+BESTS = [resident("best-a", {"a": 0.95}), resident("best-b", {"b": 0.95})]
+
+
+@pytest.mark.parametrize(
+    ("residents", "lagging", "named"),
+    [
+        ([resident("wide", {"a": 0.6, "b": 0.6}), resident("lone", {"c": 0.9})], (), "lone"),
+        ([*BESTS, resident("pair", {"a": 0.5, "b": 0.5}), resident("single", {"a": 0.7, "b": 0.4})], (), "single"),
+        ([*BESTS, resident("strong", {"a": 0.7}), resident("weak", {"a": 0.6})], (), "weak"),
+        ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], (), "one"),
+        ([*BESTS, resident("two", {"a": 0.6}), resident("one", {"a": 0.6})], ("one",), "two"),
+    ],
+    ids=["fewest capabilities", "fewest combinations", "lowest scores", "smaller id", "not stale"],
+)
+def test_the_least_loss_is_of_capabilities_then_combinations_then_scores(
+    residents: list[RatedEntry], lagging: tuple[str, ...], named: str
+) -> None:
+    config = make_config(redundancy_floor=1)
+    (loss,) = least_loss([resident("q", {"d": 0.9})], residents, config, 1, lagging)
+    assert (loss.admit, loss.id) == ("q", named)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,14 +71,21 @@ def test_a_classification_names_who_gave_it_and_what_the_capabilities_said() -> 
     assert found.identity == IDENTITY
     assert found.taxonomy == TAXONOMY.version
     assert found.definitions == {name: TAXONOMY.by_id[name].definition for name in ("a", "b")}
+    assert found.corrected == {}
+    # Values for what the taxonomy no longer has say nothing.
+    corrected = classified_by(IDENTITY, TAXONOMY, (), {"c": False, "a": True, "gone": True}).corrected
+    assert list(corrected.items()) == [("a", True), ("c", False)]
 
 
 def test_what_is_admitted_records_where_it_came_from_and_on_which_verdict() -> None:
-    _, staging = staged(make_candidate("q1", {"a": 0.9}))
+    candidate = replace(make_candidate("q1", {"a": 0.9}), corrected={"b": False})
+    _, staging = staged(candidate)
     (entry,) = staging.admitted
     assert entry.id == "entry-q1"
-    assert (entry.source and entry.source.item, entry.expected, entry.setup.cost) == ("q1", {"contains": "x"}, 2.5)
+    assert (entry.turns, entry.expected) == (candidate.query.turns, {"contains": "x"})
+    assert (entry.source, entry.setup) == (candidate.source, candidate.query.setup)
     assert entry.scores == {"a": 0.9}
+    assert entry.classified == classified_by(IDENTITY, TAXONOMY, ("a",), {"b": False})
     assert entry.admitted == Admitted(at=NOW.at, decision="INCLUDE", route="direct", reasons=("NEW_COVERAGE",))
     assert (entry.pin, entry.is_wanted) == (None, False)
     assert written(staging) == {"regression_set/entry-q1.yaml": True}

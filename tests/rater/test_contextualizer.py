@@ -80,6 +80,17 @@ def test_nothing_is_in_doubt_that_a_score_at_the_bar_would_not_change() -> None:
     # Ten days later a score of b counts half, and one at the bar beats it.
     for newest, doubts in (("2026-01-01", []), ("2026-01-11", [Doubt(capability="b", probability=0.4)])):
         residents = [old, resident("new", {"c": 0.9}, admitted_at=newest)]
-        live = LiveSet(residents, [item], make_config(CONFIG, redundancy_floor=1))
+        config = make_config(CONFIG, redundancy_floor=1)
+        live = LiveSet(residents, [item], config)
         assert live.doubts(item, live.profile(item), 0.3) == doubts
         assert live.doubts(item, live.profile(item), 0.41) == []
+        wider = LiveSet(residents, [item], make_config(config, winning_margin=0.3))
+        assert wider.under(config).doubts(item, live.profile(item), 0.3) == doubts
+
+
+def test_what_it_may_exercise_instead_is_in_doubt_only_if_that_is_new() -> None:
+    residents = [resident("r", {"a": 0.8}), resident("s", {"b": 0.8})]
+    known, new = (Doubt(capability=name, probability=0.4, instead_of=("b",)) for name in "ad")
+    item = query("q", {"b": 0.6}, doubts=(known, new))
+    live = LiveSet(residents, [item], make_config(CONFIG, redundancy_floor=1))
+    assert live.doubts(item, live.profile(item), 0.3) == [new]

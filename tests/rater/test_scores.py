@@ -130,16 +130,21 @@ def test_what_is_said_of_nothing_is_a_fault() -> None:
     text = (
         '{"queries": [\n'
         '{"id": "q1", "turns": ["a"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oauth"]},\n'
-        '{"id": "q2", "turns": ["b"], "scores": {"auth.oauth": 0.5}, "arbitrated": ["auth.oath"]},\n'
-        '{"id": "q3", "turns": ["c"], "scores": {}, "content": "0"},\n'
-        '{"id": "q4", "turns": ["d"], "scores": {"auth.oauth": 0.5}, "doubts": {"auth.oauth": 0.3}},\n'
-        '{"id": "q5", "turns": ["e"], "scores": {}, "doubts": {"auth.oath": 0.3}}]}'
+        '{"id": "q2", "turns": ["b"], "scores": {"auth.oauth": 0.5},\n'
+        '"arbitrated": ["auth.oath"]},\n'
+        '{"id": "q3", "turns": ["c"], "scores": {},\n'
+        '"content": "0"},\n'
+        '{"id": "q4", "turns": ["d"], "scores": {"auth.oauth": 0.5},\n'
+        '"doubts": {\n'
+        '"auth.oauth": 0.3}},\n'
+        '{"id": "q5", "turns": ["e"], "scores": {}, "doubts": {\n'
+        '"auth.oath": 0.3}}]}'
     )
     assert faults(text) == [
-        (3, "'auth.oath' is arbitrated and has no score; perhaps you meant 'auth.oauth'"),
-        (4, "`content` is what an entry is compared with, and there is no `entry`"),
-        (5, "'auth.oauth' is exercised, and there is doubt whether it is"),
-        (6, "the taxonomy has no capability 'auth.oath'; perhaps you meant 'auth.oauth'"),
+        (4, "'auth.oath' is arbitrated and has no score; perhaps you meant 'auth.oauth'"),
+        (6, "`content` is what an entry is compared with, and there is no `entry`"),
+        (9, "'auth.oauth' is exercised, and there is doubt whether it is"),
+        (11, "the taxonomy has no capability 'auth.oath'; perhaps you meant 'auth.oauth'"),
     ]
 
 
