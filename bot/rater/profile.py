@@ -62,9 +62,8 @@ class CarriedCombinations:
                     found.append((rest, free))
             return found
         rests: Iterable[int] = map(sum, combinations(bits_of(mask), novelty - 1))
-        return [
-            (rest, free) for rest in rests if (free := mask & ((rest & -rest) - 1 if rest else -1) & ~ends.get(rest, 0))
-        ]
+        # Below the lowest bit of a rest; all, if it is empty.
+        return [(rest, free) for rest in rests if (free := mask & ((rest & -rest) - 1) & ~ends.get(rest, 0))]
 
     def opened_by(self, bits: int, mask: int) -> int:
         """The ``bits`` that form, each together with ``mask``, a combination that is not carried.
