@@ -14,6 +14,7 @@ from typing import Any
 
 from bot.errors import OutsideError, UsageError
 from bot.git.process import GitProcess, is_ref_name, library, moment_of, refused
+from bot.text.compare import seconds
 
 _OWNER_AND_NAME = re.compile(
     r"(?:(?:https?|ssh|git)://[^/]+/|[^/:@]+@[^/:]+:)([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?"
@@ -179,8 +180,9 @@ def commit_on_branch(
     """Commit ``files`` on top of ``parent`` and let the local ``branch`` point there; the id of the commit.
 
     ``folder`` is the top of the working tree.  A file whose content is ``None`` is deleted; without a ``parent`` the
-    branch begins with these files.  ``at`` is the time (ISO 8601) and ``author`` the name in the commit.  Raises
-    :class:`OutsideError` if git fails, or if the branch has commits that ``parent`` does not have: they would be lost.
+    branch begins with these files.  ``at`` is the time in the commit (ISO 8601; git knows none before 1970), and
+    ``author`` the name.  Raises :class:`OutsideError` if git fails, or if the branch has commits that ``parent`` does
+    not have: they would be lost.
     """
     reference = f"refs/heads/{branch}"
     if not is_ref_name(reference):
@@ -197,12 +199,14 @@ def commit_on_branch(
     with tempfile.TemporaryDirectory() as scratch:
         tree = _tree(process, Path(scratch), parent, files)
     name = author.replace("<", " ").replace(">", " ").strip() or "incumbent"
+    # Of years git reads few, and takes others for something else; of seconds it reads all from 0.
+    date = f"@{max(0, int(seconds(at)))} +0000"
     made = process.run(
         *("commit-tree", tree, *(("-p", parent) if parent else ()), "-m", message),
         environment={
             f"GIT_{who}_{what}": value
             for who in ("AUTHOR", "COMMITTER")
-            for what, value in (("NAME", name), ("EMAIL", ""), ("DATE", at))
+            for what, value in (("NAME", name), ("EMAIL", ""), ("DATE", date))
         },
     )
     if made[0]:

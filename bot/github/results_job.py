@@ -13,7 +13,7 @@ from bot.github.git_state import World
 from bot.github.models import WriteLedger
 from bot.pipeline.review import Platform, load_platform
 from bot.pipeline.workspace import with_masks
-from bot.results.ledger_records import Addition, load_release, load_releases, match_files, with_results
+from bot.results.ledger_records import Addition, later_than, load_release, load_releases, match_files, with_results
 from bot.results.record import ReleaseRecord
 from bot.text.compare import utc
 
@@ -58,7 +58,8 @@ def count_run(
         platform = with_masks(load_platform(world.store.snapshot(commits.base)))
         matched = match_files(run.files, run.form, platform.regression_set)
         ledger = None if commits.ledger is None else world.store.snapshot(commits.ledger)
-        new = ReleaseRecord(release=run.release, commit=run.commit, at=now)
+        at = later_than(load_releases(ledger, 1)[0], now)
+        new = ReleaseRecord(release=run.release, commit=run.commit, at=at)
         before = load_release(ledger, run.release) or new
         addition = with_results(before, matched)
         known, _ = load_releases(ledger, platform.config.results.window)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from bot.config import RESULT_FILES, REVIEWED_FILES
 from bot.curator.store import RegressionSet
@@ -18,6 +19,8 @@ from bot.results.reader import read_results
 from bot.results.record import FOLDER, CaseResult, MatchedResults, ReleaseRecord, added, match, path_end, release_path
 from bot.text.compare import seconds, utc
 from bot.text.digests import digest
+
+_LAST: Final = seconds("9999-12-31T23:59:59Z")
 
 
 def load_releases(
@@ -74,11 +77,14 @@ def match_files(contents: Mapping[str, bytes], form: str | None, known: Regressi
 
 
 def later_than(records: Sequence[ReleaseRecord], at: str) -> str:
-    """``at``, or a second after the last of ``records`` if it is not later: their times are the order of releases."""
+    """``at``, or a second after the last of ``records`` if it is not later: their times are the order of releases.
+
+    After the last time that there is no other follows.
+    """
     newest = max((seconds(record.at) for record in records), default=None)
     if newest is None or seconds(at) > newest:
         return at
-    return utc(datetime.fromtimestamp(newest + 1, UTC).isoformat())
+    return utc(datetime.fromtimestamp(min(newest + 1, _LAST), UTC).isoformat())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,8 @@ import pytest
 from bot.cli.main import run
 from bot.github.client import GitHubClient
 from bot.github.models import MadeCommit, WriteLedger
+from bot.ledger.store import record_text
+from bot.results.record import ReleaseRecord, release_path
 from tests.e2e.bot import Bot, platform_files
 from tests.e2e.harness.people import JOB
 from tests.e2e.harness.world import World
@@ -124,6 +126,19 @@ def test_a_job_that_ran_the_set_counts_its_results_on_the_ledger(world: World, b
     assert {item["release"] for item in ledger_releases(world)} == {"v1.0", "5" * 12}
     assert bot.on("schedule").codes == (0, 0)
     assert "2 releases" in dashboard(world)["body"]
+
+
+def test_a_release_comes_after_those_that_are_there_whatever_their_times(
+    world: World, bot: Bot, tmp_path: Path
+) -> None:
+    ahead = ReleaseRecord(release="v1", at="2999-01-01T00:00:00Z")
+    world.push("incumbent/ledger", {release_path(ahead.release, ahead.at): record_text(ahead)})
+    file = wrote(tmp_path, "one.jsonl", {"entry": "spare-one", "outcome": "failed"})
+    assert counts(world, bot, tmp_path, "--results", str(file), "--release", "v2") == 0
+    assert [(item["release"], item["at"]) for item in ledger_releases(world)] == [
+        ("v1", "2999-01-01T00:00:00Z"),
+        ("v2", "2999-01-01T00:00:01Z"),
+    ]
 
 
 def test_what_another_job_wrote_meanwhile_is_kept(world: World, bot: Bot, tmp_path: Path) -> None:

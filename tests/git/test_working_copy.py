@@ -118,6 +118,22 @@ def test_the_branch_has_the_files_and_the_working_tree_stays(repository: git.Rep
     assert not repository.is_dirty(untracked_files=True)
 
 
+@pytest.mark.parametrize(
+    ("at", "kept"),
+    [
+        ("2100-01-01T00:00:00Z", "2100-01-01T00:00:00Z"),
+        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+        ("1970-01-01T02:00:00+02:00", "1970-01-01T00:00:00Z"),
+        ("0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
+    ],
+)
+def test_a_commit_has_the_stated_time_or_the_first_that_git_knows(repository: git.Repo, at: str, kept: str) -> None:
+    folder = Path(repository.working_dir)
+    made = commit_on_branch(folder, "bot/notes", None, {"a": "b"}, "Notes", at, "")
+    with ObjectStore.open(folder) as store:
+        assert store.commit_time(made) == kept
+
+
 def test_a_branch_that_moved_meanwhile_is_not_overwritten(
     repository: git.Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,8 @@ def test_a_release_comes_after_the_last_one_whatever_the_clock_says() -> None:
     assert later_than((V1,), "2026-01-01T00:00:01Z") == "2026-01-01T00:00:01Z"
     assert later_than((V1,), V1.at) == "2026-01-01T00:00:01Z"
     assert later_than((V1,), "2025-01-01T00:00:00Z") == "2026-01-01T00:00:01Z"
+    last = V1.model_copy(update={"at": "9999-12-31T23:59:59Z"})
+    assert later_than((last,), V1.at) == last.at, "there is no later time"
 
 
 def test_sums_stop_at_their_bound() -> None:
