@@ -28,7 +28,7 @@ from bot.reconcile.suggestion_pull_requests import LABEL, branch_of, slug
 from bot.report.escaping import code
 from bot.report.quarantine import quarantine_title, render_quarantine
 from bot.results.history import EntryHistory
-from bot.results.quarantine import QuarantineOffer, quarantine_offers
+from bot.results.quarantine import QuarantineOffer, others_in, quarantine_offers
 from bot.results.record import ReleaseRecord
 
 QUARANTINE: Final = f"{OWN_BRANCHES}quarantine/"
@@ -149,11 +149,12 @@ def plan_quarantines(
 
 
 def _pull_request(offer: QuarantineOffer, platform: Platform, inputs: QuarantineInputs) -> OfferedQuarantine:
-    path = entry_path(offer.entry.id)
+    path, known = entry_path(offer.entry.id), platform.regression_set
+    others = others_in(offer.entry, known.entries, inputs.records, platform.config.base)
     return OfferedQuarantine(
         branch=branch_of(QUARANTINE, offer.entry.id, offer.grounds),
         title=quarantine_title(offer),
-        body=render_quarantine(offer, platform),
+        body=render_quarantine(offer, others, platform),
         files=((path, file_changes.edit(inputs.texts(path), offer.changed)),),
         offer=offer,
     )

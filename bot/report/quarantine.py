@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -12,9 +13,12 @@ from bot.report.pull_request_bodies import SHOWN, marked, quote_turns
 from bot.report.results import changes_words
 from bot.report.tables import Detail, TableWriter
 from bot.report.verdict_text import MarkdownStyle, counted, listed
-from bot.results.quarantine import FLAPS, QuarantineOffer
+from bot.results.quarantine import FLAPS, Others, QuarantineOffer
 
 _MORE: Final = "`incumbent results`"
+_OTHERS: Final = (
+    "Others share a capability with it. Where they failed as well, the agent is what has changed, and not the entry."
+)
 
 
 def quarantine_title(offer: QuarantineOffer) -> str:
@@ -24,8 +28,11 @@ def quarantine_title(offer: QuarantineOffer) -> str:
     return f"Quarantine {offer.entry.id}: it flaps"
 
 
-def render_quarantine(offer: QuarantineOffer, platform: Platform) -> str:
-    """The description of the pull request: what is asked, what releases showed, and how to answer."""
+def render_quarantine(offer: QuarantineOffer, others: Mapping[str, Others], platform: Platform) -> str:
+    """The description of the pull request: what is asked, what releases showed, and how to answer.
+
+    ``others`` is what each release says of the entries that share a capability with this one.
+    """
     what = "end the quarantine of" if offer.ends else "quarantine"
     why = _stable(offer) if offer.ends else f"it {changes_words(offer.history)}"
     return marked(
@@ -33,7 +40,8 @@ def render_quarantine(offer: QuarantineOffer, platform: Platform) -> str:
             f"Incumbent suggests to {what} {code(offer.entry.id)}: {why}.",
             *_warned(offer, platform),
             quote_turns(offer.entry),
-            _table(offer, MarkdownStyle(platform.taxonomy)),
+            _table(offer, others, MarkdownStyle(platform.taxonomy)),
+            _OTHERS,
             _leads_to(offer),
             _how(offer),
         ]
@@ -62,7 +70,7 @@ def _warned(offer: QuarantineOffer, platform: Platform) -> list[str]:
     return [f"> [!WARNING]\n> No other exported entry covers {listed(sorted(alone), SHOWN)}."]
 
 
-def _table(offer: QuarantineOffer, style: MarkdownStyle) -> str:
+def _table(offer: QuarantineOffer, others: Mapping[str, Others], style: MarkdownStyle) -> str:
     """What each release said, the newest first."""
     plain = [item for item in offer.outcomes if not item.mixed]
     changed = {after.release for before, after in pairwise(plain) if before.failed is not after.failed}
@@ -72,10 +80,15 @@ def _table(offer: QuarantineOffer, style: MarkdownStyle) -> str:
             str(item.result.passed),
             str(item.result.failed),
             "runs disagree" if item.mixed else "changed" if item.release in changed else "",
+            _others(others[item.release]),
         )
         for item in reversed(offer.outcomes)
     ]
-    return TableWriter(Detail(rows=SHOWN), _MORE)(("Release", "Passed", "Failed", "Change"), rows)
+    return TableWriter(Detail(rows=SHOWN), _MORE)(("Release", "Passed", "Failed", "Change", "Others failed"), rows)
+
+
+def _others(item: Others) -> str:
+    return f"{item.failed} of {item.ran}" if item.ran else "–"
 
 
 def _leads_to(offer: QuarantineOffer) -> str:

@@ -5,7 +5,8 @@ An offer is evidence for people and never a rule: nothing is quarantined, and no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,6 +49,29 @@ class QuarantineOffer:
         It is another one for another text, and for releases since a refusal.
         """
         return digest([self.ends, self.entry.id, content_of(self.entry), self.since])[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """How many entries ran in a release beside one that shares a capability with them, and how many of them failed."""
+
+    failed: int
+    ran: int
+
+
+def others_in(
+    entry: Entry, entries: Mapping[str, Entry], records: Sequence[ReleaseRecord], base: Collection[str]
+) -> dict[str, Others]:
+    """Release of ``records`` → what it says of the other ``entries`` that share a capability with ``entry``.
+
+    Where these fail as well, the agent is what has changed.  Capabilities of the ``base`` are shared by nearly all.
+    """
+    own = entry.scores.keys() - base
+    kin = [item for id, item in entries.items() if id != entry.id and not own.isdisjoint(item.scores)]
+    outcomes = [item for each in kin for item in outcomes_of(each, records) if item.ran]
+    ran = Counter(item.release for item in outcomes)
+    failed = Counter(item.release for item in outcomes if item.failed)
+    return {record.release: Others(failed[record.release], ran[record.release]) for record in records}
 
 
 def quarantine_offers(

@@ -423,15 +423,15 @@ def body(world: Offering) -> str:
 
 
 def test_the_description_has_the_releases_as_grounds() -> None:
-    text = body(Offering(marks={"one": "+-.~+-"}))
+    text = body(Offering(marks={"one": "+-.~+-", "two": "++++.-"}))
     assert "Incumbent suggests to quarantine `one`: it failed in 3 of 5 releases, 3 changes between passing" in text
     rows = [line for line in text.splitlines() if line.startswith("| `v")]
     assert rows == [
-        "| `v5` | 0 | 1 | changed |",
-        "| `v4` | 1 | 0 | changed |",
-        "| `v3` | 1 | 1 | runs disagree |",
-        "| `v1` | 0 | 1 | changed |",
-        "| `v0` | 1 | 0 |  |",
+        "| `v5` | 0 | 1 | changed | 1 of 1 |",
+        "| `v4` | 1 | 0 | changed | – |",
+        "| `v3` | 1 | 1 | runs disagree | 0 of 1 |",
+        "| `v1` | 0 | 1 | changed | 0 of 1 |",
+        "| `v0` | 1 | 0 |  | 0 of 1 |",
     ]
     assert 'incumbent quarantine one --reason "it flaps in release runs"' in text
     assert "WARNING" not in text, "two covers it, too"

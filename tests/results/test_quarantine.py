@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.curator.entry import Entry
 from bot.results.history import histories
-from bot.results.quarantine import FLAPS, QuarantineOffer, quarantine_offers
+from bot.results.quarantine import FLAPS, Others, QuarantineOffer, others_in, quarantine_offers
 from bot.results.record import ReleaseRecord
 from tests.results.test_history import SETTINGS, entry, releases, result
 
@@ -102,6 +102,17 @@ def test_the_grounds_are_other_ones_for_another_text_or_question_and_after_a_ref
         history=one.history,
     )
     assert len({item.grounds for item in (one, ended, again, other)}) == 4
+
+
+def test_others_are_those_that_share_a_capability_beyond_the_base() -> None:
+    marks = {"e": "-+-", "kin": "-+.", "twin": "-~+", "base": "---", "far": "---"}
+    scores = {"e": "ab", "kin": "ac", "twin": "ab", "base": "bc", "far": "d"}
+    entries = {id: entry(id, "acme", **dict.fromkeys(names, 0.9)) for id, names in scores.items()}
+    records = records_of(marks, entries)
+    found = others_in(entries["e"], entries, records, {"b"})
+    assert [(found[f"v{place}"].failed, found[f"v{place}"].ran) for place in range(3)] == [(2, 2), (1, 2), (0, 1)]
+    assert others_in(entries["far"], entries, records[:1], {"b"}) == {"v0": Others(0, 0)}
+    assert others_in(entries["e"], entries, (), {"b"}) == {}
 
 
 @given(st.text("+-~.", max_size=15), st.integers(0, 15), st.sampled_from([None, FLAPS, "others"]))
