@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -57,7 +57,7 @@ class Listing:
         self._bring = bring
         self._more = more
         self._brought = set(here)
-        self._listed = {place for place in here if "/" not in place}
+        self._listed = set(here)
 
     def item(self, path: str) -> TreeItem:
         """The entry at ``path``, which must be listed; first fetches its content together with :func:`unit_of` it."""
@@ -67,10 +67,7 @@ class Listing:
 
     def _is_here(self, path: str) -> bool:
         """Whether the content at ``path`` is already local."""
-        parts = path.split("/")
-        return self._bring is None or not self._brought.isdisjoint(
-            "/".join(parts[:depth]) for depth in range(len(parts) + 1)
-        )
+        return self._bring is None or not self._brought.isdisjoint(_and_above(path))
 
     def prepare(self, places: Sequence[str]) -> None:
         """Fetch the contents of ``places``, folders or files, in as few requests as possible."""
@@ -80,10 +77,10 @@ class Listing:
             self.items |= _items(self._bring(missing))
 
     def _list(self, path: str) -> None:
-        """List what is at the top of ``path``, or everything if it is empty."""
+        """List what is at the top of ``path``, or everything if it is empty; nothing if ``path`` is listed."""
         top = path.partition("/")[0]
         name = top if _ORDINARY.fullmatch(top) else ""
-        if self._more is None or not self._listed.isdisjoint((name, "")):
+        if self._more is None or not self._listed.isdisjoint((name, *_and_above(path))):
             return
         self._listed.add(name)
         # What was fetched is listed with its size.
@@ -93,8 +90,9 @@ class Listing:
     def below(self, folder: str) -> list[str]:
         """The paths in ``folder``, sorted; all paths if it is empty."""
         self._list(folder)
-        if not folder:
-            return self._paths
+        return self._below(folder) if folder else self._paths
+
+    def _below(self, folder: str) -> list[str]:
         # "0" is the character after "/".
         return self._paths[bisect_left(self._paths, f"{folder}/") : bisect_left(self._paths, f"{folder}0")]
 
@@ -109,13 +107,19 @@ class Listing:
             item = self.items.get(place)
             if item is not None and item.mode in _LINKS:
                 return _LINKS[item.mode]
-            if item is None and not self.below(place):
+            if item is None and not self._below(place):
                 return f"the file cannot be read: {os.strerror(errno.ENOENT)}", "check that it is there"
         return None if place in self.items else ("not a regular file", "replace it with one")
 
     def is_link(self, path: str) -> bool:
         """Whether ``path``, which must be listed, is a symbolic link or a submodule."""
         return self.items[path].mode in _LINKS
+
+
+def _and_above(path: str) -> Iterator[str]:
+    """``path`` and the folders that it is in, from the top, whose name is empty."""
+    parts = path.split("/")
+    return ("/".join(parts[:depth]) for depth in range(len(parts) + 1))
 
 
 def unit_of(path: str) -> str:
