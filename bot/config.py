@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import reduce
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -679,7 +679,7 @@ def _without(section: object, keys: Collection[str]) -> object:
 def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, ...]:
     """What the config at ``path`` says in vain, section by section."""
     document = parse_yaml(snapshot.read(path, REVIEWED_FILES), snapshot.name(path), REVIEWED_FILES)
-    return tuple(
+    retired = tuple(
         document.problem(
             (section, keys[0]),
             f"{section}: these keys no longer have an effect: {', '.join(keys)}",
@@ -688,6 +688,25 @@ def config_notes(snapshot: Snapshot, path: str = CONFIG_FILE) -> tuple[Problem, 
         for section, keys in _retired(document).items()
         if keys
     )
+    return (*retired, *_beyond_the_window(document))
+
+
+_IN_THE_WINDOW: Final = {"flips": "flaps by its changes", "mixed": "flaps by runs that disagree", "stable": "is stable"}
+"""Keys of `results` that count releases of the window, and what an entry is from there on."""
+
+
+def _beyond_the_window(document: Document) -> Iterator[Problem]:
+    """Numbers of releases that no entry reaches, since fewer count."""
+    given = as_mapping(as_mapping(document.data).get("results"))
+    window = given.get("window", default("results.window"))
+    for name, becomes in _IN_THE_WINDOW.items():
+        value = given.get(name, default(f"results.{name}"))
+        if isinstance(value, int) and isinstance(window, int) and value > window - (name == "flips"):
+            yield document.problem(
+                ("results", name if name in given else "window"),
+                f"results.{name}: no entry ever {becomes}: {value} of the last {window} releases cannot be",
+                f"lower `results.{name}`, or raise `results.window`",
+            )
 
 
 def load_config(

@@ -190,6 +190,26 @@ def test_keys_that_no_longer_have_an_effect_are_named_and_change_nothing(tmp_pat
     assert "extension.method: unknown key" in problem.message
 
 
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ("{stable: 20, flips: 19, mixed: 20}", []),
+        ("{window: many, stable: 21}", []),
+        ("{stable: 21}", ["results.stable: no entry ever is stable: 21 of the last 20 releases cannot be"]),
+        ("{flips: 20}", ["results.flips: no entry ever flaps by its changes: 20 of the last 20 releases cannot be"]),
+        ("{window: 3, mixed: 4}", ["results.flips", "results.mixed", "results.stable"]),
+    ],
+)
+def test_what_no_number_of_releases_reaches_is_said(results: str, told: list[str], tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    text = f"{TEXT}\nresults: {results}\n"
+    (tmp_path / CONFIG_FILE).write_text(text, encoding="utf-8")
+    notes = config_notes(WorkingTree(tmp_path))
+    assert [note.message[: len(start)] for note, start in zip(notes, told, strict=True)] == told
+    assert all(note.line == line_of(text, "results") for note in notes)
+    assert all(note.fix.endswith("or raise `results.window`") for note in notes)
+
+
 @pytest.mark.parametrize("name", ["endpoint", "model", "key_variable"])
 def test_an_endpoint_is_never_guessed(name: str, tmp_path: Path) -> None:
     (problem,) = faults(tmp_path, without(("classifier", "openai", name), with_openai()))
