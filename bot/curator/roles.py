@@ -24,9 +24,9 @@ from bot.rater.profile import Profile
 class Roles:
     """The role of each resident of R.
 
-    ``champions``: capability → champion (:func:`title_holders`); ``coverers``: capability → its competent coverers,
-    sorted; ``pinned``: resident → why it may not be evicted (``champion:CAP`` or ``person:REASON``); ``displaced``:
-    resident → the residents that displace it and still cover all it covers.
+    ``champions``: capability → champion; ``coverers``: capability → its competent coverers, sorted; ``pinned``:
+    resident → why it may not be evicted (``champion:CAP``, see :func:`title_holders`, or ``person:REASON``);
+    ``displaced``: resident → the residents that displace it and still cover all it covers.
     """
 
     champions: Mapping[str, str]
@@ -39,9 +39,8 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
     """The roles of all ``residents``; capabilities and ids are sorted."""
     live = LiveSet(residents, (), config)
     names = live.capabilities.names
-    champions = {
-        name: champion.id for name, champion in zip(names, title_holders(live), strict=True) if champion is not None
-    }
+    champions = {name: best.id for name, best in zip(names, live.champions, strict=True) if best is not None}
+    holders = title_holders(live)
     coverers = {
         name: tuple(sorted(member.id for member in live.members if member.caps >> index & 1))
         for index, name in enumerate(names)
@@ -58,7 +57,7 @@ def derive_roles(residents: Sequence[RatedEntry], config: Curation) -> Roles:
         reasons = [
             f"champion:{name}"
             for index, name in enumerate(names)
-            if champions.get(name) == resident.id and caps[resident.id] >> index & 1
+            if (holder := holders[index]) is not None and holder.id == resident.id and caps[resident.id] >> index & 1
         ]
         if resident.pin is not None:
             reasons.append(f"person:{resident.pin}")

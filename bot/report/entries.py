@@ -18,7 +18,7 @@ from bot.text.masking import masked_together
 class RolesOutput(BaseModel):
     """The roles of an entry in the regression set, empty for one outside it, and what people say of it."""
 
-    champion_of: list[str] = Field(description="capabilities whose champion it is, at or above their bar")
+    champion_of: list[str] = Field(description="capabilities that it is pinned for as champion, at or above their bar")
     pin: str | None = Field(description="a person's reason to keep it")
     quarantined: str | None = Field(description="why exports leave it out; null: it is not quarantined")
     displaced_by: list[str] = Field(description="entries that displace it and cover all that it covers")
