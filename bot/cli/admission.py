@@ -31,7 +31,7 @@ from bot.cli.options import (
 from bot.cli.output import print_json, progress_bar, say, show_problems, show_usage
 from bot.curator.entry import Entry
 from bot.curator.file_changes import apply
-from bot.curator.staging import AuditStamp
+from bot.curator.staging import AuditStamp, Staging
 from bot.curator.suggestions import SwapSuggestion, confirm_swaps, suggest
 from bot.errors import InputError, Problem, UsageError
 from bot.pipeline.admit import (
@@ -226,12 +226,20 @@ def accept_command(
     """
     from bot.report.local_refusals import LocalRefusals, refused_in
 
-    if (id is None) is not suggested:
-        raise UsageError("name an entry that waits for a slot, or give --suggested")
-    if id is not None and customer is not None:
+    if customer is not None and not suggested:
         raise UsageError("--customer chooses among suggested swaps: give --suggested in place of ID")
+    if (id is None) is not suggested:
+        raise UsageError("name an entry that waits for a slot, or give --suggested, not both")
     platform = open_platform(repo, config_path)
     known, now = platform.regression_set, occasion(repo, at, by)
+    if id in known.entries:
+        # A run that was stopped before it could report its result is run again.
+        nothing = Staging(admitted=(), waiting=(), file_changes=())
+        if as_json:
+            print_json(AdmissionOutput.of(nothing, dry_run))
+        else:
+            say(f"{id} is in the regression set already, and nothing changes")
+        return
     if id is not None:
         one_of(id, tuple(known.waiting), "entry that waits for a slot", "see `incumbent status` for the ids")
     if customer is not None:

@@ -84,12 +84,12 @@ def evict_command(
     """
     from bot.report.local_refusals import refused_in
 
+    if (customer is not None or kind is not None) and not suggested:
+        raise UsageError("--customer and --kind choose among suggested entries: give --suggested in place of ID")
     if (id is None) is not suggested:
-        raise UsageError("name an entry, or give --suggested")
+        raise UsageError("name an entry, or give --suggested, not both")
     if id is not None and reason is None:
         raise UsageError("missing option --reason TEXT")
-    if id is not None and (customer is not None or kind is not None):
-        raise UsageError("--customer and --kind choose among suggested entries: give --suggested in place of ID")
     platform = open_platform(repo, config_path)
     now = occasion(repo, at, by)
     if id is None:

@@ -220,8 +220,9 @@ def test_all_that_is_suggested_goes_at_once(platform: Path, incumbent: Incumbent
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name an entry, or give --suggested"),
-        (("x", "--suggested"), "name an entry, or give --suggested"),
+        ((), "name an entry, or give --suggested, not both"),
+        (("x", "--suggested"), "name an entry, or give --suggested, not both"),
+        (("--customer", "y"), "give --suggested in place of ID"),
         (("x",), "missing option --reason"),
         (("x", "--reason", "y", "--kind", "redundant"), "give --suggested in place of ID"),
         (("--suggested", "--reason", " "), "--reason must say something"),
@@ -379,7 +380,7 @@ def test_all_suggested_swaps_are_accepted_at_once(platform: Path, incumbent: Inc
     entry = yaml.safe_load((platform / "regression_set" / "w0.yaml").read_text(encoding="utf-8"))
     assert entry["admitted"]["at"] == "2026-02-03T04:05:06Z"
     again = incumbent("accept", "w0", "--repo", platform)
-    assert (again.code, "there is no such entry that waits" in again.err) == (1, True)
+    assert (again.code, again.out) == (0, "w0 is in the regression set already, and nothing changes\n")
 
 
 def test_an_entry_that_frees_none_is_not_swapped(platform: Path, incumbent: Incumbent) -> None:
@@ -394,8 +395,9 @@ def test_an_entry_that_frees_none_is_not_swapped(platform: Path, incumbent: Incu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "name an entry that waits for a slot, or give --suggested"),
-        (("x", "--suggested"), "name an entry that waits for a slot, or give --suggested"),
+        ((), "name an entry that waits for a slot, or give --suggested, not both"),
+        (("x", "--suggested"), "name an entry that waits for a slot, or give --suggested, not both"),
+        (("--customer", "y"), "give --suggested in place of ID"),
         (("x", "--customer", "y"), "give --suggested in place of ID"),
     ],
 )
@@ -404,6 +406,16 @@ def test_accept_takes_a_waiting_entry_or_all_that_is_suggested(
 ) -> None:
     outcome = incumbent("accept", *arguments, "--repo", platform)
     assert (outcome.code, message in outcome.err) == (2, True), outcome.err
+
+
+def test_a_swap_that_was_accepted_changes_nothing_more(platform: Path, incumbent: Incumbent) -> None:
+    at_the_ceiling(platform)
+    assert incumbent("accept", "w0", "--repo", platform).code == 0
+    before = tree(platform)
+    outcome = incumbent("accept", "w0", "--repo", platform)
+    assert (outcome.code, outcome.out) == (0, "w0 is in the regression set already, and nothing changes\n")
+    assert incumbent("accept", "w0", "--repo", platform, "--json").json["files"] == {}
+    assert tree(platform) == before
 
 
 def test_without_a_swap_nothing_is_accepted(platform: Path, incumbent: Incumbent) -> None:
