@@ -252,6 +252,7 @@ def test_the_order_of_questions(waiting: list[Verdict], expected: list[str]) -> 
 def test_a_capability_that_is_new_and_fills_counts_once() -> None:
     facts = make_facts(scores={"a": 0.5, "b": 0.25}, new_capabilities=("a",), fills={"a": 1, "b": 1})
     assert expected_gain(facts) == (0.75, 0)
+    assert expected_gain(make_facts(new_capabilities=("a",), new_combinations=(("a", "b"),))) == (0, 0)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=6), st.randoms(use_true_random=False))

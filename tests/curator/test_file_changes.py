@@ -343,6 +343,20 @@ def test_a_plan_is_applied_and_a_second_time_changes_nothing(repository: Path, m
     assert (repository / "set/fresh.yaml").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.parametrize(
+    "path", ["regression_set/r.yaml", "regression_set/waiting/r.yaml", "regression_set/evicted/r.yaml"]
+)
+def test_nothing_is_written_of_the_set_that_could_not_be_read_again(path: str, repository: Path) -> None:
+    before = tree(repository)
+    for content in ("id: [", render(make_entry("other", {}))):
+        with pytest.raises(InputError) as error:
+            apply([*PLAN, FileChange(path, content)], repository)
+        assert {problem.file for problem in error.value.problems} == {path}
+    assert tree(repository) == before
+    apply([FileChange("regression_set/README.md", "id: ["), FileChange("set/r.yaml", "id: [")], repository)
+    assert tree(repository) == {**before, "regression_set/README.md": b"id: [", "set/r.yaml": b"id: ["}
+
+
 def test_an_empty_plan_touches_nothing(repository: Path) -> None:
     before = tree(repository)
     apply([], repository)
@@ -657,6 +671,8 @@ def test_a_plan_that_is_found_is_finished_if_only_that_is_left(
     folder = tmp_path / ".incumbent"
     folder.mkdir()
     (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    # As in a repository that a group shares.
+    (folder / "plan.json").chmod(0o666)
     (tmp_path / "set").mkdir()
     for number, text in enumerate(now):
         (folder / f"new-{number}").write_text("after")

@@ -113,6 +113,11 @@ def test_what_was_displaced_may_take_its_combinations_along() -> None:
 def test_of_scores_that_are_comparable_no_more_nobody_knows() -> None:
     lagging = SPARE.model_copy(update={"classified": SPARE.classified.model_copy(update={"model": "m0"})})
     assert lost_since(grave(entry=lagging), make_set(BEST), TAXONOMY, CONFIG) is None
+    # Of others it does not matter.
+    other = lagging.model_copy(update={"id": "other"})
+    found = lost_since(grave(), make_set(BEST, make_entry("c", {"c": 0.9}), other), TAXONOMY, CONFIG)
+    assert found is not None
+    assert [item.capability for item in found.shortages] == ["a", "b"]
 
 
 def test_least_loss_counts_what_the_newcomer_brings() -> None:

@@ -15,6 +15,7 @@ from bot.files.documents import parse_json, parse_yaml
 from bot.files.snapshot import ReadingLimits
 from bot.rater.model import Doubt, ScoredQuery
 from bot.rater.scores import KeptScores, ScoredQueryFile, read_scores
+from bot.taxonomy.model import Group, Taxonomy
 from tests.factories import make_taxonomy
 
 LIMITS = ReadingLimits(file_bytes=10_000, nesting_depth=10, nodes=1_000)
@@ -101,6 +102,16 @@ def test_all_faults_come_at_once_with_their_lines() -> None:
         (4, "the taxonomy has no capability 'tools.rea'; perhaps you meant 'tools.read'"),
         (5, "the id 'q1' is used twice"),
     ]
+
+
+def test_a_doubt_about_a_member_of_a_group_is_instead_of_the_one_that_is_exercised() -> None:
+    one = Group(id="one", name="One", constraint="exactly-one")
+    members = [item.model_copy(update={"group": "one"}) for item in make_taxonomy("small", "large").capabilities]
+    taxonomy = Taxonomy(version="1.0.0", groups=(one,), capabilities=tuple(members))
+    asked = {"id": "q", "turns": ["a"], "scores": {"small": 0.6}, "doubts": {"large": 0.4}}
+    document = parse_json(json.dumps({"queries": [asked]}).encode(), "scores.json", LIMITS)
+    (query,) = read_scores(document, taxonomy).queries
+    assert query.doubts == (Doubt(capability="large", probability=0.4, instead_of=("small",)),)
 
 
 def test_every_fault_says_what_to_do() -> None:
