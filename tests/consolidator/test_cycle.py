@@ -138,6 +138,14 @@ def test_all_floors_are_named_that_the_beaten_keep() -> None:
     assert (verdict.facts.displaced, verdict.facts.short_floors, verdict.facts.sole) == (("weak",), ("a", "b"), ())
 
 
+def test_what_goes_with_the_beaten_and_what_rests_on_the_query_alone_is_named() -> None:
+    rivals = [resident("weak", {"a": 0.6, "b": 0.6}), resident("other", {"d": 0.6})]
+    (verdict,) = judge([query("q", {"a": 0.9, "c": 0.9, "d": 0.6})], rivals, redundancy_floor=1)
+    facts = verdict.facts
+    assert (facts.displaced, facts.undominated, facts.protected) == (("weak",), ("weak",), ("weak",))
+    assert (facts.short_floors, facts.sole) == (("b",), ("a", "c"))
+
+
 def test_sole_coverage_of_too_many_capabilities_goes_to_a_person() -> None:
     (verdict,) = judge(
         [query("q", {"a": 0.9, "b": 0.9})],

@@ -15,6 +15,7 @@ from bot.consolidator.cycle import run_cycle
 from bot.consolidator.explanation import CapabilityStanding, Explanation, explain
 from bot.consolidator.verdict import Decision, Ruling, VerdictOutcome
 from bot.rater.model import RatedEntry, RelationalFacts, ScoredQuery
+from bot.text.compare import rounded
 from tests.consolidator.test_against_reference import config_of, queries_of, residents_of
 from tests.factories import make_config, query, resident
 from tests.oracle.strategies import Case, cases
@@ -277,6 +278,46 @@ def test_a_bar_is_found_between_others_at_which_the_verdict_is_the_same() -> Non
     assert (found.facts.new_capabilities, found.outcome) == (("a",), VerdictOutcome.WAITS)
     bars = {item.capability: (item.to, item.ruling.outcome) for item in found.knobs if item.knob == "competence_bar"}
     assert bars[None] == bars["b"] == (0.55 + STEP, VerdictOutcome.ENTERS)
+
+
+def test_a_cutoff_is_lowered_to_the_similarity_and_no_further() -> None:
+    text = "Send the invoice of March to the tax office"
+    found = explained(query("q", {"a": 0.9}, text), resident("old", {"b": 0.9}, f"{text} and print two copies"))
+    assert found.outcome is VerdictOutcome.ENTERS
+    (cutoff,) = [item for item in found.knobs if item.knob == "clone_cutoff"]
+    assert cutoff.to == rounded(found.facts.max_similarity)
+
+
+def test_of_a_higher_and_a_lower_value_the_nearer_one_is_named() -> None:
+    old = resident("old", {"a": 0.5})
+    for now, to in ((0.58, 0.6 + STEP), (0.52, 0.5)):
+        found = explained(query("q", {"a": 0.6}), old, config=make_config(CONFIG, competence_bar=now))
+        assert found.outcome is VerdictOutcome.ENTERS
+        assert {item.capability: item.to for item in found.knobs if item.knob == "competence_bar"} == {
+            None: to,
+            "a": to,
+        }
+
+
+def test_without_the_only_one_that_covers_a_capability_the_query_is_the_first() -> None:
+    """It need not be the champion: its score counts for less by its age."""
+    text = "Send the invoice of March to the tax office"
+    old = resident("old", {"a": 0.8, "b": 0.4}, inferred=frozenset("a"))
+    new = resident("new", {"a": 0.47, "b": 0.9}, text, admitted_at="2026-01-11T00:00:00Z")
+    config = make_config(CONFIG, recency=10.0, fill_floor=False)
+    found = explained(query("q", {"a": 0.55}, f"{text} and print it"), old, new, config=config)
+    assert (found.outcome, found.contests[0].champion) == (VerdictOutcome.STAYS_OUT, "new")
+    assert [(item.id, item.ruling.outcome) for item in found.absences] == [("old", VerdictOutcome.WAITS)]
+
+
+def test_without_one_that_keeps_a_floor_the_beaten_stays() -> None:
+    config = make_config(CONFIG, concentration_cap=0, per_capability={"b": {"redundancy_floor": 3}}, fill_floor=False)
+    others = [resident("o1", {"b": 0.55}), resident("o2", {"b": 0.55})]
+    weak = resident("weak", {"a": 0.6, "b": 0.6})
+    found = explained(query("q", {"a": 0.9, "b": 0.9}), weak, *others, config=config)
+    assert (found.ruling.decision, found.outcome) == (Decision.REPLACE, VerdictOutcome.WAITS)
+    entering = [item.id for item in found.absences if item.ruling.decision is Decision.KEEP_BOTH]
+    assert entering == ["o1", "o2"]
 
 
 def test_without_the_newest_entry_an_old_champion_counts_for_more() -> None:

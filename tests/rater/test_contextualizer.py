@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +51,8 @@ def test_a_key_counts_what_is_new_fills_is_contested_and_combines_and_falls_as_t
     profile = live.profile(item)
     # d and e have no champion, so that any score wins them; e is not covered competently, and combines with nothing.
     assert live.key(profile) == (1, 2, 4, 5, 2.86)
+    # However large the margin.
+    assert live.under(make_config(CONFIG, winning_margin=0.3)).key(profile) == (1, 2, 2, 5, 2.86)
     live.await_review(live.profile(offer))
     assert live.key(profile) == (1, 2, 4, 4, 2.86)
     live.admit(profile._replace(id="twin"))
@@ -88,9 +91,10 @@ def test_nothing_is_in_doubt_that_a_score_at_the_bar_would_not_change() -> None:
         assert wider.under(config).doubts(item, live.profile(item), 0.3) == doubts
 
 
-def test_what_it_may_exercise_instead_is_in_doubt_only_if_that_is_new() -> None:
+@pytest.mark.parametrize("novelty", [2, "signature"])
+def test_what_it_may_exercise_instead_is_in_doubt_only_if_that_is_new(novelty: object) -> None:
     residents = [resident("r", {"a": 0.8}), resident("s", {"b": 0.8})]
     known, new = (Doubt(capability=name, probability=0.4, instead_of=("b",)) for name in "ad")
     item = query("q", {"b": 0.6}, doubts=(known, new))
-    live = LiveSet(residents, [item], make_config(CONFIG, redundancy_floor=1))
+    live = LiveSet(residents, [item], make_config(CONFIG, redundancy_floor=1, novelty=novelty))
     assert live.doubts(item, live.profile(item), 0.3) == [new]
