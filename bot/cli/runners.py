@@ -34,6 +34,7 @@ from bot.report.escaping import visible
 from bot.report.output import ExportOutput, PartOutput
 from bot.report.results import local_releases
 from bot.report.run_part import RunBudget, choose_for, part_words
+from bot.report.verdict_text import counted
 from bot.results.selection import Measure
 
 _STATED: Final[dict[Measure, str]] = {"seconds": "how long it took", "cost": "what it cost"}
@@ -156,7 +157,7 @@ class _Choice:
         if named == []:
             raise UsageError("--changed-capabilities names none: write ids with commas between them")
         for name in named or ():
-            one_of(name, tuple(platform.taxonomy.by_id), "capability")
+            one_of(name, tuple(platform.taxonomy.by_id), "capability", "see `incumbent status` for the ids")
             if name in platform.taxonomy.trial:
                 raise UsageError(f"--changed-capabilities: {name} is on trial, and counts for nothing yet")
         self._changed = named
@@ -187,7 +188,7 @@ def _chosen(
     """The entries that the options select; raises :class:`InputError` if there are none."""
     entries = platform.regression_set.entries.values()
     for name in capabilities:
-        one_of(name, tuple(platform.taxonomy.by_id), "capability")
+        one_of(name, tuple(platform.taxonomy.by_id), "capability", "see `incumbent status` for the ids")
     for name in customers:
         one_of(name, customers_of(entries), "customer in the regression set")
     chosen = [
@@ -238,7 +239,7 @@ def _print_remarks(export: Export, target: str) -> None:
     for remark in export.written.remarks:
         say(f"note: {remark.id}: {remark.message}", err=True)
     left_out = len(export.left_out) + len(export.quarantined)
-    say(f"{len(export.ids)} entries for {target}, {left_out} left out", err=True)
+    say(f"{counted(len(export.ids), 'entry', 'entries')} for {target}, {left_out} left out", err=True)
 
 
 @click.group("results", invoke_without_command=True)

@@ -138,7 +138,7 @@ def test_quarantined_entries_block_no_release_and_run_apart(checkout: Path, incu
     outcome = incumbent("export", "--to", "jsonl", "--strict")
     assert outcome.code == 0, "quarantine is meant"
     assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == [TWO_TURNS]
-    assert f"left out: {ONE_TURN}: it is quarantined: it flaps\n1 entries for jsonl, 1 left out" in outcome.err
+    assert f"left out: {ONE_TURN}: it is quarantined: it flaps\n1 entry for jsonl, 1 left out" in outcome.err
     alone = incumbent("export", "--to", "jsonl", "--quarantined")
     assert [json.loads(line)["id"] for line in alone.out.splitlines()] == [ONE_TURN]
     document = incumbent("export", "--to", "jsonl", "--dry-run", "--json").json

@@ -206,6 +206,8 @@ def test_an_export_for_a_budget_takes_what_covers_most(
         (("--budget", "٣m"), 2, "is no amount"),
         (("--changed-capabilities", " , "), 2, "names none"),
         (("--changed-capabilities", "tools.reads"), 1, "perhaps you meant"),
+        (("--changed-capabilities", "tools.reads"), 1, "see `incumbent status` for the ids"),
+        (("--capability", "tools.reads"), 1, "see `incumbent status` for the ids"),
     ],
 )
 def test_what_is_no_part(words: tuple[str, ...], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
