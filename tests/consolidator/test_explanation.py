@@ -246,7 +246,7 @@ def test_trust_is_asked_under_all_circumstances() -> None:
         return ruling
 
     queries = [query("first", {"a": 0.9}), query("second", {"b": 0.9})]
-    verdicts = run_cycle(queries, [], CONFIG)
+    verdicts = run_cycle(queries, [], CONFIG, trust)
     explain(Turn.of("second", queries, [], verdicts), CONFIG, ["a", "b"], trust)
     assert set(asked) == {("first",), ()}
 

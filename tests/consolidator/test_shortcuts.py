@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -27,7 +28,7 @@ NEAREST = Similarity(0.0, None)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_key_without_merit_is_final(case: Case, draw: Any) -> None:
     """Whoever enters or waits: the query that had none still has none, and its few facts are all of them."""
-    queries = queries_of(case)
+    queries = [replace(item, personal={"card": place}) for place, item in enumerate(queries_of(case), 1)]
     live = LiveSet(residents_of(case), queries, config_of(case))
     profiles = {item.id: live.profile(item) for item in queries}
     final: set[str] = set()
