@@ -304,7 +304,8 @@ def test_without_the_only_one_that_covers_a_capability_the_query_is_the_first() 
     text = "Send the invoice of March to the tax office"
     old = resident("old", {"a": 0.8, "b": 0.4}, inferred=frozenset("a"))
     new = resident("new", {"a": 0.47, "b": 0.9}, text, admitted_at="2026-01-11T00:00:00Z")
-    config = make_config(CONFIG, recency=10.0, fill_floor=False)
+    # A base capability is in no combination.
+    config = make_config(CONFIG, recency=10.0, fill_floor=False).under(frozenset({"a"}), frozenset())
     found = explained(query("q", {"a": 0.55}, f"{text} and print it"), old, new, config=config)
     assert (found.outcome, found.contests[0].champion) == (VerdictOutcome.STAYS_OUT, "new")
     assert [(item.id, item.ruling.outcome) for item in found.absences] == [("old", VerdictOutcome.WAITS)]
